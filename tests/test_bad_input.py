@@ -117,7 +117,7 @@ TABLE_FILES = {
     "missing.csv": None, "folder.csv": None, "empty.csv": b"",
     "zero.csv": b"a,b\n\0,1\n", "binary.csv": bytes(range(256)),
     "latin.csv": b"a,b\n\xc3\xa9,1\n\xe9,2\n", "header.csv": b"a,b\n", "one.csv": b"a,b\n1,2\n",
-    "nameless.csv": b"a,\n1,2\n3,4\n", "numbers.csv": b"1,2\n3,4\n5,6\n",
+    "numbers.csv": b"1,2\n3,4\n5,6\n",
     "uneven.csv": b"a,b\n1,2\n3\n", "cell.csv": b"a,b\n" + b"x" * 3_000_000 + b",1\ny,2\n", "name.csv": b"x" * 200_000,
     "unreadable.csv": None, f"{LONG}.csv": None, "": None,
 }  # fmt: skip

@@ -19,6 +19,7 @@ import pandas as pd
 from privnb.microdata.column_values import FIRST
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, flat, taxonomies
 from privnb.microdata.hierarchy.merging import merged
+from privnb.microdata.notation import Notation
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 
 
@@ -116,14 +117,25 @@ class Column(NamedTuple):
     tree: Taxonomy | None = None
 
 
-def recognized(name, values):
-    """The `Column` that the first of `TYPES` that knows it proposes."""
-    return next(filter(None, (kind(name, values) for kind in TYPES)))
+def recognized(name, values, notation=Notation()):  # noqa: B008 - a tuple
+    """The `Column` that the first of `TYPES` that knows it proposes. `notation`: how the file writes numbers."""
+    return next(_proposed(name, values, notation))
 
 
-def published(name, values):
+def published(name, values, notation=Notation()):  # noqa: B008
     """The `Column` that the first of `TYPES` proposes which has a domain, as a release needs."""
-    return next(column for kind in TYPES if (column := kind(name, values)) and column.domain is not None)
+    return next(column for column in _proposed(name, values, notation) if column.domain is not None)
+
+
+def _proposed(name, values, notation):
+    """What each of `TYPES` that knows the column proposes. Categories stay as the file writes them."""
+    plain = values.written(notation)
+    for kind in TYPES:
+        column = kind(name, plain)
+        if column and plain is not values and isinstance(column.domain, Categories):
+            column = kind(name, values)
+        if column:
+            yield column
 
 
 def nothing(name, values):

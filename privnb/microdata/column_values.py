@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import cuts, reading, withholding
+from privnb.microdata import cuts, withholding
+from privnb.microdata.notation import NUMBER
 from privnb.microdata.schema import Numbers
 
 STEPS = 10**8  # whole numbers are rounded so that a domain has at most so many
@@ -66,21 +67,16 @@ class Values:
         """How many are missing, in words."""
         return f" and {self.missing} missing, which count as the value {self.mark!r}" if self.missing else ""
 
-    def decimal_comma(self):
-        """Whether these are numbers, and some have a comma for a point."""
-        return self.texts.str.contains(",").any() and self.with_points() is not self
-
-    def with_points(self):
-        """The same with points for commas, if they are numbers then."""
-        points = self.texts.str.replace(",", ".")
-        return replace(self, texts=points) if points.str.fullmatch(reading.NUMBER).all() else self
+    def written(self, notation):
+        """The same with numbers as Python reads them, if they are numbers in this `Notation`."""
+        return replace(self, texts=notation.plain(self.texts)) if notation.reads(self.texts) else self
 
     @property
     def no_numbers(self):
         """How many records have no number in a column of numbers: at least ten different ones, in most records. 0 in a
         column of another kind.
         """
-        numbers = self.texts.str.fullmatch(reading.NUMBER).to_numpy(dtype=bool)
+        numbers = self.texts.str.fullmatch(NUMBER).to_numpy(dtype=bool)
         few = numbers.sum() < FIRST or 2 * self.counts[numbers].sum() <= self.records
         return 0 if few else int(self.counts[~numbers].sum())
 
@@ -91,7 +87,7 @@ class Values:
     @cached_property
     def numbers(self):
         """The domain of a column of numbers, see `in_steps`; None if they are no numbers."""
-        return self.in_steps() if self.match(reading.NUMBER) else None
+        return self.in_steps() if self.match(NUMBER) else None
 
     def in_steps(self, finest=Decimal(0)):
         """The domain of numbers, its ends rounded outward, its steps no finer than `finest`; None for those that floats

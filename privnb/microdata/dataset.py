@@ -24,6 +24,7 @@ from privnb.microdata import description, expect, hierarchy, progress, reading, 
 from privnb.microdata.columns import having, of_codes
 from privnb.microdata.hierarchy import taxonomies
 from privnb.microdata.names import meant
+from privnb.microdata.notation import Notation
 from privnb.microdata.processes import runs_as
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
@@ -452,8 +453,8 @@ def _read_files(folder, text, table=None):
 def _cleaned(text, table):
     """The `cells` as a description's `text` says: numbers with points, what is missing; coded."""
     layout = text.get("format", {})
-    mark, decimal = layout.get("missing", ""), layout.get("decimal", ".")
-    decimals = {name: decimal for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
+    mark, notation = layout.get("missing", ""), Notation.of(layout)
+    numbers = {name for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
     what = layout.get("records_with_missing", "keep")
     if what != "keep":
         lacking = {name: _codes(table[name], mark) < 0 for name in table}
@@ -466,10 +467,13 @@ def _cleaned(text, table):
             )
         table = table[~some]
     apart = {role: in_role(text, role) for role in (Role.PERSON, Role.WEIGHT)}
-    decimals |= dict.fromkeys(apart[Role.WEIGHT], decimal)
-    gaps = apart[Role.PERSON] | set(decimals)
+    numbers |= apart[Role.WEIGHT]
+    gaps = apart[Role.PERSON] | numbers
     # A missing value is a category of its own, by its mark. None is a person or a number: there it is NaN.
-    read = {name: _read(table[name], mark, "" if name in gaps else mark, decimals.get(name, ".")) for name in table}
+    read = {
+        name: _read(table[name], mark, "" if name in gaps else mark, notation if name in numbers else Notation())
+        for name in table
+    }
     return pd.DataFrame(read, index=table.index)
 
 
@@ -486,14 +490,12 @@ def in_role(text, *roles):
     return named.union(*(study.get(role, ()) for study in text.get("studies", {}).values() for role in roles))
 
 
-def _read(column, mark, missing, decimal):
-    """A Categorical of texts with points for each `decimal`; what is missing or is the `mark` is `missing`, or is NaN
-    where that is empty.
+def _read(column, mark, missing, notation):
+    """A Categorical of texts, numbers of the `notation` as Python reads them; what is missing or is the `mark` is
+    `missing`, or is NaN where that is empty.
     """
     codes, texts = _codes(column, mark), column.cat.categories
-    if decimal != ".":
-        texts = texts.str.replace(decimal, ".")
-    values = np.append(texts.to_numpy(object), missing or np.nan)
+    values = np.append(notation.plain(texts).to_numpy(object), missing or np.nan)
     return pd.Series(of_codes(codes % len(values), values), column.index, name=column.name)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from privnb.microdata import progress
 from privnb.microdata.column_types import DAYS
+from privnb.microdata.notation import THOUSANDS
 from privnb.microdata.schema import Role, SchemaError
 
 
@@ -149,6 +150,7 @@ KEYS = Table(
                 "header": Value("true or false", lambda value: isinstance(value, bool)),
                 "quote": _one_of('"', "'"),
                 "decimal": _one_of(".", ","),
+                "thousands": _one_of(*THOUSANDS),
                 "missing": TEXT,
                 "records_with_missing": _one_of("keep", "drop", "refuse"),
             }

@@ -19,6 +19,7 @@ from privnb.microdata.column_types import recognized
 from privnb.microdata.column_values import Values
 from privnb.microdata.draft_text import mark_of, renamed_in, text
 from privnb.microdata.names import offered
+from privnb.microdata.notation import Notation
 from privnb.microdata.owners import of_people
 from privnb.microdata.schema import SchemaError
 
@@ -74,8 +75,8 @@ def drafted(file, name=None, folder="data"):
     renamed = renamed_in(table)
     mark = mark_of([(table[name], None) for name in table])
     values = {renamed.get(name, name): Values.of(table[name], mark) for name in table}
-    decimal = "," if any(each.decimal_comma() for each in values.values()) else "."
-    columns = [recognized(name, each.with_points() if decimal == "," else each) for name, each in values.items()]
+    notation = Notation.found([each.texts for each in values.values()], layout and layout.separator)
+    columns = [recognized(name, each, notation) for name, each in values.items()]
     columns = of_people(columns, values, [table[name].cat.codes.to_numpy() for name in table])
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +89,7 @@ def drafted(file, name=None, folder="data"):
             for column in columns:
                 if column.tree:
                     column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
-            head = text(name, files, layout, decimal, len(table), mark, columns, renamed)
+            head = text(name, files, layout, notation, len(table), mark, columns, renamed)
             (work / f"{name}.toml").write_text(head, encoding="utf-8")
             (work / ".gitignore").write_text("*\n", encoding="utf-8")  # people's data: no `git add .` takes it along
             # Open to whom all the files are open: values of their records stand in all of them.

@@ -88,7 +88,7 @@ RENAMED = """
 """
 
 
-def text(name, files, layout, decimal, records, mark, columns, renamed, checked=True):
+def text(name, files, layout, notation, records, mark, columns, renamed, checked=True):
     """What a description says; `checked`: with the checksum of each file."""
     head = HEAD.format(
         file=quoted(offered(files[0].name)) + (f" and {len(files) - 1} more" if files[1:] else ""),
@@ -108,8 +108,10 @@ def text(name, files, layout, decimal, records, mark, columns, renamed, checked=
         head += f"quote = {quoted(layout.quote)}\n"
     if layout and layout.encoding != "utf-8":
         head += f"encoding = {quoted(layout.encoding)} # a guess: see whether letters with accents are right\n"
-    if decimal != ".":
-        head += f"decimal = {quoted(decimal)}\n"
+    if notation.decimal != ".":
+        head += f"decimal = {quoted(notation.decimal)}\n"
+    if notation.thousands:
+        head += f"thousands = {quoted(notation.thousands)} # signs of currency and per cent are left out, too\n"
     if mark:
         head += f'missing = {quoted(mark)}\nrecords_with_missing = "keep" # or "drop" those, or "refuse" the table\n'
     if renamed:

@@ -22,6 +22,7 @@ from privnb.microdata.dataset import cells, described_by, find
 from privnb.microdata.draft import draft, named
 from privnb.microdata.draft_text import proposal
 from privnb.microdata.examples import examples
+from privnb.microdata.notation import Notation
 from privnb.microdata.reading import parts
 from privnb.microdata.roles import Roles
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
@@ -107,9 +108,10 @@ class OwnTable:
 
     @cached_property
     def _values(self):
-        layout = self._described.get("format", {})
+        layout, columns = self._described.get("format", {}), self._described["columns"]
         found = {name: Values.of(self.cells[name], layout.get("missing", "")) for name in self.cells}
-        return {name: each.with_points() for name, each in found.items()} if layout.get("decimal") == "," else found
+        numeric = [name for name in found if isinstance(columns[name].get("domain"), Mapping)]
+        return found | {name: found[name].written(Notation.of(layout)) for name in numeric}
 
     @cached_property
     def _determined(self):
@@ -118,11 +120,11 @@ class OwnTable:
     @cached_property
     def _ordered_alike(self):
         domains = {name: entry.get("domain") for name, entry in self._described["columns"].items()}
-        comma = self._described.get("format", {}).get("decimal") == ","
+        notation = Notation.of(self._described.get("format", {}))
         found = {}
         for name in (each for each, domain in domains.items() if isinstance(domain, Mapping)):
             texts = pd.Series(self._some[name].cat.categories, dtype=object)
-            numbers = pd.to_numeric(texts.str.replace(",", ".") if comma else texts, errors="coerce")
+            numbers = pd.to_numeric(notation.plain(texts), errors="coerce")
             found[name] = np.append(numbers.to_numpy(dtype=float), np.nan)[self._some[name].cat.codes]
         return alerts.ordered_alike(pd.DataFrame(found))
 
@@ -187,7 +189,8 @@ class OwnTable:
                 "and choose the roles anew."
             )
         new = [name for name in roles.names(*PUBLISHED) if "domain" not in self._described["columns"][name]]
-        columns = [column_types.published(name, self._values[name]) for name in new]
+        notation = Notation.of(self._described.get("format", {}))
+        columns = [column_types.published(name, self._values[name], notation) for name in new]
         lines = {column.name: proposal(column) for column in columns}
         said = {name: form for name, form in roles.days.items() if form != self.roles.days.get(name)}
         answered = [column_types.days_in(name, self._values[name], form) for name, form in said.items()]

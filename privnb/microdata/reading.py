@@ -19,13 +19,13 @@ import pandas as pd
 from privnb.microdata import engine, expect, text_files
 from privnb.microdata.columns import of_codes
 from privnb.microdata.names import apart
+from privnb.microdata.notation import NUMBER
 from privnb.microdata.schema import SchemaError, text
 from privnb.microdata.text_files import guessed
 
 MOST = 1_000  # columns
 # No leading zero: those are codes, such as postcodes. An exponent has a sign, as in 2.5e-04: 12E3 may be a code.
 YEAR = re.compile(r"1[5-9]\d\d|2[01]\d\d")
-NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]\d{1,3})?")
 TEXT, PARQUET, EXCEL = "text", "a Parquet file", "an Excel workbook"
 SPSS, STATA, SAS = "an SPSS file", "a Stata file", "a SAS file"
 # What the first bytes of a file say that it is; text has none of its own.

@@ -298,6 +298,9 @@ class Numbers(_Domain):
         return abs(steps - np.rint(steps)) < 1e-6
 
 
+LISTED = 50  # values of a domain of which some are named
+
+
 @dataclass(frozen=True)
 class Categories(_Domain):
     """A fixed list of values, written as text."""
@@ -310,7 +313,10 @@ class Categories(_Domain):
             raise SchemaError(f"a domain of categories needs distinct values, got {list(self.values)}.")
 
     def __str__(self):
-        return f"{len(self.values)} values: {', '.join(self.values[:4])}" + (", ..." if len(self.values) > 4 else "")
+        many = f"{len(self.values):,} values"
+        if len(self.values) > LISTED:  # which nobody knows by heart; read from records, few have each
+            return many
+        return f"{many}: {', '.join(self.values[:4])}" + (", ..." if len(self.values) > 4 else "")
 
     def codes(self, values):
         """Position of each value in `self.values`, integer array."""

@@ -8,6 +8,7 @@ from privnb.microdata.column_types import Column, published, recognized
 from privnb.microdata.column_values import Values
 from privnb.microdata.long_tables import TIMES
 from privnb.microdata.names import meant
+from privnb.microdata.notation import Notation
 from privnb.microdata.owners import of_people
 from privnb.microdata.schema import Role, SchemaError
 
@@ -56,12 +57,12 @@ def described(folder, name, files, table, names, sensitive):
     renamed = draft_text.renamed_in(names)
     mark = draft_text.mark_of([(texts[each], times[each]) for each in texts])
     values = {renamed.get(each, each): Values.of(texts[each], mark, times[each]) for each in texts}
-    decimal = "," if any(each.decimal_comma() for each in values.values()) else "."
-    values = {each: found.with_points() if decimal == "," else found for each, found in values.items()}
-    columns = of_people([recognized(each, found) for each, found in values.items()], values)
+    layout = files[0].layout
+    notation = Notation.found([each.texts for each in values.values()], layout and layout.separator)
+    columns = of_people([recognized(each, found, notation) for each, found in values.items()], values)
     secret = [renamed.get(each, each) for each in sensitive]
     columns = [
-        published(each.name, values[each.name])._replace(role=Role.SENSITIVE) if each.name in secret else each
+        published(each.name, values[each.name], notation)._replace(role=Role.SENSITIVE) if each.name in secret else each
         for each in columns
     ]
     columns += [Column(renamed.get(each, each), Role.UNUSED, f"more than {MANY:,} different values") for each in long]
@@ -75,7 +76,7 @@ def described(folder, name, files, table, names, sensitive):
             f"{files[0].path.name} has 1 record. A table needs at least 2: there is nobody to hide among."
         )
     path, paths = folder / f"{name}.toml", [each.path for each in files]
-    text = draft_text.text(name, paths, files[0].layout, decimal, records, mark, columns, renamed, checked=False)
+    text = draft_text.text(name, paths, layout, notation, records, mark, columns, renamed, checked=False)
     path.write_text(text.replace("\ndraft = true\n", "\n"), encoding="utf-8")
     return path, [*_said(columns)]
 

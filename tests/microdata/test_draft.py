@@ -328,6 +328,19 @@ def test_whoever_has_no_two_records_of_one_time_is_the_key(here):
         assert 'role = "person" #' not in drafted(text("town,year,ill", others)).read_text()
 
 
+def test_a_number_that_tells_what_stays_is_a_key_and_a_rank_is_none(here):
+    """Of men in eight years: number 13 has one school in all of them; the best paid of each year is another one."""
+    rows = [
+        f"{nr * 37},{year},{nr % 4 + 9},{(nr * 7 + year * 3) % 20}" for nr in range(20) for year in range(1980, 1988)
+    ]
+    path = drafted("nr,year,school,rank\n" + "".join(row + "\n" for row in rows))
+    text = path.read_text()
+    assert "[columns.nr]\nrole = \"person\" # 20 people in 160 records: none has two of one 'year'" in text
+    shutil.rmtree(path.parent)
+    rows = [row.split(",", 1)[1] for row in rows]
+    assert 'role = "person" #' not in drafted("year,school,rank\n" + "".join(row + "\n" for row in rows)).read_text()
+
+
 def test_a_number_with_gaps_is_a_number(here):
     """Whole ones and decimals are ranges, in whose levels a missing one is alone below `*`."""
     rows = "".join(

@@ -1,5 +1,8 @@
 """The family side by side: made-up people are nobody's, and every kind is there."""
 
+from dataclasses import replace
+
+import numpy as np
 import own_tables
 import pandas as pd
 import pytest
@@ -9,6 +12,8 @@ from privnb.evaluation.results import setting_name
 from privnb.microdata import leaks
 from privnb.microdata.dataset import Dataset, find, load
 from privnb.microdata.numerals import bare
+from privnb.microdata.schema import Attribute, Numbers, Role
+from privnb.privacy_models import KAnonymity
 from privnb.reporting import charts, gallery, leak_scan
 from privnb.reporting.findings import release_costs
 from privnb.sanitizers import Anatomy, Identity, KMember, Mondrian, Rotation, catalogue
@@ -27,6 +32,17 @@ def test_made_up_people_are_nobody(adult):
         assert not real & set(persons[names].astype(str).itertuples(index=False, name=None))
         assert len(persons[names].drop_duplicates()) == 5
         data.schema.check(persons)
+
+
+def test_a_key_may_be_a_number(tmp_path):
+    """As its owner may say of a column that was taken for one: nobody made up is in its domain."""
+    path = own_tables.write(tmp_path / "data", "numeric-sensitive")
+    data = load(path)
+    key = Attribute("nr", Role.PERSON, Numbers(0, 10_000))
+    schema = replace(data.schema, attributes=(key, *data.schema.attributes))
+    table = data.table.assign(nr=np.arange(len(data)) // 2)
+    page = gallery.side_by_side(Dataset("numbered", table, schema, data.hierarchies), [Mondrian(KAnonymity(2))])
+    assert list(page.table.index) == ["made up", "Mondrian"]
 
 
 def test_where_everybody_is_taken_nobody_can_be_made_up(adult):

@@ -1,0 +1,82 @@
+"""How a file writes numbers: 1234.5, 1234,5, 1.234,50 or $1,234."""
+
+import re
+from typing import NamedTuple
+
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]\d{1,3})?")
+UNITS = r"(?<![^-])[$€£¥] ?|(?<=\d) ?%$"  # signs of currency before a number, and per cent behind it
+SPACES = " ", "\u00a0", "\u202f"
+THOUSANDS = (",", ".", "'", "’", *SPACES)
+PAIRS = [(".", ","), (",", "."), *((point, each) for each in THOUSANDS[2:] for point in ".,")]
+MANY = 10  # different numbers that all have three digits behind a comma: it stands between thousands
+
+
+class Notation(NamedTuple):
+    """What stands before decimals, and what between thousands. Where that is "", nothing does, nor does any number have
+    a sign of currency or per cent.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+
+    @classmethod
+    def of(cls, layout):
+        """As a description's `[format]` says."""
+        return cls(layout.get("decimal", "."), layout.get("thousands", ""))
+
+    @classmethod
+    def found(cls, columns, separator=None):
+        """That of a file.
+
+        Parameters
+        ----------
+        columns : iterable of Series
+            The different texts of each column.
+        separator : str
+            What stands between cells; None: nothing, as in a workbook.
+        """
+        numbers, others = [], []
+        for texts in columns:
+            (numbers if texts.str.fullmatch(NUMBER).all() else others).append(texts)
+        for pair in PAIRS:
+            if any(cls(*pair)._surely(texts, separator) for texts in others) and cls(*pair)._fits(numbers):
+                return cls(*pair)
+        plain = cls("," if any(map(cls(",").reads, others)) else ".")
+        signed = plain._replace(thousands="." if plain.decimal == "," else ",")
+        some = any(signed.reads(texts) and not plain.reads(texts) for texts in others)
+        return signed if some and signed._fits(numbers) else plain
+
+    def plain(self, texts):
+        """Texts of numbers, a Series or Index, as Python reads them; what is no number may become anything."""
+        if self.thousands:
+            texts = texts.str.replace(UNITS, "", regex=True).str.replace(self.thousands, "", regex=False)
+        return texts if self.decimal == "." else texts.str.replace(self.decimal, ".", regex=False)
+
+    def reads(self, texts):
+        """Whether all texts are numbers that are written so."""
+        own = texts.str.fullmatch(self._pattern)
+        return bool(own.all()) and bool(self.plain(texts).str.fullmatch(NUMBER).all())
+
+    def _fits(self, numbers):
+        """Whether no column of numbers has a point where thousands do not end, as 12.5 has beside 1.234,50."""
+        return all(self.reads(texts) for texts in numbers if texts.str.contains(self.thousands, regex=False).any())
+
+    @property
+    def _pattern(self):
+        point, between = re.escape(self.decimal), re.escape(self.thousands)
+        if not between:
+            return rf"-?\d+(?:{point}\d+)?(?:[eE][+-]\d+)?"
+        return rf"-?(?:[$€£¥] ?)?-?(?:[1-9]\d{{0,2}}(?:{between}\d{{3}})+|\d+)(?:{point}\d+)?(?: ?%)?"
+
+    def _surely(self, texts, separator):
+        """Whether these are numbers with something between thousands that cannot well be a decimal comma or point."""
+        bare = texts.str.replace(UNITS, "", regex=True)
+        grouped = bare.str.contains(self.thousands, regex=False)
+        if not grouped.any() or not self.reads(texts):
+            return False
+        twice = bare.str.count(re.escape(self.thousands)).max() > 1
+        both = bare.str.contains(self.decimal, regex=False).any()
+        looks = self.thousands not in ",." or texts.str.contains("[$€£¥]").any()
+        # Decimals would end with a 0 now and then, which nobody writes; among cells between commas one is in quotes.
+        three = grouped.sum() >= MANY and (not grouped.all() or separator == ",")
+        return bool(twice or both or looks or three)
