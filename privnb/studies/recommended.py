@@ -84,7 +84,7 @@ def as_they_are(dataset):
     if many:
         what = f"{many} neutral attributes are" if many > 1 else "1 neutral attribute is"
         said.append(
-            f"{what} published exactly: membership and linkability count what they tell, identity and attribute do not. "
-            "Whoever knows them may find a person. Give what others may know the role quasi-identifier."
+            f"{what} published exactly: membership and linkability count what they tell, identity and attribute do "
+            "not. Whoever knows them may find a person. Give what others may know the role quasi-identifier."
         )
     return say(" ".join(said)) if said else None
