@@ -4,8 +4,10 @@ Each is what stands behind the column's name. They are for the owner: their coun
 """
 
 import itertools
+import re
 
 import numpy as np
+import pandas as pd
 
 from privnb.microdata import numerals
 from privnb.microdata.names import first_of, has_none
@@ -18,6 +20,9 @@ FOLLOWS = 0.99  # of the records
 LEFT = 0.1  # of the faults of a guess without the other column
 MOST = 60  # columns, each of which is compared with each
 ORDER = 0.99  # rank correlation
+KNOWN = Role.QUASI_IDENTIFIER
+WEIGHT = re.compile(r"w(eigh|gh?)ts?(?![a-z])|(^|[\W_])wts?([\W_\d]|$)", re.IGNORECASE)
+SURELY = re.compile(r"(fnl|final|sampl\w*|survey|design|post|expansion|anal\w*|psp)[\W_]?w(eigh|gh?)t", re.IGNORECASE)
 MANY_NUMBERS = 10  # different ones: of fewer, `determined` says what is to be said
 
 
@@ -40,7 +45,9 @@ def alerts(values, roles, numeric, pairs=(), copies=()):
     dict of str to list of str
     """
     shown = {name for name, role in roles.items() if role in PUBLISHED}
-    found = {name: [*_alone(values[name], roles[name], name in numeric)] if name in shown else [] for name in roles}
+    found = {
+        name: [*_alone(name, values[name], roles[name], name in numeric)] if name in shown else [] for name in roles
+    }
     for name, said in found.items():
         if (first := first_of(name)) in values:
             said.insert(0, f"a further column '{first}' of the file. If its first line is a record, put names above it")
@@ -67,7 +74,17 @@ def alerts(values, roles, numeric, pairs=(), copies=()):
     return found
 
 
-def _alone(values, role, numeric):
+def _weighs(name, values):
+    """Whether numbers are weights by their name, and are above 0 and 1 on average, as those of a survey often are, or
+    are called what people's weights in kilograms are not.
+    """
+    if not WEIGHT.search(name) or not values.numbers or values.numbers.low < 0:
+        return False
+    numbers = pd.to_numeric(values.texts).to_numpy()
+    return bool(SURELY.search(name) or 0.3 < np.average(numbers, weights=values.counts) < 3)
+
+
+def _alone(name, values, role, numeric):
     """The alerts of one column."""
     people = values.records + values.missing
     if values.different == 1 and not values.missing:
@@ -78,6 +95,11 @@ def _alone(values, role, numeric):
         yield (
             f"mixed: {others:,} of {values.records:,} values are no numbers. If they say that one is missing, leave "
             "their cells empty: numbers are published in ranges, and texts are not"
+        )
+    if numeric and role in (KNOWN, Role.NEUTRAL) and _weighs(name, values):
+        yield (
+            "looks like sampling weights, for how many people of a population a record stands: if so, give it the role "
+            "weight"
         )
     if numeric and role is not Role.NEUTRAL:
         return  # which is published in ranges or bands

@@ -32,7 +32,7 @@ PERSON = (
     r"(case|record|person|patient|subj(ect)?|participant|respondent|student|pupil|employee|worker|user|member|client|"
     "customer)"
 )
-NUMBERED = rf"({PERSON}[\W_]?(id|key|nr|no|num|number)|childid)$"  # caseno, USUBJID
+NUMBERED = rf"({PERSON}[\W_]?(id|key|nr|no|num|number)|childid|idno)$"  # caseno, USUBJID
 KEY = re.compile(
     r"(^|[\W_])(id|key|index|code|case|record|person|patient|subject|participant|respondent|ssn)([\W_]|$)"
     rf"|(^|[\W_])(nr|no|num|number)$|(?-i:[a-z]I[Dd]$)|{NUMBERED}|^(row[\W_]?names?|unnamed: 0)$",

@@ -23,7 +23,10 @@ SEPARATORS = ",;\t|"
 LONGEST = 2_000_000  # bytes of a line; DuckDB refuses more
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # What DuckDB finds wrong with a line.
+TITLE = "A TITLE"  # above the names of the columns, and of one cell
 FAULTS = {
+    TITLE: "has more than one cell, and line 1, where the columns' names stand, has one. If that is a title, delete "
+    "what stands above the names.",
     "TOO MANY COLUMNS": "has more {}. Correct the line, or delete it.",
     "MISSING COLUMNS": "has fewer {}. Correct the line, or delete it.",
     "UNQUOTED VALUE": "has a quotation mark that belongs to no other. Correct it: a cell with such a mark stands in "
@@ -116,6 +119,8 @@ def scanned(path, layout, names=None):
             if faults:
                 place, fault = faults[0]
                 number = f"than {len(names)} cells, separated by {layout.separator!r}"
+                if len(names) == 1 and fault == "TOO MANY COLUMNS":
+                    fault, number = TITLE, ""
                 raise SchemaError(
                     f"{path.name}: line {_line(file, place - 1)} "
                     + FAULTS.get(fault, f"cannot be read ({fault.lower()}). Correct it.").format(number)

@@ -17,6 +17,8 @@ from privnb.studies.policy_search import Searched
 from privnb.studies.profiles import evaluated, profile_of, together
 from privnb.studies.sramka_2010 import adversaries
 
+HALF = 0.5  # of what users can lose
+
 
 def decided(dataset, results, found, *, profile="quick", store=""):
     """The results with the decision, and the risks and utilities of the original and of what is chosen.
@@ -45,8 +47,10 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
     note, floor = as_they_are(dataset), found.decision.policy.floor
     many = len(dataset.schema.quasi_identifiers)
-    of_table = f"It has {len(dataset):,} records and {many} quasi-identifier{'s' * (many > 1)}."
-    said = " ".join(filter(None, [of_table, found.decision.tightest, note.data if note else ""]))
+    whose = ", one per person," if dataset.schema.person is None else f" of {dataset.headcount:,} people"
+    of_table = f"It has {len(dataset):,} records{whose} and {many} quasi-identifier{'s' * (many > 1)}."
+    said = [of_table, found.decision.tightest, _instead(found.decision), note.data if note else ""]
+    said = " ".join(filter(None, said))
     row = recommendation(found.results, found.decision.choice, found.decision.why, said)
     (original, bare), target, size = ends(), sensitive_name(dataset, None), profile_of(profile)
     questions = [Combinations(floor), Linked(), disclosures.Disclosure(target), Costs(), trade_off.Losses(target)]
@@ -59,6 +63,14 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     seen = evaluated({"": tasks}, store, "look at what is chosen")[""]
     mined = adversaries(dataset, both, profile=profile, seeds=1, store=store)
     return together([join(results, row, found.of_risks, seen, mined)])
+
+
+def _instead(decision):
+    """What to do where no release keeps the policy, or hardly anything is kept with it: a sentence, or nothing."""
+    less = "fewer quasi-identifiers, or a policy that accepts more"
+    if decision.chosen is None:
+        return f"What would help: {less}; page 08 says what comes nearest."
+    return f"Its users lose more than half: {less}, would keep more." if decision.chosen.loss > HALF else ""
 
 
 def as_they_are(dataset):

@@ -337,3 +337,16 @@ def test_lines_end_as_they_did_and_keys_may_be_in_quotes():
     new = toml_lines.changed(old, {"a b": Role.NEUTRAL, "c": Role.SENSITIVE}, {"a b": "unit = 'm'"}, confirmed=True)
     assert new == ('[columns.\'a b\']\r\nrole = "neutral"\nunit = \'m\'\n[columns."c"] # own\r\n  role="sensitive"\r\n')
     assert tomllib.loads(new)["columns"]["c"] == {"role": "sensitive"}
+
+
+def test_weights_are_offered_by_name_and_what_people_weigh_is_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw = Random(4)
+    rows = [
+        f"{draw.uniform(0.2, 2):.3f},{draw.uniform(500, 9000):.0f},{draw.uniform(50, 120):.1f},{draw.randrange(9)}\n"
+        for _ in range(200)
+    ]
+    Path("survey.csv").write_text("pspwght,finalwgt,weight,growth\n" + "".join(rows))
+    table = OwnTable.open(str(draft("survey.csv")))
+    said = {each.name for each in table.seen(table.roles) if any("sampling weights" in alert for alert in each.alerts)}
+    assert said == {"pspwght", "finalwgt"}

@@ -166,6 +166,7 @@ def test_a_library_that_is_not_there(tmp_path, monkeypatch):
         ("a.xlsx", b"PK\x03\x04 and no more", "cannot be read as an Excel workbook: "),
         ("a.sav", b"$FL2 and no more", "cannot be read as an SPSS file: "),
         ("a.csv", b"a,b\n1,2\n3\n", "line 3 has fewer than 2 cells, separated by ','"),
+        ("a.csv", b"Our patients\n\nage,sex\n30,f\n41,m\n", "has one. If that is a title, delete what stands above"),
         ("a.csv", b'a,b\n"1\n2",2\n3\n', "line 4 has fewer than 2 cells"),
         ("a.csv", b'a,b\n1,2\n"3,4\n5,6\n', "line 3 has a quotation mark that belongs to no other"),
         ("a.csv", b'a,b\n1,2\n3,"x"y\n', "line 3 has a quotation mark that belongs to no other"),

@@ -443,6 +443,16 @@ def picked(scenario, criterion, parameters, share):
     return ("KMember", parameters, f"chosen_{scenario}", criterion, "", share, NONE, NONE, NONE)
 
 
+def test_whoever_has_several_records_is_in_several_groups():
+    """Each of 50 men has a row of either year: all of them have 1980, and not half of them."""
+    counts = pd.Series([50, 40], pd.Index(["1980", "1981"], name="year"), name="people")
+    assert title(charts.people(counts, 50)).startswith("100% of all people have year 1980")
+    assert title(charts.people(counts)).startswith("56% of all people")
+    for wrong in (49, 91, 50.5):
+        with pytest.raises(ValueError, match="everybody must be as many as the largest group"):
+            charts.people(counts, wrong)
+
+
 def test_choices_show_the_commonest_choice_and_its_share():
     chart = charts.choices(
         rows(

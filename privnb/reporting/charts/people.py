@@ -9,13 +9,15 @@ from privnb.microdata.sentences import say
 from privnb.reporting.charts.base import COLOURS, Aggregate, alt, check_counts, finish, merge_small, of_columns
 
 
-def people(counts, fewest=withholding.LIMIT):
+def people(counts, everybody=None, fewest=withholding.LIMIT):
     """Bars of people by group.
 
     Parameters
     ----------
     counts : Series
         People by group, its index named after the attribute; small groups are merged with their neighbours.
+    everybody : int, optional
+        How many people there are, where one with several records may be in several groups; None: their sum.
     fewest : int
 
     Returns
@@ -25,10 +27,14 @@ def people(counts, fewest=withholding.LIMIT):
     """
     check_counts(counts)
     withholding.check(fewest)
+    if everybody is not None and not (expect.is_whole(everybody) and counts.max() <= everybody <= counts.sum()):
+        found = expect.found(everybody)
+        raise ValueError(f"everybody must be as many as the largest group, at most as all of them, got {found}.")
     if 0 < counts.sum() < fewest:
         return say(f"The table has fewer than {fewest} people, so that no group of them is shown.")
     unit = str(counts.index.name)
     merged = merge_small(counts, fewest)
+    most = percent(merged.max() / (everybody or merged.sum()))
     shown = Aggregate(
         merged.rename_axis("group").rename("people").reset_index(), {"group": unit, "people": "people"}, fewest
     )
@@ -40,7 +46,7 @@ def people(counts, fewest=withholding.LIMIT):
             y=alt.Y("people:Q", title="people"),
             tooltip=["group", "people"],
         ),
-        f"{percent(merged.max() / merged.sum())} of all people have {unit} {merged.idxmax()}, the commonest group",
+        f"{most} of all people have {unit} {merged.idxmax()}, the commonest group",
         f"Bars: number of people by {unit}.",
     )
 
