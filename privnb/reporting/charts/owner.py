@@ -22,6 +22,7 @@ from privnb.reporting.findings.rows import WORST, most_often, named
 from privnb.sanitizers import catalogue
 
 PANEL = 260  # pixels: two panels beside each other
+CELL = 176  # pixels: as wide as a page for telephones has panels
 LETTERS = {"k": "k (larger: stricter)", "epsilon": "epsilon (to the right: more noise)"}
 
 
@@ -133,19 +134,19 @@ def choices(chosen):
     worst = rows[rows.criterion == WORST].set_index("scenario").setting
     rows["alike"] = rows.setting == rows.scenario.map(worst)
     base = of_columns(rows, ["scenario", "criterion", "setting", "seeds", "value", "alike"]).encode(
-        x=alt.X("scenario:N", sort=None, axis=_bare(title="scenario", orient="top", labelAngle=0)),
         y=alt.Y("criterion:N", sort=_worst_first(rows), axis=_bare(title=None)),
     )
     cells = base.mark_rect(stroke="white", strokeWidth=3, opacity=0.35).encode(
         color=alt.condition("datum.alike", alt.value(COLOURS[5]), alt.value(PALE))
     )
-    names = base.mark_text(fontSize=12, dy=-6).encode(text="setting:N")
+    names = base.mark_text(fontSize=11, dy=-6).encode(text="setting:N")
     seeds = base.mark_text(fontSize=10, dy=8).encode(text="seeds:N")
     empty = (
         " Empty: a number that is withheld." if len(rows) < rows.scenario.nunique() * rows.criterion.nunique() else ""
     )
+    scenario = alt.Facet("scenario:N", sort=None, title="scenario")
     return finish(
-        (cells + names + seeds).properties(height=alt.Step(36)),
+        (cells + names + seeds).properties(width=CELL, height=alt.Step(36)).facet(scenario, columns=3).properties(spacing=10),
         _picks(rows),
         "Cells: of the sanitizers that keep enough good utility, the one that gives the adversary least, by criterion "
         "and scenario, and the share of the seeds in which it is so. Blue: the setting that the worst miner leads to; "
