@@ -100,8 +100,11 @@ def _figure(numbers, data):
     svg = _drawing(data, f"chart{number}")
     width = re.search(r'<svg[^>]*? width="([\d.]+)"', svg)
     if V5 in data and width and float(width[1]) > WIDE:
-        slim = _drawing({V5: narrow(data[V5])}, f"narrow{number}")
-        svg += slim.replace('class="', 'class="narrow ', 1)
+        slim = narrow(data[V5])
+        if slim is data[V5]:
+            svg = svg.replace('class="', 'class="whole ', 1)
+        else:
+            svg += _drawing({V5: slim}, f"narrow{number}").replace('class="', 'class="narrow ', 1)
     style = f' style="--width: {width[1]}px"' if width else ""
     said = "".join(
         f"<{tag}>{escape(text)}</{tag}>" for tag, text in zip(("strong", "span"), title, strict=True) if text

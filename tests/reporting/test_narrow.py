@@ -64,8 +64,12 @@ def test_titles_of_axes_wrap():
 
 
 def test_what_has_controls_or_words_in_cells_is_left_as_it_is():
-    for spec in ({"params": [], "width": 600}, {"layer": [{"mark": {"type": "rect"}}], "width": 600}):
+    words = {"layer": [{"mark": {"type": "rect"}}], "width": 600}
+    plane = charts.lattice().to_dict()
+    for spec in ({"params": [], "width": 600}, words, plane):
         assert narrow(spec) is spec
+    html = templates().filters["figure"]({charts.V5: plane})
+    assert html.count("<svg") == html.count('class="whole marks"') == 1
 
 
 def test_a_page_has_both_drawings_of_a_wide_chart():

@@ -17,6 +17,7 @@ import pandas as pd
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
 from privnb.microdata import expect, numerals, withholding
 from privnb.microdata.sentences import say
+from privnb.reporting.charts.narrow import WHOLE
 
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
 WIDTH = 520
@@ -199,15 +200,16 @@ def none(what):
     return say(f"None of these settings has {'an' if what[0] in 'aeio' else 'a'} {what.replace('_', ' ')}.")
 
 
-def finish(chart, title, description):
+def finish(chart, title, description, *, whole=False):
     """The looks that all charts share: a title that says something, below it what the marks mean, and both as the
-    description for those who cannot see it.
+    description for those who cannot see it. `whole`: on a narrow page it moves to the side, see `narrow`.
     """
     looks = {
         **({"width": WIDTH} if isinstance(chart, alt.Chart | alt.LayerChart) else {}),
         "title": alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110)),
         "description": f"{title}. {description}",
         "config": alt.Config(**LOOKS),
+        **({"usermeta": WHOLE} if whole else {}),
     }
     for name, look in looks.items():  # item by item: `properties` would copy the chart with all its layers
         chart[name] = look

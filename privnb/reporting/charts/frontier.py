@@ -90,6 +90,7 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
         alt.layer(*(layer.chart for layer in layers), height=HEIGHT),
         _title(releases, corner, best),
         _explained(releases, drawn, corner, chosen, caps, least),
+        whole=True,
     )
 
 

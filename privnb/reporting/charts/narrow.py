@@ -3,14 +3,16 @@
 import textwrap
 
 ACROSS, LETTERS, LABEL = 176, 34, 184  # pixels of a panel; letters of a line of a title; pixels of a label
+WHOLE = {"whole": True}  # as a chart's `usermeta`
 WIDE = 400  # pixels from which on a chart is too wide to be scaled down and read
 
 
 def narrow(spec):
-    """The specification of a chart, as a dict, for a narrow page; left as it is one with controls or with words in
-    cells, which would not hold them.
+    """The specification of a chart, as a dict, for a narrow page; the same one where it has controls, words in cells,
+    which would not hold them, or is a plane that is to stay `whole`, since words stand beside its marks.
     """
-    if "params" in spec or any(_mark(layer) == "rect" for layer in spec.get("layer", [])):
+    whole = WHOLE.items() <= spec.get("usermeta", {}).items()
+    if whole or "params" in spec or any(_mark(layer) == "rect" for layer in spec.get("layer", [])):
         return spec
     config = spec.get("config", {})
     axis = config.get("axis", {}) | {"labelLimit": LABEL}

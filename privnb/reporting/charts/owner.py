@@ -145,8 +145,9 @@ def choices(chosen):
         " Empty: a number that is withheld." if len(rows) < rows.scenario.nunique() * rows.criterion.nunique() else ""
     )
     scenario = alt.Facet("scenario:N", sort=None, title="scenario")
+    grid = (cells + names + seeds).properties(width=CELL, height=alt.Step(36)).facet(scenario, columns=3)
     return finish(
-        (cells + names + seeds).properties(width=CELL, height=alt.Step(36)).facet(scenario, columns=3).properties(spacing=10),
+        grid.properties(spacing=10),
         _picks(rows),
         "Cells: of the sanitizers that keep enough good utility, the one that gives the adversary least, by criterion "
         "and scenario, and the share of the seeds in which it is so. Blue: the setting that the worst miner leads to; "

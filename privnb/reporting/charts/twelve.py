@@ -119,4 +119,5 @@ def lattice():
         f"One level for everybody: of all that keep k = 3, '{chosen['name']}' loses least, {chosen['lost']}",
         "Each node generalizes all ages to one level and all houses to one; below it the k that it achieves and its "
         "certainty penalty. Lines lead up to coarser levels; what keeps k = 3 below keeps it above.",
+        whole=True,
     )
