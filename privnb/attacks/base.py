@@ -5,7 +5,7 @@ from copy import copy
 
 from privnb.microdata import expect
 from privnb.microdata.family import members
-from privnb.microdata.names import name_list
+from privnb.microdata.names import some_of
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
 
@@ -52,7 +52,7 @@ class Attack(ABC):
             able = [each.__name__ for each in known if {*unread.values()} <= {*each.supported_treatments}]
             raise Unreadable(
                 f"{cls.__name__} reads columns that are {', '.join(cls.supported_treatments)}; this release has "
-                f"{name_list(unread)}, {' and '.join(dict.fromkeys(unread.values()))}. Choose another sanitizer, or an "
+                f"{some_of(unread)}, {' and '.join(dict.fromkeys(unread.values()))}. Choose another sanitizer, or an "
                 f"attack that reads it: {', '.join(able) or 'there is none yet'}."
             )
 
@@ -86,8 +86,8 @@ class Attack(ABC):
         if absent := [name for name in names if name not in known]:
             error = Unreadable if getattr(self, "known", None) is None else SchemaError
             raise error(
-                f"{self!r} reads {name_list(absent)} of each person, and the table of known people has "
-                f"{name_list(known)}. Name in `known` what the adversary knows: columns that a sanitizer made, nobody."
+                f"{self!r} reads {some_of(absent)} of each person, and the table of known people has "
+                f"{some_of(known)}. Name in `known` what the adversary knows: columns that a sanitizer made, nobody."
             )
 
     def _learn(self, published):

@@ -11,7 +11,7 @@ import numpy as np
 
 from privnb.attacks.algorithms.noise_filters import moments, most_noise
 from privnb.microdata import expect
-from privnb.microdata.names import name_list
+from privnb.microdata.names import some_of
 from privnb.microdata.treatment import Law, Unreadable
 
 UNITS = {"column": "of each column's deviation", "domain": "of each domain's width"}
@@ -59,7 +59,7 @@ class _Unpublished(NoiseKnowledge):
             units = np.sqrt(np.diag(moments(rows)[1]))
         if len(alike := np.flatnonzero(units <= 0)):
             raise Unreadable(
-                f"all numbers of {name_list([names[place] for place in alike])} are alike, so that none has noise."
+                f"all numbers of {some_of([names[place] for place in alike])} are alike, so that none has noise."
             )
         deviation = self._deviation(rows / units)
         return {name: _Bell(float(deviation * unit)) for name, unit in zip(names, units, strict=True)}

@@ -7,7 +7,7 @@ import numpy as np
 from privnb.attacks.base import Attack
 from privnb.microdata import expect
 from privnb.microdata.hierarchy import flat
-from privnb.microdata.names import name_list
+from privnb.microdata.names import some_of
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
 
@@ -31,7 +31,7 @@ class RecordLinkage(Attack):
         names = self.known or tuple(published.schema.quasi_identifiers)
         if held := [name for name in names if name in published.treated("bucketized")]:
             raise Unreadable(
-                f"{self!r} reads rows, and no row has {name_list(held)}: these are bucketized. Leave them out of "
+                f"{self!r} reads rows, and no row has {some_of(held)}: these are bucketized. Leave them out of "
                 "`known`, or choose another sanitizer."
             )
         if absent := [name for name in names if name not in published.table]:

@@ -12,7 +12,7 @@ from privnb.attacks.base import Attack
 from privnb.attacks.noise_knowledge import NoiseKnowledge, PublishedLaw
 from privnb.attacks.recovery_knowledge import numbers
 from privnb.microdata import expect
-from privnb.microdata.names import name_list
+from privnb.microdata.names import some_of
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable, of_column
 
@@ -84,7 +84,7 @@ class Recovery(Attack):
             return found
         has = {name: each.kind for name, each in published.columns.items()}
         raise Unreadable(
-            f"{type(self).__name__} undoes {self.undoes} numbers, and this release has none: {name_list(has)} are "
+            f"{type(self).__name__} undoes {self.undoes} numbers, and this release has none: {some_of(has)} are "
             f"{' and '.join(dict.fromkeys(has.values()))}. Choose a sanitizer that changes numbers so."
         )
 
@@ -138,7 +138,7 @@ class Recovery(Attack):
         expect.these(known=known, rng=rng)
         if absent := [name for name in self._names if name not in known]:
             raise SchemaError(
-                f"{self!r} reads {name_list(absent)} of released rows, and these have {name_list(known)}."
+                f"{self!r} reads {some_of(absent)} of released rows, and these have {some_of(known)}."
             )
         return numbers("the known rows", known, self._names)
 
@@ -169,7 +169,7 @@ class NoiseRemoval(Recovery):
     def _learned(self, rows, published, names):
         if own := hidden(published):
             raise Unreadable(
-                f"{type(self).__name__} takes noise off numbers, and {name_list(names)} stand for {name_list(own)}. "
+                f"{type(self).__name__} takes noise off numbers, and {some_of(names)} stand for {some_of(own)}. "
                 "Choose an attack on rotations or projections."
             )
         laws = self.noise.laws(rows, published, names)

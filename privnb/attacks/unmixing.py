@@ -6,7 +6,7 @@ import numpy as np
 
 from privnb.attacks.recovery import Recovery, hidden
 from privnb.attacks.recovery_knowledge import Pairs, numbers
-from privnb.microdata.names import name_list
+from privnb.microdata.names import some_of
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
 
@@ -32,7 +32,7 @@ class Unmixing(Recovery):
         if self.square and len(targets) != len(names):
             raise Unreadable(
                 f"{type(self).__name__} undoes a rotation, and this release has the perturbed columns "
-                f"{name_list(names)} for {name_list(targets)}. Choose an attack on projections."
+                f"{some_of(names)} for {some_of(targets)}. Choose an attack on projections."
             )
         domains = [published.schema[name].domain for name in targets]
         middle = np.array([(domain.low + domain.high) / 2 for domain in domains])
@@ -50,7 +50,7 @@ class Unmixing(Recovery):
     def _told(self, table, names):
         if absent := [name for name in names if name not in table]:
             raise SchemaError(
-                f"{self!r} reads {name_list(absent)} of known people, and has {name_list(table)} of them."
+                f"{self!r} reads {some_of(absent)} of known people, and has {some_of(table)} of them."
             )
         return numbers("what is known", table, names)
 

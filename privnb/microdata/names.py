@@ -74,6 +74,7 @@ def some_of(names, most=3):
     >>> some_of(["a", "b", "c", "d"]), some_of(["a"])
     ('a, b, c and 1 more', 'a')
     """
+    names = [*names]
     more = len(names) - most
     return name_list(names[:most]) + (f" and {more} more" if more > 0 else "")
 
