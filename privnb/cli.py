@@ -287,6 +287,8 @@ def check(args):
     """
     if args.card:
         return _check_card(args)
+    import pandas as pd
+
     from privnb.microdata.dataset import load, schema_of
     from privnb.microdata.memory import Memory
     from privnb.microdata.schema import SchemaError
@@ -302,26 +304,28 @@ def check(args):
         table, schema = Unknown([*dataset.cells], [], dataset.cells), dataset.schema
     else:
         table, schema = Unknown.of(args.file), args.dataset and schema_of(args.dataset)
-    names, sensitive = args.quasi_identifiers and names_in(args.quasi_identifiers), args.sensitive
+    names, secrets = args.quasi_identifiers and names_in(args.quasi_identifiers), [args.sensitive]
     if schema:
-        names = names or [name for name in schema.quasi_identifiers if name in table.names and name != sensitive]
-        secret = (name for name in schema.sensitive if name in table.names and name not in names)
-        sensitive = sensitive or next(secret, None)
+        names = names or [name for name in schema.quasi_identifiers if name in table.names and name not in secrets]
+        if args.sensitive is None:
+            secrets = [name for name in schema.sensitive if name in table.names and name not in names] or secrets
     key = schema.person if schema else None
     person = args.person or (key if key in table.names else None)
     unknown = f"'{key}' of {schema.dataset}, the key of people, is not in {args.file}" if key and not person else ""
     if unknown and args.at_least_k is not None:
         raise SchemaError(f"{unknown}: its k of people cannot be counted. Name the column that is it with --person.")
-    names = known(table.names, names, sensitive, person)
-    cells, times = table.counted([*names, *filter(None, (sensitive, person))], memory)
-    grades = grade(cells, names, sensitive, person, times)
+    names = known(table.names, names, secrets[0], person)
+    cells, times = table.counted([*names, *filter(None, (*secrets, person))], memory)
+    grades, *others = (grade(cells, names, secret, person, times) for secret in secrets)
+    for each in others:  # whose classes are the same
+        grades = pd.concat([grades, each[each.measure.eq("sensitive values").cummax()]])
     for row in grades.itertuples():
         number = f"{row.value:.1%}" if row.unit == "share" else f"{row.value:,.4f}".rstrip("0").rstrip(".")
         print(f"{row.measure:<20}{number:>10}  {row.meaning}")
     if unknown:
         print(f"{unknown}: these are counts of records, of which a person may have several.")
     print("Counts of fewer than 10 people are shown here: they are for the table's owner, not for a report.")
-    reached = grades.set_index("measure").value["k achieved"]
+    reached = grades.value[grades.measure == "k achieved"].iloc[0]
     if args.at_least_k is not None and reached < args.at_least_k:
         print(f"privnb: k is {reached:g}, less than the {args.at_least_k} asked for.", file=sys.stderr)
         return 1

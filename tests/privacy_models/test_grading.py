@@ -3,6 +3,7 @@ from dataclasses import replace
 from math import inf, log
 
 import numpy as np
+import own_tables
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -322,3 +323,16 @@ def test_a_model_that_is_made_of_another_is_not_graded_twice():
     """As the relative entropy, which measures a loss and is no model to ask for."""
     assert issubclass(tradeoff._KullbackLeibler, JensenShannonCloseness)
     assert [each.name for each, _ in models()].count("Jensen-Shannon") == 1
+
+
+def test_check_grades_each_sensitive_attribute(tmp_path, capsys):
+    path = own_tables.write(tmp_path / "data", "many-columns")
+    secrets = load(path).schema.sensitive
+    assert cli.main(["check", str(path)]) == 0
+    said = capsys.readouterr().out
+    for name in secrets:
+        assert said.count(f"What nobody should learn: '{name}'") == 1
+        assert said.count(f"gives their '{name}' away") == 1
+    assert said.count("k achieved") == 1
+    assert cli.main(["check", str(path), "--sensitive", secrets[1]]) == 0
+    assert f"What nobody should learn: '{secrets[0]}'" not in capsys.readouterr().out
