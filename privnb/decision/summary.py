@@ -81,12 +81,12 @@ class Summary:
 # Risk or utility, what a person calls it, and the measures that say so, of which the first that is there counts.
 QUESTIONS = (
     ("risk", "singled out", ("alone",)),
-    ("risk", "found by a neighbour", ("reidentification_rate",)),
-    ("risk", "sensitive value guessed beyond what others' records tell", ("attribute_risk",)),
+    ("risk", "identity: found by a neighbour", ("reidentification_rate",)),
+    ("risk", "attribute: sensitive value guessed beyond what others' records tell", ("attribute_risk",)),
     ("risk", "sensitive value guessed, worst-off person", ("largest_posterior",)),
     ("risk", "worst miner nearer than what is published", ("anti_utility",)),
-    ("risk", "two parts of a record linked", ("linkability_risk",)),
-    ("risk", "known for a member", ("membership_risk",)),
+    ("risk", "linkability: two parts of a record linked", ("linkability_risk",)),
+    ("risk", "membership: known for a member", ("membership_risk",)),
     ("utility", "detail lost", ("certainty_penalty",)),
     ("utility", "error about large groups", ("utility_loss", "median_relative_error")),
     ("utility", "honest user's miner guesses right", ("workload_utility",)),

@@ -69,11 +69,11 @@ def test_the_lines_of_a_decision(results):
     assert [line.kind for line in found.lines] == ["risk"] * 7 + ["utility"] * 3
     said = lines(results)
     assert [*said][:7] == [
-        "singled out", "found by a neighbour", "sensitive value guessed beyond what others' records tell",
+        "singled out", "identity: found by a neighbour", "attribute: sensitive value guessed beyond what others' records tell",
         "sensitive value guessed, worst-off person",
-        "worst miner nearer than what is published", "two parts of a record linked", "known for a member",
+        "worst miner nearer than what is published", "linkability: two parts of a record linked", "membership: known for a member",
     ]  # fmt: skip
-    found = said["found by a neighbour"]
+    found = said["identity: found by a neighbour"]
     assert (found.original, found.release) == ((0.5, 0.45, 0.55), (0.02, 0.01, 0.03))
     assert found.baseline[0] == 0.001
     assert (found.better, numerals.written(found.format, 0.02)) == ("lower", "2% of people")
@@ -88,7 +88,9 @@ def test_the_worst_miner_stands_beside_what_needs_no_attack(results):
 
 def test_what_is_not_measured_is_none_and_what_is_withheld_is_no_number(results):
     said = lines(results)
-    assert said["known for a member"] == decision.Line("risk", "known for a member", "", "lower")
+    assert said["membership: known for a member"] == decision.Line(
+        "risk", "membership: known for a member", "", "lower"
+    )
     assert np.isnan(said["sensitive value guessed, worst-off person"].original).all()
     without = lines(results[results.measure != "workload_utility"])
     assert without["honest user's miner guesses right"].release is None

@@ -323,7 +323,7 @@ def test_what_is_chosen_stands_beside_the_original_in_all_questions(people, resu
     told = decision.summary(found)
     assert told.setting == chosen.setting
     unmeasured = [line.title for line in told.lines if line.original is None]
-    assert {*unmeasured} <= {"known for a member"}
+    assert {*unmeasured} <= {"membership: known for a member"}
     singled_out, linked = told.lines[:2]
     assert singled_out.original[0] > 0.5 > singled_out.release[0] == 0
     assert linked.original[0] > 0.5 > linked.release[0] > linked.baseline[0]
