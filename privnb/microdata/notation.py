@@ -8,6 +8,7 @@ UNITS = r"(?<![^-])[$€£¥] ?|(?<=\d) ?%$"  # signs of currency before a numbe
 SPACES = " ", "\u00a0", "\u202f"
 THOUSANDS = (",", ".", "'", "’", *SPACES)
 PAIRS = [(".", ","), (",", "."), *((point, each) for each in THOUSANDS[2:] for point in ".,")]
+FIRST = 10  # texts are looked at before all the others
 MANY = 10  # different numbers that all have three digits behind a comma: it stands between thousands
 
 
@@ -37,7 +38,7 @@ class Notation(NamedTuple):
         """
         numbers, others = [], []
         for texts in columns:
-            (numbers if texts.str.fullmatch(NUMBER).all() else others).append(texts)
+            (numbers if _match(texts, NUMBER) else others).append(texts)
         for pair in PAIRS:
             if any(cls(*pair)._surely(texts, separator) for texts in others) and cls(*pair)._fits(numbers):
                 return cls(*pair)
@@ -54,8 +55,7 @@ class Notation(NamedTuple):
 
     def reads(self, texts):
         """Whether all texts are numbers that are written so."""
-        own = texts.str.fullmatch(self._pattern)
-        return bool(own.all()) and bool(self.plain(texts).str.fullmatch(NUMBER).all())
+        return _match(texts, self._pattern) and _match(self.plain(texts), NUMBER)
 
     def _fits(self, numbers):
         """Whether no column of numbers has a point where thousands do not end, as 12.5 has beside 1.234,50."""
@@ -70,9 +70,11 @@ class Notation(NamedTuple):
 
     def _surely(self, texts, separator):
         """Whether these are numbers with something between thousands that cannot well be a decimal comma or point."""
+        if not self.reads(texts):
+            return False
         bare = texts.str.replace(UNITS, "", regex=True)
         grouped = bare.str.contains(self.thousands, regex=False)
-        if not grouped.any() or not self.reads(texts):
+        if not grouped.any():
             return False
         twice = bare.str.count(re.escape(self.thousands)).max() > 1
         both = bare.str.contains(self.decimal, regex=False).any()
@@ -80,3 +82,8 @@ class Notation(NamedTuple):
         # Decimals would end with a 0 now and then, which nobody writes; among cells between commas one is in quotes.
         three = grouped.sum() >= MANY and (not grouped.all() or separator == ",")
         return bool(twice or both or looks or three)
+
+
+def _match(texts, pattern):
+    """Whether all texts match as a whole; most that do not are found out by the first ones."""
+    return all(bool(some.str.fullmatch(pattern).all()) for some in (texts[:FIRST], texts))
