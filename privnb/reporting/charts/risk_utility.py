@@ -6,7 +6,7 @@ from privnb.reporting.charts.base import alt, axis, distinguished, finish, none,
 from privnb.sanitizers import catalogue
 
 ACROSS = 250  # pixels of a panel
-ABLE, REFUSED = 1.0, 0.3  # opacity of a mark: who may be chosen, and who may not
+ABLE, REFUSED = 1, 0  # how opaque the inside of a mark is: who may be chosen, and who may not
 
 
 def risk_utility(releases):
@@ -34,6 +34,8 @@ def risk_utility(releases):
     risk, loss = (facts(releases[f"{each}_measure"].iloc[0]) for each in ("privacy", "utility"))
     low = float(drawn.privacy[drawn.privacy > 0].min()) / 2
     logarithmic = alt.Scale(type="log", domain=[low, 1.5], clamp=True, nice=False)
+    marks = distinguished("kind", kinds)
+    marks["fill"] = alt.Fill("kind:N", scale=marks["color"]["scale"], legend=None)
     base = of_columns(drawn, ["privacy", "utility", "setting", "kind", "seen"])
     panels = []
     for side, of, title, scale in (
@@ -44,13 +46,13 @@ def risk_utility(releases):
         ticks = axis(of.format)
         ticks.tickCount, ticks.grid = 5, False
         panels.append(
-            base.mark_point(filled=True, size=55)
+            base.mark_point(size=45, strokeWidth=1.6)
             .encode(
                 x=alt.X(f"{side}:Q", title=title, scale=scale, axis=ticks),
                 y=alt.Y("setting:N", sort=drawn.setting.tolist(), title=None, axis=lines),
-                opacity=alt.Opacity("seen:Q", scale=None, legend=None),
+                fillOpacity=alt.FillOpacity("seen:Q", scale=None, legend=None),
                 tooltip=["setting"],
-                **distinguished("kind", kinds),
+                **marks,
             )
             .properties(width=ACROSS, height=alt.Step(17))
         )
@@ -62,5 +64,5 @@ def risk_utility(releases):
     return finish(
         alt.hconcat(*panels),
         said,
-        f"Points: {risk.phrase} and {loss.phrase} of each release, lower is better. Pale: it may not be chosen.",
+        f"Points: {risk.phrase} and {loss.phrase} of each release, lower is better. Hollow: it may not be chosen.",
     )

@@ -4,7 +4,7 @@ from privnb.evaluation.results import setting_name
 from privnb.microdata.sentences import B
 from privnb.reporting.charts.distributions import LITERAL, RECONSTRUCTED
 from privnb.reporting.findings.base import Finding, of_results
-from privnb.reporting.findings.rows import ENDS, capitalized, of
+from privnb.reporting.findings.rows import ENDS, of
 from privnb.sanitizers import catalogue
 
 HALF = 0.5  # of the way from the original to no quasi-identifiers: more loss than that is not called useful
@@ -35,8 +35,8 @@ def perturbation(results, releases, recovered):
     if len(changed):
         best = changed.loc[changed.value.idxmin()]
         yield (
-            f"{B}{capitalized(setting_name(best))}{B} hides most of the {len(changed)} perturbed releases that are "
-            f"useful: {Finding.of(best).text} are linked to their row, at {best.loss / most:.0%} of the loss."
+            f"Of the {len(changed)} perturbed releases that are useful, {B}{setting_name(best)}{B} hides people best: "
+            f"{Finding.of(best).text} are linked to their row, at {best.loss / most:.0%} of the loss."
         )
     others = useful[useful.sanitizer.map(catalogue.group) == "generalization"]
     if len(others):
