@@ -379,6 +379,7 @@ def _small_counts(node, known, fewest):
 
 COUNT = re.compile(r"^(?:people|counts?|n|size|__count)$|people|persons|records")
 NO_COUNT = re.compile(r"\b(?:shares?|rates?|ratio|fraction|per|percent|proportion|probability|mean|average|median)\b|%")
+DIFFERENT = "different values"  # a column with how many each attribute has, which may be somebody's values by chance
 ASIDE = 3  # columns that may hold the names of attributes
 MEASURE = re.compile(
     NO_COUNT.pattern
@@ -555,12 +556,13 @@ class _Known:
         loose = not self.starts.isdisjoint(words)
         if not loose and self.attributes.isdisjoint(names):
             return
-        upright = {}  # a record set out from top to bottom
+        upright, counts = {}, False  # a record set out from top to bottom; whether these are how many values there are
         for number, (line, name, value, words) in enumerate(lines, 1):
+            counts = DIFFERENT in line or (counts and name in self.attributes)
             if upright and (name in upright or name not in self.attributes):
                 yield from self._named(Table(tuple(upright), (tuple(upright.values()),), listed=False))
                 upright = {}
-            if name in self.attributes:
+            if name in self.attributes and not counts:
                 upright[name] = cell_of(value)
             if loose and len(line) >= 2 * self.many - 1 and sum(word in self.starts for word in words) > 1:
                 yield from self._unnamed(number, self._words_of(line))
@@ -639,7 +641,8 @@ def _turned(table, attributes):
             names |= {name} & attributes
         for part in parts:
             heads = (table.names[place], *(row[place] for row in part))
-            yield Table(heads, tuple(zip(table.names, *part, strict=True))[place + 1 :], table.listed)
+            columns = [*zip(table.names, *part, strict=True)][place + 1 :]
+            yield Table(heads, tuple(column for column in columns if column[0] != DIFFERENT), table.listed)
 
 
 def _alone(value):

@@ -655,7 +655,12 @@ def test_counts_by_attribute_are_no_record_although_their_numbers_are_ones(tmp_p
     table.loc[0] = [3, 4, 2, 5]
     table = table.assign(**{name: draw.choice(["f", "m"], len(table)) for name in words})
     original = leaks.Original(table, [*"abcd"])
-    for said, expected in (([2] * 6, []), (table.loc[0, words].tolist(), ["raw record"])):
-        shown = pd.Series([3, 4, 2, 5, *said], [*"abcd", *words], name="different values").to_frame()
-        (tmp_path / "a.html").write_text(page(shown.to_html()))
-        assert [leak.what for leak in leaks.records_in(tmp_path, [original], leaks.Names({}))] == expected
+    for said, head, expected in (
+        ([2] * 6, "values", []), (table.loc[0, words].tolist(), "values", ["raw record"]),
+        (table.loc[0, words].tolist(), "different values", []),
+    ):  # fmt: skip
+        shown = pd.Series([3, 4, 2, 5, *said], [*"abcd", *words], name=head).to_frame()
+        for name, text in (("a.html", page(shown.to_html())), ("a.ipynb", mime("text/plain", shown.to_string()))):
+            (tmp_path / name).write_text(text)
+            assert [leak.what for leak in leaks.records_in(tmp_path, [original], leaks.Names({}))] == expected
+            (tmp_path / name).unlink()
