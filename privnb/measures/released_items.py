@@ -19,6 +19,8 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.treatment import Unreadable, of_column
 from privnb.miners.baskets import Baskets, Weighted, categories, item, items_of
 
+MOST = 2_000  # values of an attribute: the matrix of a law has a row and a column for each
+
 
 def released_items(dataset, release):
     """The items of a release, as `itemsets` mines them: the table's, as an honest user counts them there.
@@ -37,13 +39,19 @@ def released_items(dataset, release):
     Raises
     ------
     Unreadable
-        For buckets, which say of nobody which value they have, and for laws that cannot be undone.
+        For buckets, which say of nobody which value they have, for laws that cannot be undone, and for an attribute of
+        more than 2,000 values.
     NotForThisTable
         For a table without categories.
     """
     expect.these(dataset=dataset, release=release)
     schema, parts, together = dataset.schema, {}, {}
     names = categories(schema)
+    if long := [name for name in names if len(schema[name].domain.values) > MOST]:
+        raise Unreadable(
+            f"'{long[0]}' has {len(schema[long[0]].domain.values):,} possible values, each an item: at most "
+            f"{MOST:,}. Give its public domain coarser ones, or leave it out."
+        )
     for name in names:
         treatment = release.columns.get(name)
         bits = [item(name, value) for value in schema[name].domain.values]

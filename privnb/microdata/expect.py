@@ -6,6 +6,7 @@ shown only where it is short: the rows of a table belong into no error.
 
 import math
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 
@@ -120,7 +121,7 @@ def texts(name, value, what):
     """Raise ValueError unless `value` is a list or tuple of different texts; `what` they name."""
     if not (isinstance(value, list | tuple) and all(isinstance(each, str) and each for each in value)):
         raise ValueError(f"{name} must be a list of {what}, each as text, got {found(value)}.")
-    if doubled := [each for each in dict.fromkeys(value) if value.count(each) > 1]:
+    if doubled := [each for each, times in Counter(value).items() if times > 1]:
         raise ValueError(f"{name} must be a list of different {what}, got {', '.join(doubled)} more than once.")
     return value
 

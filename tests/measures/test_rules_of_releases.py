@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
+from privnb.measures.matrices import inverted
 from privnb.measures.released_items import Together, released_items
 from privnb.measures.rules import identity_errors, support_error
 from privnb.microdata.dataset import Dataset, load
@@ -108,3 +109,21 @@ def test_buckets_say_of_nobody_which_value_they_have():
     release = Anatomy(2, "diagnosis").sanitize(dataset, rng=1)
     with pytest.raises(Unreadable, match=r"no row of Anatomy.* says its 'diagnosis'"):
         released_items(dataset, release)
+
+
+def test_a_law_over_thousands_of_values_is_no_matrix():
+    """Two thousand are undone at once; of more, such as days of birth, there would be gigabytes for a minute."""
+    for many, fits in ((400, True), (2001, False)):
+        values = tuple(f"day {n}" for n in range(many))
+        attribute = Attribute("born", Role.QUASI_IDENTIFIER, Categories(values))
+        table = pd.DataFrame({"born": np.random.default_rng(3).choice(values, 50)})
+        dataset = Dataset("born", table, Schema("born", (attribute,)), {"born": flat(attribute)})
+        release = RandomizedResponse(9.0).sanitize(dataset, rng=2)
+        if fits:
+            weights = released_items(dataset, release).weights
+            matrix = release.columns["born"].law.transition(many)
+            codes = attribute.domain.codes(release.cells["born"])
+            assert weights @ np.ones(50) == pytest.approx(inverted(np.bincount(codes, minlength=many), matrix))
+        else:
+            with pytest.raises(Unreadable, match="'born' has 2,001 possible values, each an item: at most 2,000"):
+                released_items(dataset, release)
