@@ -310,7 +310,7 @@ def test_nobodys_rows_teach_miners_and_link_nobody(data):
     published, key = release.publish()
     assert key is None
     with pytest.raises(
-        Unreadable, match=r"Linkage reads columns .* age, height, illness, weight, synthetic. .*MinerInf"
+        Unreadable, match=r"Linkage reads columns .* age, height, illness and 1 more, synthetic. .*MinerInf"
     ):
         Linkage().fit(published)
     guesses = MinerInference(TREE, "illness", ("age", "height")).fit(published).predict(data.table)
