@@ -82,7 +82,7 @@ class Summary:
 QUESTIONS = (
     ("risk", "singled out", ("alone",)),
     ("risk", "identity: found by a neighbour", ("reidentification_rate",)),
-    ("risk", "attribute: sensitive value guessed beyond what others' records tell", ("attribute_risk",)),
+    ("risk", "attribute: sensitive value guessed beyond others' records", ("attribute_risk",)),
     ("risk", "sensitive value guessed, worst-off person", ("largest_posterior",)),
     ("risk", "worst miner nearer than what is published", ("anti_utility",)),
     ("risk", "linkability: two parts of a record linked", ("linkability_risk",)),

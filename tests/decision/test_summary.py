@@ -70,7 +70,7 @@ def test_the_lines_of_a_decision(results):
     said = lines(results)
     assert [*said][:7] == [
         "singled out", "identity: found by a neighbour",
-        "attribute: sensitive value guessed beyond what others' records tell",
+        "attribute: sensitive value guessed beyond others' records",
         "sensitive value guessed, worst-off person", "worst miner nearer than what is published",
         "linkability: two parts of a record linked", "membership: known for a member",
     ]  # fmt: skip
