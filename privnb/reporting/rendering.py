@@ -55,7 +55,14 @@ def markdown(text, cell=None):
 
     attachments = cell.get("attachments", {}) if cell else {}
     renderer = IPythonRenderer(escape=True, attachments=attachments, exclude_anchor_links=True)
-    return Markup(MarkdownWithMath(renderer=renderer).render(text))
+    html = MarkdownWithMath(renderer=renderer).render(text)
+    return Markup(re.sub(r"<h([23])>(.*?)</h\1>", _anchored, html))
+
+
+def _anchored(heading):
+    """A heading that can be linked to, by its words."""
+    level, text = heading.groups()
+    return f'<h{level} id="{re.sub(r"[^A-Za-z0-9]+", "-", plain(text)).strip("-")}">{text}</h{level}>'
 
 
 def _table(html):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from privnb.evaluation.results import COLUMNS
+from privnb.microdata.dataset import PROJECT
 from privnb.microdata.sentences import B, say
 from privnb.reporting import glossary, pages, rendering
 from privnb.studies import ledger
@@ -225,3 +226,12 @@ def test_a_tall_chart_is_whole_on_a_phone_and_on_a_sheet_of_paper(tmp_path, brow
     page.emulate_media(media="print")
     assert page.evaluate(height) < 620  # 160 mm
     page.close()
+
+
+def test_the_index_links_to_what_stands_against_a_release():
+    """A link into a page leads to one of its headings."""
+    template = rendering.template("index.html.j2")
+    (place,) = re.findall(r"\.html#([\w-]+)", template)
+    card = nbformat.read(PROJECT / "notebooks/15_release_card.ipynb", as_version=4)
+    texts = [cell.source for cell in card.cells if cell.cell_type == "markdown"]
+    assert sum(f'<h2 id="{place}">' in rendering.markdown(text) for text in texts) == 1
