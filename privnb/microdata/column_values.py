@@ -7,14 +7,13 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import cuts, withholding
-from privnb.microdata.notation import NUMBER
+from privnb.microdata import cuts, notation, withholding
+from privnb.microdata.notation import FIRST, NUMBER
 from privnb.microdata.schema import Numbers
 
 STEPS = 10**8  # whole numbers are rounded so that a domain has at most so many
 GRAINS = 10**6  # and decimals
 FINEST = Decimal("1e-9")  # no step of a domain is finer
-FIRST = 10  # texts are looked at before all the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +66,9 @@ class Values:
         """How many are missing, in words."""
         return f" and {self.missing} missing, which count as the value {self.mark!r}" if self.missing else ""
 
-    def written(self, notation):
+    def written(self, how):
         """The same with numbers as Python reads them, if they are numbers in this `Notation`."""
-        return replace(self, texts=notation.plain(self.texts)) if notation.reads(self.texts) else self
+        return replace(self, texts=how.plain(self.texts)) if how.reads(self.texts) else self
 
     @property
     def no_numbers(self):
@@ -82,7 +81,7 @@ class Values:
 
     def match(self, pattern):
         """Whether all texts match a pattern as a whole."""
-        return all(bool(texts.str.fullmatch(pattern).all()) for texts in (self.texts[:FIRST], self.texts))
+        return notation.match(self.texts, pattern)
 
     @cached_property
     def numbers(self):

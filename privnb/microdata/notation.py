@@ -38,7 +38,7 @@ class Notation(NamedTuple):
         """
         numbers, others = [], []
         for texts in columns:
-            (numbers if _match(texts, NUMBER) else others).append(texts)
+            (numbers if match(texts, NUMBER) else others).append(texts)
         for pair in PAIRS:
             if any(cls(*pair)._surely(texts, separator) for texts in others) and cls(*pair)._fits(numbers):
                 return cls(*pair)
@@ -55,7 +55,7 @@ class Notation(NamedTuple):
 
     def reads(self, texts):
         """Whether all texts are numbers that are written so."""
-        return _match(texts, self._pattern) and _match(self.plain(texts), NUMBER)
+        return match(texts, self._pattern) and match(self.plain(texts), NUMBER)
 
     def _fits(self, numbers):
         """Whether no column of numbers has a point where thousands do not end, as 12.5 has beside 1.234,50."""
@@ -84,6 +84,6 @@ class Notation(NamedTuple):
         return bool(twice or both or looks or three)
 
 
-def _match(texts, pattern):
+def match(texts, pattern):
     """Whether all texts match as a whole; most that do not are found out by the first ones."""
     return all(bool(some.str.fullmatch(pattern).all()) for some in (texts[:FIRST], texts))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +10,7 @@ from privnb import studies
 from privnb.decision.policies import Cap, Need, read
 from privnb.evaluation import risks
 from privnb.microdata.dataset import load
-from privnb.studies import Profile, policy_search
+from privnb.studies import Profile, policy_search, recommended
 
 FAMILY = {"k": "5, 20", "l": "2", "t": "0.4", "delta": "2", "epsilon": "1", "miners": "naive Bayes", "all": False}
 pytestmark = pytest.mark.usefixtures("releases_once")
@@ -87,3 +88,13 @@ def test_a_need_that_nothing_measures_is_refused(people):
 def test_a_table_without_large_groups_loses_detail_instead(people, monkeypatch):
     monkeypatch.setattr(policy_search.trade_off, "large_populations", lambda *_: None)
     assert policy_search._possible(people, read("k-5")).needs == (Need("certainty_penalty"),)
+
+
+def test_where_nothing_or_hardly_anything_is_kept_it_is_said_what_would_help():
+    said = [
+        recommended._instead(SimpleNamespace(chosen=chosen))
+        for chosen in (None, SimpleNamespace(loss=0.996), SimpleNamespace(loss=0.2))
+    ]
+    assert "page 08 says what comes nearest" in said[0]
+    assert said[1].startswith("Its users lose more than half: fewer quasi-identifiers")
+    assert said[2] == ""

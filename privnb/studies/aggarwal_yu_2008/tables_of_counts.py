@@ -57,7 +57,7 @@ state(
     better="lower",
     bounds=(0, 1),
     title="Entries suppressed",
-    sentence="Share of the counts and totals of a table that are not published, so that no small count is told.",
+    sentence="Share of the counts and totals of a table that are not published, so that no small count is known.",
     source="Fischetti and Salazar, Management Science 47(7), 2001",
     unit="share of entries",
     format="{:%} of entries",

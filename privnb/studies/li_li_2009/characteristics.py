@@ -32,7 +32,8 @@ def specific_or_aggregate():
         (49, "elsewhere", "other houses", "ill"), (849, "elsewhere", "other houses", "well"),
         knows=("town", "house"),
     )  # fmt: skip
-    return _compared(CASES[0], people, {"the town is told": Suppress("house"), "the house is told": Suppress("town")})
+    either = {"the town is published": Suppress("house"), "the house is published": Suppress("town")}
+    return _compared(CASES[0], people, either)
 
 
 def individual_or_accumulated():
@@ -47,7 +48,8 @@ def individual_or_accumulated():
         (167, "elsewhere", "man", "ill"), (318, "elsewhere", "man", "well"),
         knows=("home", "sex"),
     )  # fmt: skip
-    return _compared(CASES[1], people, {"the home is told": Suppress("sex"), "the sex is told": Suppress("home")})
+    either = {"the home is published": Suppress("sex"), "the sex is published": Suppress("home")}
+    return _compared(CASES[1], people, either)
 
 
 def false_or_correct():
@@ -58,7 +60,7 @@ def false_or_correct():
     north, south = ((150, "ill"), (350, "well")), ((50, "ill"), (450, "well"))
     people = made_up(*[(n, "north", s) for n, s in north], *[(n, "south", s) for n, s in south], knows=("region",))
     wrong = made_up(*[(n, "south", s) for n, s in north], *[(n, "north", s) for n, s in south], knows=("region",))
-    return _compared(CASES[2], people, {"the truth is told": Identity()}, {"the opposite is told": wrong})
+    return _compared(CASES[2], people, {"the truth is published": Identity()}, {"the opposite is published": wrong})
 
 
 def made_up(*groups, knows):
@@ -83,7 +85,7 @@ def _compared(case, people, cases, false=None):
     """Rows of each release by what it tells: of nothing, of what sanitizers leave, of `false` tables as they are."""
     populations, releases = (
         LargePopulations.of(people, "health"),
-        {"nothing is told": Suppress().sanitize(people, rng=0)},
+        {"nothing is published": Suppress().sanitize(people, rng=0)},
     )
     releases |= {says: sanitizer.sanitize(people, rng=0) for says, sanitizer in cases.items()}
     releases |= {says: Identity().sanitize(table, rng=0) for says, table in (false or {}).items()}
