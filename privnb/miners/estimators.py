@@ -114,8 +114,7 @@ class OnceEach:
         self.tree = tree
 
     def fit(self, records, target):
-        codes = factorized(target)[0]
-        first, index = distinct_codes([records.row, codes], [records.row.max() + 1, codes.max() + 1])
+        first, index = _equal(records, target)
         self.tree = grown(self.tree, records.features[first], target[first], np.bincount(index))
         return self
 
@@ -135,6 +134,52 @@ def grown(tree, records, target, times):
     # Leaves are counted by weight. A quarter less than the whole number, so that no rounding reaches it.
     tree.set_params(min_samples_leaf=1, min_weight_fraction_leaf=(fewest - 0.25) / many)
     return tree.fit(records, target, sample_weight=times)
+
+
+class ForestOnceEach:
+    """A forest of scikit-learn, of trees with one person a leaf, that reads equal records once: the same trees, and the
+    same guesses, sooner.
+    """
+
+    def __init__(self, trees, seed):
+        from sklearn.tree import DecisionTreeClassifier
+
+        lots = np.random.RandomState(seed)
+        self.trees = [
+            DecisionTreeClassifier(max_features="sqrt", random_state=lots.randint(np.iinfo(np.int32).max))
+            for _ in range(trees)
+        ]
+
+    def fit(self, records, target):
+        first, index = _equal(records, target)
+        for tree in self.trees:  # each learns from as many people as there are, drawn with repetition
+            drawn = np.random.RandomState(tree.random_state).randint(0, len(target), len(target), dtype=np.int32)
+            times = np.bincount(index[drawn], minlength=len(first))
+            tree.fit(records.features[first], target[first], sample_weight=times)
+        return self
+
+    def predict(self, records):
+        return np.sum([tree.predict_proba(records.features) for tree in self.trees], axis=0).argmax(axis=1)
+
+
+class OfFeatures:
+    """Another estimator of features, for a miner whose other one reads whole `encoding.Encoded`."""
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, records, target):
+        self.estimator.fit(records.features, target)
+        return self
+
+    def predict(self, records):
+        return self.estimator.predict(records.features)
+
+
+def _equal(records, target):
+    """Of encoded records and their targets the first of each that are equal, and which of these each one is."""
+    codes = factorized(target)[0]
+    return distinct_codes([records.row, codes], [records.row.max() + 1, codes.max() + 1])
 
 
 class Subsampled:

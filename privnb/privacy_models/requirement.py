@@ -137,6 +137,24 @@ class Requirement:
             fine[part] |= np.all([model.holds(*counts) for model, counts in counted] or [True], axis=0)
         return fine
 
+    def growing(self):
+        """What says whether a class that grows keeps every model: `grown(members, known)`, bool.
+
+        `members`: integer array, its rows, of which the first `known` are those of the question before. Where a person
+        has several records the counts do not add up.
+        """
+        sums = [np.zeros(tally.width, dtype=np.int64) for tally in self.tallies]
+
+        def grown(members, known=0):
+            added, kept = members[known:], True
+            for each, counts in zip(self.tallies, sums, strict=True):
+                counts *= known > 0
+                np.add.at(counts, each.columns[added], each.weights[added])
+                kept = kept and each.model.holds(counts[None], each.whole)[0]
+            return kept
+
+        return grown
+
     def breaking(self, classes, number, rows, tallies):
         """The least share of each class that stands in parts which break one of the models, however the class is
         divided: float array (number,), 0 to 1. Arguments as of `holds`.

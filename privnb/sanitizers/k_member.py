@@ -109,13 +109,10 @@ class KMember(Sanitizer):
 
         requirement = requirement_of(self, dataset, alone=True)
 
-        def grown(members):
-            return requirement.holds(np.zeros(len(members), dtype=np.int64), 1, members)[0]
-
         def holds(clusters):
             return requirement.holds(clusters, int(clusters.max()) + 1)
 
-        clusters = greedy_k_member(codes, extents, self.k, start, grown)
+        clusters = greedy_k_member(codes, extents, self.k, start, requirement.growing())
         left = clusters < 0
         clusters[left] = clusters.max() + 1 + np.arange(left.sum())  # each alone, to join where it costs least
         return joined(codes, lines, clusters, self.k, holds)

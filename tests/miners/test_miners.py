@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
@@ -24,7 +25,14 @@ from privnb.miners import (
     vote,
 )
 from privnb.miners.encoding import encode
-from privnb.miners.estimators import DecisionTable, FeatureVotes, Neighbours, TrimmedSquares
+from privnb.miners.estimators import (
+    DecisionTable,
+    FeatureVotes,
+    ForestOnceEach,
+    Neighbours,
+    OnceEach,
+    TrimmedSquares,
+)
 
 SCHEMA = Schema(
     "town",
@@ -107,12 +115,12 @@ def test_naive_bayes_bears_a_constant_number():
 
 
 @pytest.mark.parametrize("rows", [30, 300, 1200])
-@pytest.mark.parametrize("miner", [m for m in ALL if m.view == "records"], ids=lambda miner: miner.name)
+@pytest.mark.parametrize("miner", [m for m in ALL if isinstance(m.classifier, OnceEach)], ids=lambda miner: miner.name)
 def test_a_tree_that_reads_equal_records_once_is_the_tree_of_all(miner, rows):
     table = pd.concat([TABLE.assign(age=TABLE["age"] // 25)] * 4)[:rows]
     records = encoded(table, ["age", "job", "sex"])
     for name, own in (("pay", miner.classifier), ("hours", miner.regressor)):
-        if own is not None:
+        if isinstance(own, OnceEach):
             target = pd.factorize(table[name], sort=True)[0] if name == "pay" else table[name].to_numpy(dtype=float)
             whole = clone(own.tree).fit(records.features, target)
             once = deepcopy(own).fit(records, target)
@@ -121,6 +129,19 @@ def test_a_tree_that_reads_equal_records_once_is_the_tree_of_all(miner, rows):
                 assert (getattr(once.tree.tree_, part) == getattr(whole.tree_, part)).all()
             np.testing.assert_array_equal(once.tree.tree_.weighted_n_node_samples, whole.tree_.n_node_samples)
             np.testing.assert_allclose(once.predict(records), whole.predict(records.features), rtol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [30, 300, 1200])
+def test_a_forest_that_reads_equal_records_once_is_the_forest_of_all(rows):
+    table = pd.concat([TABLE.assign(age=TABLE["age"] // 25)] * 4)[:rows]
+    records, target = encoded(table, ["age", "job", "sex"]), pd.factorize(table["pay"], sort=True)[0]
+    whole = RandomForestClassifier(n_estimators=7, random_state=3).fit(records.features, target)
+    once = ForestOnceEach(trees=7, seed=3).fit(records, target)
+    for tree, other in zip(once.trees, whole.estimators_, strict=True):
+        for part in ("feature", "threshold"):
+            assert (getattr(tree.tree_, part) == getattr(other.tree_, part)).all()
+        np.testing.assert_array_equal(tree.tree_.weighted_n_node_samples, other.tree_.weighted_n_node_samples)
+    assert (once.predict(records) == whole.predict(records.features)).all()
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,18 @@ def test_what_enforces_and_what_claims_count_alike():
             assert held == plain(tally.model, visits.table["patient"], visits.table["ill"], of_records), tally.model
 
 
+def test_a_class_that_grows_is_judged_as_one_that_stands():
+    requirement = Requirement(MODELS, keyed.dataset(keyed.table(60), patient=Role.UNUSED), alone=True)
+    generator, grown, rows, answers = np.random.default_rng(7), requirement.growing(), len(requirement.people), []
+    for _ in range(5):
+        members, known = generator.permutation(rows), 0
+        for size in (2, 5, 6, 7, 20, 40, rows):
+            answers.append(grown(members[:size], known))
+            assert answers[-1] == requirement.holds(np.zeros(size, dtype=np.int64), 1, members[:size])[0]
+            known = size
+    assert set(answers) == {True, False}
+
+
 @pytest.mark.parametrize("seed", [4, 6])
 def test_full_domain_finds_the_optimum_of_people(seed):
     """In both tables who counts records finds another one, and suppression another one than none."""

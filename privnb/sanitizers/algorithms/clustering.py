@@ -37,7 +37,7 @@ def greedy_k_member(
     extents: Sequence[Extent],
     k: int,
     start: int = 0,
-    grown: Callable[[np.ndarray], bool] | None = None,
+    grown: Callable[[np.ndarray, int], bool] | None = None,
 ) -> np.ndarray:
     """The cluster of each record, 0 to n // k - 1 in order of formation; every cluster has k records or more.
 
@@ -48,8 +48,9 @@ def greedy_k_member(
     over, fewer than k, join in index order the cluster to which they add least. Ties go to the lowest index; costs are
     integers, so that ties are exact.
 
-    `grown`: whether the cluster of these records (an integer array) is finished; until then it takes one more. A
-    cluster that is not even when no record is left falls apart; then its records, as all left over, have the label -1.
+    `grown`: whether the cluster of these records (an integer array) is finished, whose first so many were not; until
+    then it takes one more. A cluster that is not even when no record is left falls apart; then its records, as all left
+    over, have the label -1.
 
     Returns an integer array (n,). Raises ValueError for k or start outside the table, and where exact costs would
     need more than 64 bits. Memory: with 8 attributes some 400 bytes a distinct record.
@@ -301,10 +302,11 @@ def _cluster_until(points, geometry, records, following, k, start, grown):
         if left < k:
             break
         seed = _open_cluster(points, geometry, tree, following, seed, k, low, high, growth, *space, members)
-        size = k
-        while not (finished := grown(members[:size])) and size < left:
+        size, finished = k, grown(members[:k], 0)
+        while not finished and size < left:
             members[size] = _add(points, geometry, tree, following, low, high, growth, *space)
             size += 1
+            finished = grown(members[:size], size - 1)
         if not finished:
             break
         labels[members[:size]] = cluster
