@@ -323,7 +323,7 @@ def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accur
 
 
 def deals(records, most):
-    """How often values are dealt at random for a baseline: until a million are dealt, at least twice. The larger a
+    """How often values are dealt at random for a baseline: until half a million are dealt, at least twice. The larger a
     table, the less two deals differ.
 
     Parameters
@@ -338,9 +338,9 @@ def deals(records, most):
     int
 
     >>> deals(45_222, 20), deals(1_000_000, 20)
-    (20, 2)
+    (12, 2)
     """
-    return min(max(-(-1_000_000 // records), 2), most)
+    return min(max(-(-500_000 // records), 2), most)
 
 
 def permute(groups, rng):
