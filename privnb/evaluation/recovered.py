@@ -183,16 +183,18 @@ class _Shown:
     def _error(self, miss, plain, many, **columns):
         if not many:
             return self.row(np.nan, **columns)
-        low, high = t_interval(_squares(miss).tolist())
-        value, baseline = (float(np.sqrt(_squares(each).mean())) for each in (miss, plain))
+        squares, without = _squares(miss), _squares(plain)
+        low, high = t_interval(squares)
+        value, baseline = (float(np.sqrt(each.mean())) for each in (squares, without))
         return self.row(value, interval=np.sqrt((max(low, 0), high)), baseline=baseline, **columns)
 
 
 def _squares(miss):
     """The mean square of what each record misses, of those that have a number: float array."""
-    some = ~np.isnan(miss)
-    has = some.any(axis=1)
-    return np.nansum(miss[has] ** 2, axis=1) / some[has].sum(axis=1)
+    known = ~np.isnan(miss)
+    number = known.sum(axis=1)
+    has = number > 0
+    return np.where(known, miss**2, 0).sum(axis=1)[has] / number[has]
 
 
 @question_of.register

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 
 def wilson(successes, n):
     """95% interval (low, high) of a share of which `successes` of `n` were seen; both lie in 0..1, also for 0 and n.
@@ -38,11 +40,10 @@ def t_interval(values):
     (nan, nan)
     """
     n = len(values)
-    different = len({f"{value:.12g}" for value in values})
-    if n < 2 or (n < 10 and different < max(min(n, 3), n / 2)):
+    if n < 2 or (n < 10 and len({f"{value:.12g}" for value in values}) < max(min(n, 3), n / 2)):
         return math.nan, math.nan
     from scipy.special import stdtrit  # what scipy.stats calls t.ppf, and takes a second and a half to import
 
-    mean = sum(values) / n
-    half = stdtrit(n - 1, 0.975) * math.sqrt(sum((value - mean) ** 2 for value in values) / (n - 1) / n)
-    return float(mean - half), float(mean + half)
+    mean = float(np.mean(values))
+    half = float(stdtrit(n - 1, 0.975) * np.std(values, ddof=1)) / math.sqrt(n)
+    return mean - half, mean + half

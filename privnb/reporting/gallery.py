@@ -160,14 +160,15 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
         # Who is made up makes no value common.
         known = replace(release, shared=dataset.shared)
         rows = dataset.schema.marked(known.widened(known.labelled).table)
-        cells = pd.DataFrame({
-            name: rows[name].map(_cell) if name in rows else "bucket " + rows["bucket"].astype(str) for name in names
-        })  # fmt: skip
         if release.provenance.rows is Rows.NOBODY:
             cells = pd.DataFrame({names[0]: "its rows are nobody's"}, index=of_them, columns=names)
-        elif release.records is not None:
-            cells = cells.set_axis(release.records)
-        cells = cells.reindex(of_them)
+        else:
+            rows = rows.set_axis(range(len(rows)) if release.records is None else release.records)
+            rows = rows[rows.index.isin(of_them)]
+            cells = pd.DataFrame({
+                name: rows[name].map(_cell) if name in rows else "bucket " + rows["bucket"].astype(str)
+                for name in names
+            }).reindex(of_them)  # fmt: skip
         found[called] = cells.mask(cells == found["made up"], SAME)
     table = pd.concat(found).swaplevel().sort_index(level=0, sort_remaining=False)
     lacking, own = table.isna().all(axis=1), persons_own(table.fillna(""), originals)
