@@ -100,6 +100,14 @@ def is_chart(data):
     return V5 in data or "image/svg+xml" in data
 
 
+def draw(notebook):
+    """Draw the charts of an executed notebook, JSON text, which its page will then find drawn."""
+    for cell in json.loads(notebook)["cells"]:
+        for output in cell.get("outputs", ()):
+            if V5 in output.get("data", ()):
+                _figure(itertools.count(), output["data"])
+
+
 def _figure(numbers, data):
     """An output with a chart as `<figure>`: its title as text, which wraps, and below it the drawing."""
     title = _title(data)

@@ -9,12 +9,13 @@ One module, since the numbers that `save` writes are those that `build` reads, j
 
 import contextlib
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from privnb.evaluation import store
 from privnb.microdata import processes
 from privnb.microdata.withholding import LIMIT
-from privnb.reporting import leak_scan, places
+from privnb.reporting import leak_scan, places, rendering
 from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
 from privnb.reporting.running import SECONDS, failed_folder, forget_failures, run, store_folder, without
 
@@ -131,9 +132,9 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
         ended = {
             notebook.name: without(notebook, nothing[notebook.name]) for notebook in chosen if notebook.name in nothing
         }
-        ended |= run(
-            [notebook for notebook in chosen if notebook.name not in nothing], work, out, jobs=jobs, seconds=seconds
-        )
+        left = [notebook for notebook in chosen if notebook.name not in nothing]
+        with _drawing() as draw:
+            ended |= run(left, work, out, jobs=jobs, seconds=seconds, then=draw)
         failures = {name: each.failed for name, each in ended.items() if each.failed}
         forget_failures(out, but=failures)
         if not any(each.done for each in ended.values()):
@@ -144,6 +145,16 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
     if failures:
         raise Incomplete("\n".join([*failures.values(), f"The report of the others: {(out / 'index.html').as_uri()}"]))
     return out / "index.html"
+
+
+@contextlib.contextmanager
+def _drawing():
+    """What draws the charts of a notebook that has ended, while others run: its page finds them drawn."""
+    thread = ThreadPoolExecutor(1)
+    try:
+        yield lambda ended: thread.submit(rendering.draw, ended.text)
+    finally:
+        thread.shutdown(cancel_futures=True)
 
 
 def _refuse_unless_any(nothing, chosen):

@@ -54,14 +54,14 @@ def without(notebook, reason):
     return Ended(_sentence(notebook, f"{B}This page has nothing to say about this table.{B} {reason}"), silent=reason)
 
 
-def run(chosen, work, out, *, jobs, seconds=SECONDS):
+def run(chosen, work, out, *, jobs, seconds=SECONDS, then=lambda ended: None):
     """Run notebooks, `jobs` at a time; returns `{name: Ended}`, in the order of `chosen`.
 
     `work`: a folder to run in, with a folder `tmp` for temporary files; each notebook's `OUT` is `work/numbers`, and
     its `STORE` the folder `store` beside `out`, which outlives the run. One that would find what an earlier one has
     stored begins when that has ended (`Notebook.after`). Progress goes to stderr. A notebook that fails
     leaves a marked copy in `failed_folder(out)`; the others go on. To fail is also to give no sign of progress for
-    `seconds`: no cell begins, and no item of a step (`progress.track`) is done.
+    `seconds`: no cell begins, and no item of a step (`progress.track`) is done. `then` is called with each as it ends.
     """
     for name in ("asked", "executed", "numbers", "notes"):
         (work / name).mkdir()
@@ -106,6 +106,7 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
                     ended[name] = (
                         _failure(each, reason, work, out) if code else Ended(_cleaned(each.notebook, work, out))
                     )
+                    then(ended[name])
                     bars.end(name, "failed" if ended[name].failed else "nothing to say" if code else "done")
             time.sleep(0.2)  # to look takes a thousandth of that
     finally:
