@@ -195,7 +195,8 @@ def _summed(labels, chances, begins, widths, counts, parent, node, end):
         at = 0
         for a in range(len(widths)):
             row = begins[a] + labels[box, a] * widths[a]
-            inside[at : at + widths[a]] = chances[row : row + widths[a]]
+            for place in range(widths[a]):  # to assign a slice takes numba two seconds to compile
+                inside[at + place] = chances[row + place]
             at += widths[a]
         own = counts[box]
         held = np.flatnonzero(own)

@@ -6,30 +6,39 @@ from numba import njit
 SAME = 1e-9  # distances that differ by less are equal, as `record_linkage.SAME`
 
 
-@njit(cache=True)
 def nearest(fit, known, released, row, most, every):
     """Leave each group only its nearest rows. fit: bit matrix (groups, bytes of 8 rows). known: (groups, columns).
     released: (distinct, columns), of which each row is one, integer array (rows,). most: how far cells are apart at
     most, (columns,). All in widths of the domains. every: whether all rows are candidates of all groups.
     """
+    if every:  # rows that are alike are compared once, column by column, several at a time
+        own, ends = np.argsort(row, kind="stable"), np.cumsum(np.bincount(row))
+        _of_all(fit, known, np.ascontiguousarray(released.T), most, own, ends)
+    else:
+        _of_some(fit, known, released, row, most)
+
+
+@njit(cache=True)
+def _of_all(fit, known, columns, most, own, ends):
+    far = np.empty(columns.shape[1])
+    for group in range(len(fit)):
+        far[:] = 0
+        for column in range(len(most)):
+            _move(far, columns[column], known[group, column], most[column])
+        least = far.min()
+        fit[group] = 0
+        for one in range(len(far)):
+            if far[one] <= least + SAME:
+                for place in own[(ends[one - 1] if one else 0) : ends[one]]:
+                    fit[group, place // 8] |= np.uint8(128 >> place % 8)
+
+
+@njit(cache=True)
+def _of_some(fit, known, released, row, most):
     kept, far = np.empty(len(row), dtype=np.int64), np.empty(len(released))
     asked = np.full(len(released), -1)
-    if every:  # rows that are alike are compared once, column by column, several at a time
-        own, ends = np.argsort(row, kind="mergesort"), np.cumsum(np.bincount(row))
-        columns = np.ascontiguousarray(released.T)
     for group in range(len(fit)):
         least, end = np.inf, 0
-        if every:
-            far[:] = 0
-            for column in range(len(most)):
-                _move(far, columns[column], known[group, column], most[column])
-            least = far.min()
-            fit[group] = 0
-            for one in range(len(far)):
-                if far[one] <= least + SAME:
-                    for place in own[(ends[one - 1] if one else 0) : ends[one]]:
-                        fit[group, place // 8] |= np.uint8(128 >> place % 8)
-            continue
         for byte in range(fit.shape[1]):
             bits = fit[group, byte]
             if bits == 0:

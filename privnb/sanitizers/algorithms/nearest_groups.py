@@ -255,7 +255,9 @@ def _grow(space, points):
             values = np.empty(stop - start)
             for place in range(start, stop):
                 values[place - start] = points[order[place], side]
-            order[start:stop] = order[start:stop][np.argsort(values, kind="mergesort")]
+            moved = order[start:stop][np.argsort(values, kind="mergesort")]
+            for place in range(start, stop):  # to assign a slice takes numba two seconds to compile
+                order[place] = moved[place - start]
             half = size[node] // 2
             child[node] = number
             parent[number : number + 2] = node
@@ -440,7 +442,7 @@ def _mdav(space, points, k):
     while left >= 2 * k:
         _average(space, sums, costs, left, point)
         if looked > 8 * left:  # then they were ranked too long ago
-            base[:], looked = point, 0
+            base, looked = point.copy(), 0
             ranked, radius = _ranked(space, points, groups, base)
         drift = np.sqrt(_distance(space, point, base))
         two[0], seen = _outermost(space, points, groups, point, drift, ranked, radius)
