@@ -110,10 +110,11 @@ def _stoppable():
 
 def report(args):
     """Run the notebooks; say where the report is, how long it took, and what is not in it."""
+    from privnb.microdata.processes import begin_to_serve
     from privnb.microdata.progress import taken
     from privnb.reporting import printing
     from privnb.reporting.notebooks import choose, notebooks_folder
-    from privnb.reporting.report import build, left_out
+    from privnb.reporting.running import LIBRARIES
 
     begun = time.monotonic()
     if args.pdf:
@@ -125,6 +126,9 @@ def report(args):
     if args.dataset:
         parameters["DATASET"] = _dataset(args.dataset, folder)
     chosen = choose(folder, named, parameters)
+    begin_to_serve(*LIBRARIES)
+    from privnb.reporting.report import build, left_out  # a second, in which the server does the same
+
     index = build(args.out or _default(folder, chosen, named), named, parameters, jobs=args.jobs)
     print(index.resolve().as_uri())  # which a terminal opens at a click
     if args.pdf:

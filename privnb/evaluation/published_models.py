@@ -18,7 +18,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 
 from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.predictions import miners_of
@@ -169,6 +168,8 @@ def _rows(dataset, miner, target, control, seed, fewest, without, having):
         return
     gain = (won - lost) / n
     error = 1.96 * np.sqrt(max(won + lost - (won - lost) ** 2 / n, 0)) / n
+    from scipy.stats import binomtest  # takes a third of a second to import
+
     chance = max(binomtest(won, won + lost).pvalue, 1e-300) if won + lost else 1.0  # below that a float is 0
     yield row("model_channel", share, baseline=before, interval=wilson(int(having.sum()), n), of=n, **tag)
     yield row("model_gain", gain, interval=(gain - error, gain + error), baseline=0.0, **tag)

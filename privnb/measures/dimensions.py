@@ -7,7 +7,7 @@ vary together the number that counts is smaller.
 from math import expm1, log1p, sqrt
 
 import numpy as np
-from scipy import stats
+from scipy.special import fdtrc, ndtr
 from scipy.integrate import quad
 
 from privnb.microdata import expect
@@ -71,7 +71,7 @@ def gaussian_impostors(records, attributes, deviation):
     """
     _check(records, attributes)
     expect.positive("deviation", deviation)
-    return (records - 1) * stats.f.sf(attributes / (2 * deviation**2), 1, attributes) / 2
+    return (records - 1) * fdtrc(1, attributes, attributes / (2 * deviation**2)) / 2
 
 
 def uniform_impostors(records, attributes, half):
@@ -99,7 +99,7 @@ def uniform_impostors(records, attributes, half):
     expect.positive("half", half)
 
     def within(noise):
-        return stats.norm.cdf((half - noise) / sqrt(2)) - stats.norm.cdf((-half - noise) / sqrt(2))
+        return ndtr((half - noise) / sqrt(2)) - ndtr((-half - noise) / sqrt(2))
 
     reach = quad(within, -half, half, limit=200)[0] / (2 * half)
     return (records - 1) * float(np.exp(attributes * np.log(reach)))

@@ -51,6 +51,15 @@ def served(*libraries):
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
+def begin_to_serve(*libraries):
+    """Start the server of `served` and do not wait: it loads the libraries while this process does something else."""
+    with served(*libraries) as context:
+        if context.get_start_method() == "forkserver":
+            from multiprocessing.forkserver import ensure_running  # not on Windows
+
+            ensure_running()
+
+
 def _find_room_for_sockets():
     """Paths of sockets have at most 103 bytes, of which multiprocessing's own names take 32: of a longer folder for
     temporary files it takes another one, once per process.
