@@ -7,8 +7,8 @@ vary together the number that counts is smaller.
 from math import expm1, log1p, sqrt
 
 import numpy as np
-from scipy.special import fdtrc, ndtr
 from scipy.integrate import quad
+from scipy.special import fdtrc, ndtr
 
 from privnb.microdata import expect
 
