@@ -60,7 +60,6 @@ class Combinations(Question):
     floor: int = FLOOR
     fewest: int = withholding.LIMIT
     main = "smallest_combination"
-    reorders = True
 
     def rows(self, case):
         release = case.release

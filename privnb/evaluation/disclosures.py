@@ -158,16 +158,18 @@ def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed
 
 @dataclass(frozen=True)
 class Disclosure(Question):
-    """What a release tells an adversary of the sensitive attribute; fields and rows as of `disclosure`."""
+    """What a release tells an adversary of the sensitive attribute; fields and rows as of `disclosure`. `reorders`: as
+    of `Question`.
+    """
 
     sensitive: str
     known: tuple[str, ...] = ()
     knows: str = ""
     miners: str = ""
     fewest: int = withholding.LIMIT
+    reorders: bool = True
 
     main = "accuracy_gain"
-    reorders = True
 
     @property
     def varies(self):

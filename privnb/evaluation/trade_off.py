@@ -14,7 +14,7 @@ import numpy as np
 
 from privnb.evaluation import disclosures, workload
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question, ask, possible
+from privnb.evaluation.cases import Question, ask, possible
 from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import row_builder, tidy
 from privnb.measures.base import state
@@ -122,7 +122,6 @@ class Losses(Question):
     support: float = 0.05
     hierarchies: Mapping | None = None
     fewest: int = withholding.LIMIT
-    reorders = True
 
     def rows(self, case):
         row = partial(case.row, target=self.sensitive)
@@ -140,7 +139,7 @@ class Losses(Question):
         return rows
 
 
-@lru_cache(maxsize=SEEDS_AT_A_TIME)
+@lru_cache(maxsize=8)
 def _ends_of_scales(dataset, asked):
     """Large populations, what the trivial release loses about each, and the least loss of a disclosed value."""
     populations = large_populations(dataset, asked.sensitive, asked.support, asked.hierarchies)

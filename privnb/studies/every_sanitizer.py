@@ -356,7 +356,9 @@ class _Plan:
         losses |= {name: OfMeasure(marked(name), self.fewest) for name in self.wanted if _other(name)}
         found = {}
         for noisy in (False, True):
-            disclosed = disclosures.Disclosure(target, miners=self.miners if noisy else "", fewest=self.fewest)
+            miners = self.miners if noisy else ""
+            # Of the very releases that the losses are of.
+            disclosed = disclosures.Disclosure(target, miners=miners, fewest=self.fewest, reorders=False)
             every = losses | {"disclosure": disclosed}
             found[noisy] = {name: every[name] for name in self.wanted if name in every}
         return found
