@@ -282,18 +282,21 @@ class Names:
     ----------
     columns : dict of str to sequence of str
         The values of each identifying column.
-    ours : set of str
-        Words of our own texts, in small letters: alone they name nobody.
+    ours : str
+        The words of our own texts, as `words_of` gives them: one of them alone, or several in this order, name nobody.
     """
 
     what = "name or identifier"
 
-    def __init__(self, columns, ours=frozenset()):
+    def __init__(self, columns, ours=""):
         self.first = {}  # by its first word the rest of each name, and its column
+        spoken, own = f" {ours} ", set(ours.split(" "))
         for column, values in columns.items():
             keys = {tuple(WORD.findall(str(value).casefold())) for value in values} - {()}
-            for first, *rest in keys - _dense(keys) - {key for key in keys if len(key) == 1 and _is_ours(key[0], ours)}:
-                self.first.setdefault(first, []).append((rest, column))
+            for key in keys - _dense(keys):
+                if _is_ours(key[0], own) if len(key) == 1 else own.issuperset(key) and f" {' '.join(key)} " in spoken:
+                    continue
+                self.first.setdefault(key[0], []).append((list(key[1:]), column))
 
     def found(self, node):
         """Which columns a text names people of: pairs of what was found and where to look."""
@@ -319,12 +322,17 @@ class Names:
                     yield word.start(), [word, *after][-1].end(), column
 
 
+def words_of(*texts):
+    """The words of texts in small letters, a space between them: str."""
+    return " ".join(word for text in texts for word in WORD.findall(text.casefold()))
+
+
 def spans(text):
     """The words of a text and of each string in it, up to six together as they are written, in small letters: what a
     name in it could be; a set.
 
-    >>> sorted(spans("Ann, Doe"))
-    ['ann', 'ann, doe', 'doe']
+    >>> sorted(spans("One, two"))
+    ['one', 'one, two', 'two']
     """
     folded, found = text.casefold(), set()
     words = [word.span() for word in WORD.finditer(folded)]

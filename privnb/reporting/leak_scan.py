@@ -10,7 +10,7 @@ import pandas as pd
 
 from privnb.microdata import dataset, expect
 from privnb.microdata.dataset import Chosen
-from privnb.microdata.leaks import WORD, Names, Original, records_in
+from privnb.microdata.leaks import Names, Original, records_in, words_of
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT
 from privnb.reporting import rendering
@@ -79,7 +79,7 @@ def protected(path):
         people = None if schema.person is None else pd.factorize(table[schema.person], use_na_sentinel=False)[0]
         originals.setdefault((names, tuple(own)), Original(table[[*names]], own, people))
     naming = {name: cells[name].cat.categories.tolist() for name in _naming(text, cells)}
-    return [*originals.values()], Names(naming, _ours(path, text, naming) if naming else ())
+    return [*originals.values()], Names(naming, _ours(path, text, naming) if naming else "")
 
 
 def _naming(text, cells):
@@ -93,15 +93,17 @@ def _naming(text, cells):
 
 
 def _ours(path, text, naming):
-    """Words that name nobody: of our own texts, and of the description but for what it says of `naming` columns."""
+    """Words that name nobody, as `words_of`: of our own texts, and of the description but for what it says of `naming`
+    columns.
+    """
     public = {name: entry for name, entry in text["columns"].items() if name not in naming}
     said = str({**text, "columns": public}) + " ".join(map(str, text["columns"]))
     trees = (file.read_text(encoding="utf-8") for file in path.parent.glob("hierarchies/*/*.csv"))
-    return _words() | {word for each in (said, *trees) for word in WORD.findall(each.casefold())}
+    return f"{_words()} {words_of(said, *trees)}"
 
 
 @functools.cache
 def _words():
     files = [*PACKAGE.rglob("*"), *(dataset.PROJECT / "notebooks").glob("[0-9][0-9]_*.ipynb")]
     texts = (file.read_text(encoding="utf-8") for file in files if file.suffix in TEXTS)
-    return frozenset(word for text in texts for word in WORD.findall(text.casefold()))
+    return words_of(*texts)
