@@ -82,14 +82,16 @@ def interval(format, value, low, high):
 
     >>> interval("{:%} of people", 0.0886, 0.0841, 0.0932), interval("{:%}", 0.54765, 0.54706, 0.54822)
     (('8.9%', '8.4%', '9.3%'), ('54.8%', '54.7%', '54.8%'))
-    >>> interval("{:%}", 0, -0.0062, 0.0062)
-    ('0%', '-0.62%', '0.62%')
+    >>> interval("{:%}", 0, -0.0062, 0.0062), interval("{:%}", 3e-5, 5e-6, 0.0021)
+    (('0%', '-0.62%', '0.62%'), ('below 0.01%', 'below 0.01%', '0.21%'))
     """
-    *_, kind, _ = parts(format)
+    _, sign, kind, _ = parts(format)
     if not all(map(math.isfinite, (value, low, high))):
         return tuple(bare(format, each) for each in (value, low, high))
-    first = value or max(abs(low), abs(high))  # 0 has no digits of its own
-    decimals = _decimals(kind, _rounded(100 * first if kind == "%" else first))
+    times = 100 if kind == "%" else 1
+    # Of 0, and of what is written as nearly that, no digits are shown.
+    first = max(abs(low), abs(high)) if not value or _tiny(kind, times * value, sign, 0) else value
+    decimals = _decimals(kind, _rounded(times * first))
     for more in range(decimals, decimals + 4):
         texts = tuple(bare(format, each, more) for each in (value, low, high))
         if texts[1] != texts[2] or low == high:
