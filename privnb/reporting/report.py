@@ -289,9 +289,13 @@ def _assemble(chosen, ended, work):
         for notebook, table in zip(done, tables, strict=True)
         if with_ledger and _as_published(notebook)
     }
-    compared = ledger.compare(pd.concat([results.iloc[:0], *like.values()], ignore_index=True)).assign(notebook="")
-    for name, table in reversed(like.items()):  # the first that measures a number stands beside it
-        compared.loc[ledger.compare(table)["measured"].notna() & compared["measured"].notna(), "notebook"] = name
+    printed = ledger.read_published()
+    compared = ledger.compare(pd.concat([results.iloc[:0], *like.values()], ignore_index=True), printed)
+    compared["notebook"] = ""
+    for name, table in like.items():  # the first that measures a number stands beside it
+        left = compared.index[compared["measured"].notna() & (compared["notebook"] == "")]
+        own = ledger.compare(table, printed.loc[left])["measured"].notna()
+        compared.loc[left[own.to_numpy()], "notebook"] = name
     executed = {name: each.text for name, each in ended.items()}
     files = {f"notebooks/{notebook.path.name}": executed[notebook.name] for notebook in chosen}
     files |= pages.make(chosen, executed, compared if with_ledger else compared.iloc[:0], decision.summary(results))
