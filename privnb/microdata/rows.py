@@ -15,7 +15,7 @@ import pandas as pd
 from privnb.microdata import expect, hierarchy, withholding
 from privnb.microdata.bands import Bands
 from privnb.microdata.columns import Table, by_value, having, in_codes, plain
-from privnb.microdata.counts import coded, distinct_codes, people_in
+from privnb.microdata.counts import coded, distinct_codes, factorized, people_in
 from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
 
 
@@ -120,8 +120,11 @@ class Microdata:
 
     @cached_property
     def shared(self):
-        counted = {name: people_in(codes, self.people, times=self.times) for name, codes in self.codes.items()}
-        return {name: np.flatnonzero(people >= withholding.LIMIT) for name, people in counted.items()}
+        found = {}
+        for name, codes in self.codes.items():
+            index, occurring = factorized(codes, sort=True)  # of a domain of a billion values few occur
+            found[name] = occurring[people_in(index, self.people, times=self.times) >= withholding.LIMIT]
+        return found
 
     def in_bands(self, *names):
         """The same records with the numbers `names` as categories, see `bands`. What is no number stays as it is.
