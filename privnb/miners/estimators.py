@@ -137,8 +137,8 @@ def grown(tree, records, target, times):
 
 
 class ForestOnceEach:
-    """A forest of scikit-learn, of trees with one person a leaf, that reads equal records once: the same trees, and the
-    same guesses, sooner.
+    """A random forest of labels, whose leaves may hold one person, that reads equal records once: the trees and the
+    guesses of scikit-learn's `RandomForestClassifier` of as many trees and the same seed.
     """
 
     def __init__(self, trees, seed):

@@ -145,7 +145,7 @@ def _miners():
         ),
         Miner(
             "random forest",
-            ForestOnceEach(trees=10, seed=0),
+            ForestOnceEach(forest["n_estimators"], forest["random_state"]),
             OfFeatures(RandomForestRegressor(min_samples_leaf=50, **forest)),
             "records",
         ),
