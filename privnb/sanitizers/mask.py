@@ -19,6 +19,9 @@ from privnb.sanitizers.mechanisms import check_epsilon, kept, response
 BITS = ("0", "1")
 
 
+MOST = 1_000  # columns of a release, as of a table that is read
+
+
 @dataclass(frozen=True)
 class OneHot(Law):
     """The columns of one attribute: two records differ in two of them at most.
@@ -52,7 +55,8 @@ class Mask(Sanitizer):
     epsilon : float
         Above 0; smaller flips more.
     attributes : str
-        Which, with commas between; empty: all quasi-identifiers of two or more categories.
+        Which, with commas between; empty: all quasi-identifiers of two or more categories. They have at most 1,000
+        possible values in all.
 
     Source: Rizvi and Haritsa, "Maintaining Data Privacy in Association Rule Mining", VLDB 2002 (flips); Agrawal and
     Haritsa, ICDE 2005 (p for a gamma); Aggarwal and Yu 2008, eq. 10.10. There p is the probability to keep, and in the
@@ -77,6 +81,13 @@ class Mask(Sanitizer):
 
     def _sanitize(self, dataset, table, rng):
         attributes = categorical(self, dataset.schema, names_in(self.attributes))
+        widest = max(attributes, key=lambda attribute: len(attribute.domain.values))
+        if (number := sum(len(attribute.domain.values) for attribute in attributes)) > MOST:
+            raise SanitizationError(
+                f"{self!r}: a column for each possible value would be {number:,}, at most {MOST:,} are made, and "
+                f"'{widest.name}' alone has {len(widest.domain.values):,}. Leave it out of `attributes`, or give its "
+                "public domain coarser values."
+            )
         each, new, laws = self.epsilon / (2 * len(attributes)), [], {}
         source = None if rng is None else np.random.default_rng(rng)
         columns = {}

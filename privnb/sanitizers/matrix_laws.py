@@ -15,7 +15,7 @@ from privnb.measures.matrices import amplification_of, markov
 from privnb.microdata import expect
 from privnb.microdata.treatment import Jointly, Law, Unreadable
 
-MOST = 5000  # values of a domain whose matrix is written out
+MOST = 2_000  # values of a domain whose matrix is written out
 ROOM = 2**40  # a draw is a whole number below
 
 

@@ -56,8 +56,11 @@ class Pram(CellNoise):
 
     @classmethod
     def examples(cls, schema):
-        attribute = next(schema[name] for name in schema.quasi_identifiers if not schema[name].numeric)
+        every = [schema[name] for name in schema.quasi_identifiers if not schema[name].numeric]
+        attribute = min(every, key=lambda each: len(each.domain.values) > MOST)  # the first that may have a matrix
         size = len(attribute.domain.values)
+        if size > MOST:
+            return []
         shifted = tuple(tuple(0.7 * (u == v) + 0.3 * ((u + 1) % size == v) for v in range(size)) for u in range(size))
         return [cls(), cls(invariant=True), cls(matrices={attribute.name: shifted})]
 
@@ -95,16 +98,16 @@ class Pram(CellNoise):
     def _groups(self, schema):
         """The attributes that are drawn together and their matrix, None for that of `kept`: a list of pairs."""
         if self.matrices is None:
-            return [([each], None) for each in categorical(self, schema)]
+            alone = categorical(self, schema)
+            for each in alone:
+                self._check_size(each.name, len(each.domain.values))
+            return [([each], None) for each in alone]
         groups, seen = [], []
         for text, matrix in self.matrices.items():
             names = names_in(text)
             attributes = {each.name: each for each in categorical(self, schema, names or [text])}
             size = int(np.prod([len(each.domain.values) for each in attributes.values()], dtype=object))
-            if size > MOST:
-                raise SanitizationError(
-                    f"{self.title}: '{text}' has {size:,} joint values; a matrix has {MOST:,} at most."
-                )
+            self._check_size(text, size)
             try:
                 found = markov(f"the matrix of '{text}'", matrix, size)
             except ValueError as error:
@@ -114,6 +117,13 @@ class Pram(CellNoise):
         if twice := sorted({name for name in seen if seen.count(name) > 1}):
             raise SanitizationError(f"{self.title}: {', '.join(twice)} has two matrices. Give each attribute one.")
         return groups
+
+    def _check_size(self, names, size):
+        if size > MOST:
+            raise SanitizationError(
+                f"{self.title}: '{names}' has {size:,} possible values; a matrix has {MOST:,} at most. Give its public "
+                "domain coarser values, or name the attributes that change by `matrices`."
+            )
 
     def _draw(self, values, attribute, rng):
         raise NotImplementedError("columns may be drawn together: see `_sanitize`")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from privnb.microdata import expect
 from privnb.microdata.columns import of_codes
@@ -52,22 +53,28 @@ class RareCategories(Sanitizer):
 
 
 def _climbed(tree, records, fewest):
-    """The label of each leaf, list: rare labels climb until none is."""
-    level = np.zeros(len(records), dtype=np.int64)
+    """The label of each leaf, list: rare labels climb until none is. Leaves that nobody has keep their own."""
+    leaves = np.flatnonzero(records)
+    numbers, names = pd.factorize(np.array([tree.rows[leaf] for leaf in leaves], dtype=object).ravel())
+    numbers, people, top = numbers.reshape(len(leaves), -1), records[leaves], names == SUPPRESSED
+    level, place, first = np.zeros(len(leaves), dtype=np.int64), np.arange(len(leaves)), np.zeros(len(names), np.int64)
     while True:
-        labels = np.array([row[high] for row, high in zip(tree.rows, level, strict=True)], dtype=object)
-        found, number = np.unique(labels, return_inverse=True)
-        held = np.bincount(number, records)
-        top = found == SUPPRESSED
-        if ((held == 0) | (held >= fewest)).all() or held[top].sum() == records.sum():
-            return labels.tolist()
+        number = numbers[place, level]
+        held = np.bincount(number, people, len(names))
+        if ((held == 0) | (held >= fewest)).all() or held[top].sum() == people.sum():
+            break
         # What is rare at the top takes in the next rarest: nothing else can make it commoner.
         rare = (held > 0) & (held < fewest) & ~top
         candidates = np.flatnonzero(rare if rare.any() else (held > 0) & ~top)
-        first = np.array([np.flatnonzero(number == each)[0] for each in candidates])
+        first[number[::-1]] = place[::-1]
+        at = first[candidates]
         # From the lowest level up, so that rare siblings meet at their parent before either climbs on.
-        chosen = number == candidates[np.lexsort([first, held[candidates], level[first] * rare.any()])[0]]
+        chosen = number == candidates[np.lexsort([at, held[candidates], level[at] * rare.any()])[0]]
         level[chosen] = level[chosen] + 1 if rare.any() else tree.height
+    labels = list(tree.leaves)
+    for leaf, name in zip(leaves, names[number], strict=True):
+        labels[leaf] = name
+    return labels
 
 
 def _grouped(hierarchy, records, fewest):
