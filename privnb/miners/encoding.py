@@ -111,7 +111,15 @@ def _column(codes, values, numbers, attribute, hierarchy, seen):
     kind = float if numbers else str
     among, cells = pd.factorize(values.astype(kind), sort=True, use_na_sentinel=False)  # a missing number comes last
     codes = among[codes]
-    given = _ends(cells.to_numpy(), missing) if numbers else _extents(cells, attribute, hierarchy)
+    size = 1
+    if numbers:
+        given = _ends(cells.to_numpy(), missing)
+    elif attribute.numeric:
+        given = _extents(cells, attribute, hierarchy)
+    else:
+        known = [] if seen is None else seen.cat.categories
+        covered, size = _parts(hierarchy.members([*cells, *known]))
+        given, learned = covered[: len(cells)], covered[len(cells) :]
     if seen is None:
         learned, people = given, codes
         labels = cells.to_numpy()[codes] if numbers else pd.Categorical.from_codes(codes, cells)
@@ -120,29 +128,41 @@ def _column(codes, values, numbers, attribute, hierarchy, seen):
         people = slice(None)
         labels = given[codes, 0]
     else:
-        learned, people = _extents(seen.cat.categories, attribute, hierarchy), seen.cat.codes
-        found = _read_as(cells, given, seen, learned, attribute)
+        learned = _extents(seen.cat.categories, attribute, hierarchy) if attribute.numeric else learned
+        people = seen.cat.codes
+        found = _read_as(cells, given, seen, learned, attribute, size)
         given = np.where(found[:, None] >= 0, learned[found], given)
         labels = pd.Categorical.from_codes(found[codes], seen.cat.categories)
     if missing is not None:
         middles = learned[:, :2].mean(axis=1)[people]
         known = middles[~np.isnan(middles)]
         given = np.where(np.isnan(given), np.median(known) if len(known) else attribute.domain.middle, given)
-    features = given if attribute.numeric else _shares(given, learned, people)
+    features = given if attribute.numeric else _shares(given, learned, people, size)
     return features.astype(np.float32)[codes], labels
 
 
-def _shares(given, learned, people):
-    """What cells cover as shares of leaves, float array (cells, columns): `given`, with rare leaves as one where there
-    are many. `learned`: what the labels cover that a miner learns from; `people`: which of them each record has.
+def _parts(members):
+    """The leaves as labels tell them apart: of a boolean array (labels, leaves) one column for neighbours with equal
+    ones, float array, and how many leaves each column stands for, integer array; each leaf alone where they are few.
     """
-    shares, counts = given / given.sum(axis=1, keepdims=True), np.bincount(people[people >= 0], minlength=len(learned))
-    if given.shape[1] <= LEAVES:
+    if members.shape[1] <= LEAVES:
+        return members.astype(float), np.ones(members.shape[1], dtype=np.int64)
+    begins = np.flatnonzero(np.append(True, (members[:, 1:] != members[:, :-1]).any(axis=0)))
+    return members[:, begins].astype(float), np.diff(np.append(begins, members.shape[1]))
+
+
+def _shares(given, learned, people, size):
+    """What cells cover as shares of leaves, float array (cells, columns): `given`, with rare leaves as one where there
+    are many. `learned`: what the labels cover that a miner learns from; `people`: which of them each record has; `size`
+    as of `_parts`.
+    """
+    shares, counts = given / (given @ size)[:, None], np.bincount(people[people >= 0], minlength=len(learned))
+    if size.sum() <= LEAVES:
         return shares
-    times = counts @ (learned / learned.sum(axis=1, keepdims=True))
-    order = np.argsort(-np.round(times, 6), kind="stable")
-    common, rare = np.sort(order[: LEAVES - 1]), order[LEAVES - 1 :]
-    return np.column_stack([shares[:, common], shares[:, rare].sum(axis=1)])
+    times, part = counts @ (learned / (learned @ size)[:, None]), np.repeat(np.arange(len(size)), size)
+    order = np.argsort(-np.round(times, 6)[part], kind="stable")
+    common, rare = np.sort(order[: LEAVES - 1]), np.bincount(part[order[LEAVES - 1 :]], minlength=len(size))
+    return np.column_stack([shares[:, part[common]], shares @ rare])
 
 
 def _ends(numbers, missing):
@@ -153,11 +173,9 @@ def _ends(numbers, missing):
 
 
 def _extents(labels, attribute, hierarchy):
-    """What each label covers, float array (labels, columns): the two ends of numbers and, where some may be missing,
-    whether it covers one; else 1 for each leaf covered.
+    """What each label of a numeric attribute covers, float array (labels, columns): its two ends and, where some may be
+    missing, whether it covers one.
     """
-    if not attribute.numeric:
-        return hierarchy.members(labels).astype(float)
     ends = np.array([hierarchy.bounds(label) for label in labels], dtype=float).reshape(-1, 2)
     if attribute.domain.missing is None:
         return ends
@@ -174,9 +192,9 @@ def _on_a_line(extents, domain):
     return np.where(np.isnan(ends), beyond, ends)
 
 
-def _read_as(cells, given, seen, learned, attribute):
+def _read_as(cells, given, seen, learned, attribute, size):
     """Which label of `seen` each cell is read as: integer array (cells,), -1 for none. `given`, `learned`: what cells
-    and labels cover.
+    and labels cover; `size` as of `_parts`.
     """
     if attribute.numeric:
         # An aligned interval may reach past the domain, as 15-19 does past ages from 17, and so does noise.
@@ -184,8 +202,8 @@ def _read_as(cells, given, seen, learned, attribute):
         (low, high), (first, last) = given.T[:, :, None], learned.T
         covers, within, length = (first <= low) & (high <= last), (low <= first) & (last <= high), last - first
     else:
-        shared, size, length = given @ learned.T, given.sum(axis=1, keepdims=True), learned.sum(axis=1)
-        covers, within = shared == size, shared == length
+        shared, length = (given * size) @ learned.T, learned @ size
+        covers, within = shared == (given @ size)[:, None], shared == length
     narrowest = np.where(covers, length, np.inf).argmin(axis=1)
     times = np.bincount(seen.cat.codes[seen.cat.codes >= 0], minlength=len(learned))
     commonest = np.where(within, times, -1).argmax(axis=1)

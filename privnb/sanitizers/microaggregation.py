@@ -97,6 +97,11 @@ def _averaged(dataset, table, names, ks):
     attributes = [dataset.schema[name] for name in names]
     codes = [steps(each, table[each.name]) if each.numeric else dataset.codes[each.name] for each in attributes]
     extents = [None if each.numeric else dataset.hierarchies[each.name].extent() for each in attributes]
+    occurring = {}
+    for a, extent in enumerate(extents):
+        if extent is not None and extent.groups is not None:  # no value that nobody has is nearest to any group
+            occurring[a], codes[a] = np.unique(codes[a], return_inverse=True)
+            extents[a] = extent._replace(groups=extent.groups[:, occurring[a]])
     space, points, order = located(np.column_stack(codes), extents)
     groups = mdav(space, points, ks) if np.ndim(ks) == 0 else own_groups(space, points, ks)
     sizes, columns = np.bincount(groups), {}
@@ -104,11 +109,11 @@ def _averaged(dataset, table, names, ks):
         means = np.bincount(groups, codes[a]) / sizes
         if attribute.numeric:
             centres = numbers(attribute, means)
-        elif extents[a].groups is None:
+        elif a not in occurring:
             centres = _leaves(dataset, attribute, np.rint(means).astype(np.int64))
         else:
             rows, first = points[:, order.index(a)], space.begin[order.index(a)]
-            centres = _leaves(dataset, attribute, central(space, rows, groups) - first)
+            centres = _leaves(dataset, attribute, occurring[a][central(space, rows, groups) - first])
         columns[attribute.name] = of_codes(groups, centres)
     return columns
 

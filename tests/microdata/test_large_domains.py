@@ -3,21 +3,34 @@ nothing wraps around, and one number is one value.
 """
 
 import tracemalloc
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from privnb.attacks.linkage import Linkage
+from privnb.evaluation.risks.density import Cover
 from privnb.measures.information_loss import certainty_penalty
 from privnb.microdata.counts import distinct_codes
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, flat, with_exact_ends
 from privnb.microdata.hierarchy.taxonomies import widths
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
+from privnb.miners.encoding import encode
 from privnb.privacy_models import DeltaPresence, KAnonymity, KMap, achieved
-from privnb.sanitizers import Anatomy, Bucketize, Identity, LocalRecoding, Mondrian
+from privnb.sanitizers import (
+    Anatomy,
+    Bucketize,
+    Identity,
+    LocalRecoding,
+    Mondrian,
+    Pram,
+    RareCategories,
+    SanitizationError,
+)
 from privnb.sanitizers.algorithms.recoding import local_recoding
+from privnb.sanitizers.catalogue import kinds
 
 WIDEST = Numbers(0, 2**31 - 2)
 INCOMES = Schema(
@@ -184,3 +197,70 @@ def test_whole_numbers_stay_whole_beside_decimals_in_buckets():
     assert all(type(value) is int for value in buckets.value[buckets.attribute == "visits"])
     assert "visits,0,3.0" not in buckets.to_csv()
     assert {type(value) for value in buckets.value[buckets.attribute == "dose"]} == {float}
+
+
+CODES = tuple(f"{code:05}" for code in range(10_000))
+PLACES = Schema(
+    "places",
+    (
+        Attribute("zip", Role.QUASI_IDENTIFIER, Categories(CODES)),
+        Attribute("sex", Role.QUASI_IDENTIFIER, Categories(("F", "M"))),
+        Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 99)),
+        Attribute("weight", Role.QUASI_IDENTIFIER, Numbers(0, 199)),
+        Attribute("illness", Role.SENSITIVE, Categories(("flu", "gout"))),
+        Attribute("ward", Role.NEUTRAL, Categories(("A", "B"))),
+    ),
+)
+BY_MATRIX = {
+    "Mask": "a column for each possible value would be 10,002",
+    "Pram": "'zip' has 10,000 possible values",
+    "MultipleImputation": "more than the 10005 columns of its models",
+}
+
+
+@cache
+def places(n=150):
+    """People of 10,000 post codes, of whom few share one."""
+    rng = np.random.default_rng(3)
+    columns = {
+        each.name: rng.integers(each.domain.low, each.domain.high + 1, n)
+        if each.numeric
+        else rng.choice(each.domain.values, n)
+        for each in PLACES.attributes
+    }
+    columns["illness"] = np.resize(["flu", "gout"], n)
+    tree = Taxonomy("zip", tuple((code, code[:3] + "**", code[:2] + "***", "*") for code in CODES))
+    hierarchies = {name: flat(PLACES[name]) for name in PLACES.quasi_identifiers} | {"zip": tree}
+    return Dataset("places", pd.DataFrame(columns), PLACES, hierarchies)
+
+
+@pytest.mark.parametrize("name", [*BY_MATRIX])
+def test_what_writes_out_a_large_domain_is_refused(name):
+    with pytest.raises(SanitizationError, match=BY_MATRIX[name]):
+        kinds()[name].examples(PLACES)[0].sanitize(places(), rng=1)
+
+
+@pytest.mark.parametrize("name", sorted({*kinds()} - {*BY_MATRIX}))
+def test_categories_of_a_large_domain_make_no_matrix(name):
+    """A row and a column for each value would be 800 MB: what people are encoded as, and how densely a release covers
+    them, is of what occurs.
+    """
+    made = kinds()[name].examples(PLACES)[0]
+    used, release = peak(lambda: made.sanitize(places(), rng=1))
+    assert used < 2**26
+    if {"zip", "sex"} <= {*release.table}:
+        used, _ = peak(lambda: encode(release.table, ["zip", "sex"], release.schema, release.hierarchies))
+        assert used < 2**26
+    if {"zip", "sex"} <= {*release.columns}:
+        used, _ = peak(lambda: Cover.of(release, ["zip", "sex"]))
+        assert used < 2**26
+
+
+def test_rare_codes_of_a_large_domain_climb_until_enough_people_share_them():
+    release = RareCategories(40).sanitize(places(), rng=1)
+    assert release.table["zip"].value_counts().min() >= 40
+
+
+def test_pram_shows_itself_by_an_attribute_that_may_have_a_matrix():
+    assert [*Pram.examples(PLACES)[-1].matrices] == ["sex"]
+    assert Pram.examples(Schema("places", (PLACES["zip"], PLACES["illness"]))) == []

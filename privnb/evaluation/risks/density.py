@@ -12,6 +12,7 @@ The density of a record is the sum over rows of their number times degree times 
 sum, of how many of them each row covers.
 """
 
+import contextlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,8 +68,9 @@ class Cover:
             elif kind in UNTRUE and release.schema[name].numeric:
                 numbers[name] = points(release, name, values)[codes], _width(release, name)
             elif kind in UNTRUE:
-                tables[name] = codes, *_of_moved(release, name, values)
-                weights /= tables[name][2].sum(axis=0)[codes]
+                *moved, total = _of_moved(release, name, values)
+                tables[name] = codes, *moved
+                weights /= total[codes]
             else:
                 place, held = cells_of(release, name, values)
                 size = np.array([sum(last - first + 1 for first, last in runs) for runs in held])
@@ -161,19 +163,24 @@ def _of_buckets(release, name, numbers):
 
 
 def _of_moved(release, name, cells):
-    """How far each released category covers each value: which row a value has, a function, and a float array (values,
-    cells).
+    """How far each released category covers each value: which row a value has, a function, a float array (rows, cells),
+    and the sum over all values of the domain, (cells,).
     """
     domain, law = release.schema[name].domain, release.columns[name].law
-    size, seen = len(domain.values), domain.codes(cells)
-    degrees = np.where(np.eye(size, dtype=bool), 1.0, OTHER)
+    seen = domain.codes(cells)
     if law is not None and law.together is None:
-        try:
-            degrees = law.transition(size)
-            degrees = degrees / degrees.max(axis=0)
-        except Unreadable:
-            pass
-    return domain.codes, degrees[:, seen]
+        with contextlib.suppress(Unreadable):
+            degrees = law.transition(len(domain.values))
+            degrees = (degrees / degrees.max(axis=0))[:, seen]
+            return domain.codes, degrees, degrees.sum(axis=0)
+    places, at = np.unique(seen, return_inverse=True)
+
+    def row(column):  # the last is that of all values that no cell has
+        found = domain.codes(column)
+        return np.where(np.isin(found, places), np.searchsorted(places, found), len(places))
+
+    degrees = np.where(np.arange(len(places) + 1)[:, None] == at, 1.0, OTHER)
+    return row, degrees, np.full(len(seen), 1 + OTHER * (len(domain.values) - 1))
 
 
 def _width(release, name):
