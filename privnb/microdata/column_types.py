@@ -45,10 +45,11 @@ OWNER = re.compile(
     re.IGNORECASE,
 )
 GROUP = re.compile(
-    r"(commune|district|county|state|province|country|region|school|class|firm|plot|site|store|cent(er|re)|ward|group)"
-    r"[\W_]?(id|code|nr|no|num|number)?",
+    r"(commune|municipality|parish|borough|precinct|tract|district|county|state|province|country|region|school|class|"
+    r"firm|plot|site|store|cent(er|re)|ward|group)[\W_]?(id|code|nr|no|num|number)?",
     re.IGNORECASE,
 )
+PART = named("area|zone|sector|block|cluster|stratum|strata|psu")  # of a country or a sample; an area may be a size
 POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
 COORDINATE = named("lat|latitude|lon|lng|long|longitude")
 YEAR = named("year|years?_?of|yr|jahr|annee|année|born|birth|built")
@@ -65,14 +66,26 @@ NAME = re.compile(
     re.IGNORECASE,
 )
 WHOLE = r"-?\d{1,9}"
-# How days are written: a form, and what a text of it looks like.
+MONTH, MON = r"[A-Za-z]{3,9}", r"[A-Za-z]{3}"
+# How days, months and quarters are written: a form, and what a text of it looks like.
 DAYS = {
-    "%Y-%m-%d": r"\d{4}-\d\d?-\d\d?", "%Y/%m/%d": r"\d{4}/\d\d?/\d\d?", "%Y%m%d": r"(1[89]|20)\d\d[01]\d[0-3]\d",
+    "%Y-%m-%d": r"\d{4}-\d\d?-\d\d?", "%Y/%m/%d": r"\d{4}/\d\d?/\d\d?", "%Y.%m.%d": r"\d{4}\.\d\d?\.\d\d?",
+    "%Y%m%d": r"(1[89]|20)\d\d[01]\d[0-3]\d",
     "%d.%m.%Y": r"\d\d?\.\d\d?\.\d{4}", "%d/%m/%Y": r"\d\d?/\d\d?/\d{4}", "%m/%d/%Y": r"\d\d?/\d\d?/\d{4}",
-    "%d-%m-%Y": r"\d\d?-\d\d?-\d{4}", "%m-%d-%Y": r"\d\d?-\d\d?-\d{4}", "%d-%b-%Y": r"\d\d?-[A-Za-z]{3}-\d{4}",
+    "%d-%m-%Y": r"\d\d?-\d\d?-\d{4}", "%m-%d-%Y": r"\d\d?-\d\d?-\d{4}",
     "%d.%m.%y": r"\d\d?\.\d\d?\.\d\d", "%d/%m/%y": r"\d\d?/\d\d?/\d\d", "%m/%d/%y": r"\d\d?/\d\d?/\d\d",
-    "%m/%Y": r"\d\d?/\d{4}",
+    "%d-%m-%y": r"\d\d?-\d\d?-\d\d", "%m-%d-%y": r"\d\d?-\d\d?-\d\d",
+    "%d-%b-%Y": rf"\d\d?-{MON}-\d{{4}}", "%d-%b-%y": rf"\d\d?-{MON}-\d\d", "%d%b%Y": rf"\d\d?{MON}\d{{4}}",
+    "%d %b %Y": rf"\d\d? {MON} \d{{4}}", "%d %B %Y": rf"\d\d? {MONTH} \d{{4}}",
+    "%b %d, %Y": rf"{MON} \d\d?, \d{{4}}", "%B %d, %Y": rf"{MONTH} \d\d?, \d{{4}}", "%b %d %Y": rf"{MON} \d\d? \d{{4}}",
+    "%m/%Y": r"\d\d?/\d{4}", "%Y-%m": r"\d{4}-\d\d", "%Y/%m": r"\d{4}/\d\d", "%YM%m": r"\d{4}[Mm]\d\d?",
+    "%Y%m": r"(1[89]|20)\d\d(0[1-9]|1[0-2])", "%b %Y": rf"{MON} \d{{4}}", "%B %Y": rf"{MONTH} \d{{4}}",
+    "%b-%Y": rf"{MON}-\d{{4}}", "%b-%y": rf"{MON}-\d\d",
+    "%YQ%q": r"\d{4}[Qq][1-4]", "%Y-Q%q": r"\d{4}-[Qq][1-4]", "%Y Q%q": r"\d{4} [Qq][1-4]",
+    "Q%q %Y": r"[Qq][1-4] \d{4}", "Q%q-%Y": r"[Qq][1-4]-\d{4}", "Q%q/%Y": r"[Qq][1-4]/\d{4}",
 }  # fmt: skip
+LETTERS = {"%d": "dd", "%m": "mm", "%b": "mmm", "%B": "month", "%Y": "yyyy", "%y": "yy", "%q": "q"}
+SPAN = r"(?P<begin>\d{4})(?: ?[-–/] ?(?P<end>\d{4}|\d\d))?"  # of years
 TRUTHS = ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("0", "1"), ("ja", "nein"), ("oui", "non")
 # Words that have an order, each list from low to high.
 ORDERS = [
@@ -162,6 +175,22 @@ def names(name, values):
         return Column(name, Role.IDENTIFIER, "names of people, by the column's name")
 
 
+def spans(name, values):
+    """Years and spans of them, such as seasons: 1995-98, 2010/11, 1978."""
+    if not values.match(SPAN) or values.different > LEAVES:
+        return None
+    parts = values.texts.str.extract(SPAN)
+    begin, end = parts["begin"].astype(int), parts["end"].fillna(parts["begin"])
+    end = end.astype(int) + (end.str.len() == 2) * (begin // 100 * 100 + 100 * (end.str[-2:].astype(int) < begin % 100))
+    said = parts["end"].dropna()
+    months = (said.str.len() == 2).all() and said.astype(int).between(1, 12).all()  # but for seasons
+    if not len(said) or (months and (end != begin + 1)[said.index].any()):
+        return None
+    if begin.min() >= 1000 and (begin <= end).all() and end.max() <= 2200:
+        order = dict(zip(values.texts, zip(begin, end, strict=True), strict=True))
+        return _categories(name, values, "spans of years", flat, said="in order: ", order=order.get, in_order=True)
+
+
 def days(name, values):
     """Days in one of the forms of `DAYS`, with or without the time of the day."""
     forms = day_forms(values)
@@ -177,7 +206,9 @@ def day_forms(values):
     if not _like_days(values):
         return []
     alone = _without_clock(values)
-    return [form for form, looks in DAYS.items() if alone.match(looks) and _read(alone.texts, form).notna().all()]
+    read = {form: _read(alone.texts, form) for form, looks in DAYS.items() if alone.match(looks)}
+    forms = [form for form, found in read.items() if found.notna().all()]
+    return [form for n, form in enumerate(forms) if not any(read[form].equals(read[other]) for other in forms[:n])]
 
 
 def days_in(name, values, form):
@@ -211,7 +242,7 @@ def spelled(form):
     >>> spelled("%d/%m/%Y"), spelled("%d-%b-%Y")
     ('dd/mm/yyyy', 'dd-mmm-yyyy')
     """
-    for part, letters in {"%d": "dd", "%m": "mm", "%b": "mmm", "%Y": "yyyy", "%y": "yy"}.items():
+    for part, letters in LETTERS.items():
         form = form.replace(part, letters)
     return form
 
@@ -219,7 +250,9 @@ def spelled(form):
 def times(name, values):
     """Times of the day."""
     if values.match(taxonomies.TIME) and values.different <= LEAVES:
-        return _categories(name, values, "times of the day", taxonomies.times, in_order=True)
+        day = max(map(taxonomies.time_of, values.texts)) < (24, 0, 0)
+        what = "times of the day" if day else "hours and minutes"
+        return _categories(name, values, what, taxonomies.times, order=taxonomies.time_of, in_order=True)
 
 
 def truths(name, values):
@@ -265,8 +298,12 @@ def free_text(name, values):
 
 
 def groups(name, values):
-    """Whole numbers that name a place or a group, by the column's name."""
-    if values.whole and values.different > 2 and not values.nearly_unique and GROUP.fullmatch(name):
+    """Whole numbers that name a place or a group, by the column's name; where that could be a size, counted from 1."""
+    if not values.whole or values.different < 3 or values.nearly_unique:
+        return None
+    numbers = values.texts.astype(float)
+    counted = numbers.min() in (0, 1) and numbers.max() < 1.1 * values.different < values.records / 5
+    if GROUP.fullmatch(name) or (PART.search(name) and counted):
         return _categories(name, values, "numbers of groups", flat, said="by its name: ", order=int, in_order=True)
 
 
@@ -306,8 +343,8 @@ def categories(name, values):
 
 
 TYPES = (
-    nothing, mails, phones, names, days, times, truths, coordinates, years, codes, free_text, groups, keys, numbers,
-    in_order, too_many, categories,
+    nothing, mails, phones, names, spans, days, times, truths, coordinates, years, codes, free_text, groups, keys,
+    numbers, in_order, too_many, categories,
 )  # fmt: skip
 
 
@@ -350,7 +387,8 @@ def _days(name, values, forms):
     """The `Column` of days that are written in one of `forms`."""
     form, *others = forms
     alone = _without_clock(values)
-    examples = " or ".join(date(2024, 2, 29).strftime(each) for each in forms)
+    examples = " or ".join(date(2024, 2, 29).strftime(each).replace("%q", "1") for each in forms)
+    what = "days" if "%d" in form else "quarters" if "%q" in form else "months"
     timed = (alone.texts != values.texts).any()
     said = f"dates, written as {examples}{' 13:45' * bool(timed)} is; "
     said += "labels above the value itself have no time of the day; " * bool(timed)
@@ -361,7 +399,7 @@ def _days(name, values, forms):
         said += f"which of them cannot be seen, so the tree has years alone: say --days {answer!r} for months; "
         tree = partial(_years, form=form)
     order = dict(zip(values.texts, _read(alone.texts, form), strict=True)).get
-    return _categories(name, values, "days", tree, said=said, order=order, in_order=True, lowest=-1)
+    return _categories(name, values, what, tree, said=said, order=order, in_order=True, lowest=-1)
 
 
 def _one_order(name, values):
@@ -380,6 +418,7 @@ def _one_order(name, values):
 
 
 def _read(texts, form):
+    texts, form = taxonomies.first_of_quarter(texts, form)
     return pd.to_datetime(texts, format=form, errors="coerce")
 
 

@@ -23,7 +23,8 @@ from privnb.microdata.hierarchy.intervals import Ranges
 from privnb.microdata.schema import Categories, Numbers, SchemaError, commonest, text
 
 CLOCK = re.compile(r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z| ?[+-]\d{2}:?\d{2})?$")  # behind a day
-TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$")
+TIME = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?: ?([AaPp])\.?[Mm]\.?)?$")  # or how long it took
+QUARTER = re.compile(r"[Qq]([1-4])")
 BRITISH = re.compile(r"(([A-Za-z]{1,2})\d[A-Za-z\d]?) ?\d[A-Za-z]{2}")
 
 
@@ -183,7 +184,8 @@ def dates(attribute, apart=(), form="%Y-%m-%d"):
         Values of the domain that are no dates, such as the mark of a missing one; they keep their own label up to `*`.
     form : str
         How a day is written, as `datetime.strptime` reads it; by default as ISO does, 2024-02-29. A time of the day may
-        stand behind it. Where one stands behind all, the lowest level is the day.
+        stand behind it. Where one stands behind all, the lowest level is the day. Months alone (without %d) begin with
+        quarters, and quarters, written as %YQ%q says, with years.
 
     Returns
     -------
@@ -211,8 +213,8 @@ def dates(attribute, apart=(), form="%Y-%m-%d"):
     with_times = all(CLOCK.search(value) for value in values)  # a day alone is no label of others, too
     levels = [
         *[date.isoformat] * with_times,
-        lambda day: f"{day:%Y-%m}",
-        lambda day: f"{day.year}-Q{(day.month + 2) // 3}",
+        *[lambda day: f"{day:%Y-%m}"] * ("%d" in form),
+        *[lambda day: f"{day.year}-Q{(day.month + 2) // 3}"] * ("%q" not in form),
         lambda day: f"{day.year}",
         lambda day: f"{day.year // 10}0-{day.year // 10}9",
     ]
@@ -220,7 +222,8 @@ def dates(attribute, apart=(), form="%Y-%m-%d"):
 
 
 def times(attribute, apart=()):
-    """Times of the day, 13:45 or 13:45:00, by the hour and the part of the day: night, morning, afternoon, evening.
+    """Times of the day, 13:45, 13:45:00 or 1:45 PM, by the hour and the part of the day: night, morning, afternoon,
+    evening. So are those that something took, up to 999 hours.
 
     Parameters
     ----------
@@ -248,10 +251,21 @@ def times(attribute, apart=()):
         )
 
     def between(value, hours):
-        begin = int(TIME.match(value)[1]) // hours * hours
+        begin = int(time_of(value)[0]) // hours * hours
         return f"{begin:02}:00-{begin + hours - 1:02}:59"
 
     return _shortened(attribute, values, [lambda v, hours=hours: between(v, hours) for hours in (1, 6)])
+
+
+def time_of(value):
+    """The hours, minutes and seconds of a time: three numbers.
+
+    >>> time_of("1:45 PM"), time_of("33:07:05.5")
+    ((13, 45, 0.0), (33, 7, 5.5))
+    """
+    hours, minutes, seconds, half = TIME.match(value).groups()
+    hours = int(hours) if half is None else int(hours) % 12 + 12 * (half in "pP")
+    return hours, int(minutes), float(seconds or 0)
 
 
 def prefixes(attribute, keep=None, apart=()):
@@ -429,9 +443,26 @@ def _without(attribute, apart):
 def _day(value, form):
     """The day that a text says; None if it says none."""
     try:
-        return datetime.strptime(CLOCK.sub("", value), form).date()
+        return datetime.strptime(*first_of_quarter(CLOCK.sub("", value), form)).date()
     except ValueError:
         return None
+
+
+def first_of_quarter(value, form):
+    """A text or a Series of some, and how it is written, with the first month in the place of a quarter: strptime knows
+    none.
+
+    >>> first_of_quarter("2010Q4", "%YQ%q")
+    ('201010', '%Y%m')
+    """
+    if "%q" not in form:
+        return value, form
+
+    def month(match):
+        return f"{3 * int(match[1]) - 2:02}"
+
+    changed = QUARTER.sub(month, value) if isinstance(value, str) else value.str.replace(QUARTER, month, regex=True)
+    return changed, form.replace("Q%q", "%m")
 
 
 def _shortened(attribute, values, levels):
