@@ -85,7 +85,7 @@ DAYS = {
     "Q%q %Y": r"[Qq][1-4] \d{4}", "Q%q-%Y": r"[Qq][1-4]-\d{4}", "Q%q/%Y": r"[Qq][1-4]/\d{4}",
 }  # fmt: skip
 LETTERS = {"%d": "dd", "%m": "mm", "%b": "mmm", "%B": "month", "%Y": "yyyy", "%y": "yy", "%q": "q"}
-SPAN = r"(?P<begin>\d{4})(?: ?[-–/] ?(?P<end>\d{4}|\d\d))?"  # of years
+SPAN = r"(?P<begin>\d{4})(?: ?[-–/&] ?(?P<end>\d{4}|\d\d))?"  # of years
 TRUTHS = ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("0", "1"), ("ja", "nein"), ("oui", "non")
 # Words that have an order, each list from low to high.
 ORDERS = [
@@ -177,14 +177,18 @@ def names(name, values):
 
 def spans(name, values):
     """Years and spans of them, such as seasons: 1995-98, 2010/11, 1978."""
-    if not values.match(SPAN) or values.different > LEAVES:
+    if values.different > LEAVES or values.numbers or not values.texts[:FIRST].str.fullmatch(SPAN).any():
         return None
-    parts = values.texts.str.extract(SPAN)
+    parts = values.texts.str.extract(rf"^{SPAN}$")
+    like, said = parts["begin"].notna(), parts["end"].dropna()
+    if not len(said) or like.mean() < 0.9:
+        return None
+    if not like.all():
+        return _categories(name, values, "values, of which most are spans of years", flat)
     begin, end = parts["begin"].astype(int), parts["end"].fillna(parts["begin"])
     end = end.astype(int) + (end.str.len() == 2) * (begin // 100 * 100 + 100 * (end.str[-2:].astype(int) < begin % 100))
-    said = parts["end"].dropna()
     months = (said.str.len() == 2).all() and said.astype(int).between(1, 12).all()  # but for seasons
-    if not len(said) or (months and (end != begin + 1)[said.index].any()):
+    if months and (end != begin + 1)[said.index].any():
         return None
     if begin.min() >= 1000 and (begin <= end).all() and end.max() <= 2200:
         order = dict(zip(values.texts, zip(begin, end, strict=True), strict=True))
