@@ -159,7 +159,7 @@ def distinct_codes(columns, widths):
 
 def _distinct(key, room):
     """What `distinct_codes` gives of one column, numbers below `room`: by the place of each number where there are not
-    many more than rows, else by sorting, which takes as long however many are distinct.
+    many more than rows, by hashing where few are distinct, else by sorting, which takes as long however many are.
     """
     n = len(key)
     if room <= n:
@@ -171,12 +171,28 @@ def _distinct(key, room):
         return first, index
     if room >> (63 - _bits(n)):  # one column of numbers that are no codes
         key = pd.factorize(key, sort=True)[0]
+    if _few_differ(key):
+        number, found = pd.factorize(key)
+        order = np.argsort(found)
+        rank = np.empty(len(found), dtype=np.int64)
+        rank[order] = np.arange(len(found))
+        index, first = rank[number], np.empty(len(found), dtype=np.int64)
+        first[index[::-1]] = np.arange(n)[::-1]
+        return first, index
     numbers, places = _sorted(key)
     new = np.ones(n, dtype=bool)
     np.not_equal(numbers[1:], numbers[:-1], out=new[1:])
     index = np.empty(n, dtype=np.int64)
     index[places] = np.cumsum(new) - 1
     return places[new], index
+
+
+def _few_differ(key, looked_at=4096):
+    """Whether of many numbers, integer array (n,), a tenth or less seem to be distinct, by how many of some are equal:
+    of s numbers among d about s^2 / 2d pairs are.
+    """
+    some = np.sort(key[:: max(1, len(key) // looked_at)][:looked_at])
+    return len(key) > 10 * looked_at and np.count_nonzero(some[1:] == some[:-1]) > 10 * looked_at**2 / (2 * len(key))
 
 
 def _sorted(numbers):

@@ -121,3 +121,15 @@ def test_coded_columns_are_the_same_whatever_the_order_of_their_values():
         unlike = cells.copy()
         unlike.iloc[-1] = changed
         assert not same(one, unlike.astype(other.dtype))
+
+
+@pytest.mark.parametrize("different", [7, 3_000, 90_000])
+def test_rows_are_grouped_alike_by_hashing_and_by_sorting(different):
+    """What is hashed has few distinct numbers among many; both ways give sorted numbers and their first places."""
+    rng = np.random.default_rng(5)
+    numbers = rng.choice(2**40, different, replace=False)[rng.integers(0, different, 100_000)]
+    first, index = distinct_codes([numbers], [2**40])
+    expected, places, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    assert (numbers[first] == expected).all()
+    assert (first == places).all()
+    assert (index == inverse).all()
