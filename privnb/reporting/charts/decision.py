@@ -34,10 +34,11 @@ def summary(found):
     if found is None:
         return none("decision")
     expect.kind("found", found, Summary, instead="`decision.summary` gives it.")
-    rows = [
-        (line.title, *(_with_interval(line, each) for each in (line.original, line.release, line.baseline)))
-        for line in found.lines
-    ]
+    rows = []
+    for line in found.lines:
+        numbers = line.original, line.release, line.baseline
+        absent = "not measured" if not any(numbers) else "undefined" if found.setting else "–"
+        rows.append((line.title, *(_with_interval(line, each) if each else absent for each in numbers)))
     titles = {
         "title": "risks, and utilities",
         "original": "original",
@@ -49,8 +50,6 @@ def summary(found):
 
 def _with_interval(line, number):
     """A number of a line with its interval."""
-    if number is None:
-        return "not measured"
     said = Finding("", *number, format=line.format)
     return f"{said.number} ({said.interval.removeprefix('95% interval ')})" if said.interval else said.number
 

@@ -61,8 +61,11 @@ def risk_utility(releases):
     if len(nearest):
         best = nearest.loc[nearest.privacy.idxmin()]
         said = f"{len(drawn)} releases; of those that may be chosen, {best.setting} has the least risk"
+    without = len(releases) - len(drawn)
+    unseen = f" {without} of {len(releases)} are not drawn, for a number of theirs is not known." if without else ""
     return finish(
         alt.hconcat(*panels),
         said,
-        f"Points: {risk.phrase} and {loss.phrase} of each release, lower is better. Hollow: it may not be chosen.",
+        f"Points: {risk.phrase} and {loss.phrase} of each release, lower is better. Hollow: it may not be chosen."
+        + unseen,
     )
