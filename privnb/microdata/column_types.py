@@ -254,9 +254,9 @@ def spelled(form):
 def times(name, values):
     """Times of the day."""
     if values.match(taxonomies.TIME) and values.different <= LEAVES:
-        day = max(map(taxonomies.time_of, values.texts)) < (24, 0, 0)
+        day = max(map(taxonomies.Time.of, values.texts)) < (24, 0, 0)
         what = "times of the day" if day else "hours and minutes"
-        return _categories(name, values, what, taxonomies.times, order=taxonomies.time_of, in_order=True)
+        return _categories(name, values, what, taxonomies.times, order=taxonomies.Time.of, in_order=True)
 
 
 def truths(name, values):
@@ -422,7 +422,8 @@ def _one_order(name, values):
 
 
 def _read(texts, form):
-    texts, form = taxonomies.first_of_quarter(texts, form)
+    if "%q" in form:
+        texts, form = texts.str.upper().replace(taxonomies.QUARTERS, regex=True), form.replace("Q%q", "%m")
     return pd.to_datetime(texts, format=form, errors="coerce")
 
 

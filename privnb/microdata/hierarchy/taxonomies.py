@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,8 +25,27 @@ from privnb.microdata.schema import Categories, Numbers, SchemaError, commonest,
 
 CLOCK = re.compile(r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z| ?[+-]\d{2}:?\d{2})?$")  # behind a day
 TIME = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?: ?([AaPp])\.?[Mm]\.?)?$")  # or how long it took
-QUARTER = re.compile(r"[Qq]([1-4])")
+QUARTERS = {"Q1": "01", "Q2": "04", "Q3": "07", "Q4": "10"}  # the first month of each: strptime knows no quarter
 BRITISH = re.compile(r"(([A-Za-z]{1,2})\d[A-Za-z\d]?) ?\d[A-Za-z]{2}")
+
+
+class Time(NamedTuple):
+    """A time of the day, or how long something took.
+
+    >>> Time.of("1:45 PM"), Time.of("33:07:05.5")
+    (Time(hours=13, minutes=45, seconds=0.0), Time(hours=33, minutes=7, seconds=5.5))
+    """
+
+    hours: int
+    minutes: int
+    seconds: float
+
+    @classmethod
+    def of(cls, value):
+        """Of a text that `TIME` matches."""
+        hours, minutes, seconds, half = TIME.match(value).groups()
+        hours = int(hours) if half is None else int(hours) % 12 + 12 * (half in "pP")
+        return cls(hours, int(minutes), float(seconds or 0))
 
 
 def widths(attribute, widths, origin=0):
@@ -251,21 +271,10 @@ def times(attribute, apart=()):
         )
 
     def between(value, hours):
-        begin = int(time_of(value)[0]) // hours * hours
+        begin = Time.of(value).hours // hours * hours
         return f"{begin:02}:00-{begin + hours - 1:02}:59"
 
     return _shortened(attribute, values, [lambda v, hours=hours: between(v, hours) for hours in (1, 6)])
-
-
-def time_of(value):
-    """The hours, minutes and seconds of a time: three numbers.
-
-    >>> time_of("1:45 PM"), time_of("33:07:05.5")
-    ((13, 45, 0.0), (33, 7, 5.5))
-    """
-    hours, minutes, seconds, half = TIME.match(value).groups()
-    hours = int(hours) if half is None else int(hours) % 12 + 12 * (half in "pP")
-    return hours, int(minutes), float(seconds or 0)
 
 
 def prefixes(attribute, keep=None, apart=()):
@@ -442,27 +451,13 @@ def _without(attribute, apart):
 
 def _day(value, form):
     """The day that a text says; None if it says none."""
+    value = CLOCK.sub("", value)
+    if "%q" in form:
+        value, form = re.sub("[Qq][1-4]", lambda found: QUARTERS[found[0].upper()], value), form.replace("Q%q", "%m")
     try:
-        return datetime.strptime(*first_of_quarter(CLOCK.sub("", value), form)).date()
+        return datetime.strptime(value, form).date()
     except ValueError:
         return None
-
-
-def first_of_quarter(value, form):
-    """A text or a Series of some, and how it is written, with the first month in the place of a quarter: strptime knows
-    none.
-
-    >>> first_of_quarter("2010Q4", "%YQ%q")
-    ('201010', '%Y%m')
-    """
-    if "%q" not in form:
-        return value, form
-
-    def month(match):
-        return f"{3 * int(match[1]) - 2:02}"
-
-    changed = QUARTER.sub(month, value) if isinstance(value, str) else value.str.replace(QUARTER, month, regex=True)
-    return changed, form.replace("Q%q", "%m")
 
 
 def _shortened(attribute, values, levels):
