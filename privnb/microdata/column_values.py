@@ -73,8 +73,10 @@ class Values:
     @property
     def no_numbers(self):
         """How many records have no number in a column of numbers: at least ten different ones, in most records. 0 in a
-        column of another kind.
+        column of another kind, such as codes, of which some begin with 0.
         """
+        if self.texts.str.fullmatch(r"0\d+").any():
+            return 0
         numbers = self.texts.str.fullmatch(NUMBER).to_numpy(dtype=bool)
         few = numbers.sum() < FIRST or 2 * self.counts[numbers].sum() <= self.records
         return 0 if few else int(self.counts[~numbers].sum())

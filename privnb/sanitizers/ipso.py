@@ -10,7 +10,7 @@ from privnb.microdata.columns import plain
 from privnb.microdata.names import name_list
 from privnb.sanitizers.algorithms.linear import root
 from privnb.sanitizers.base import SanitizationError, Sanitizer
-from privnb.sanitizers.numbered import check_records, numbered
+from privnb.sanitizers.numbered import check_columns, check_records, numbered
 
 METHODS = ("A", "B", "C")
 
@@ -71,6 +71,7 @@ class Ipso(Sanitizer):
     def _sanitize(self, dataset, table, rng):
         names = self._replaced(dataset.schema)
         numbers = numbered(self, dataset.schema, table, names)
+        check_columns(self, dataset.schema, self._given(dataset.schema))
         known = self._design(dataset.schema, table)
         rank = int(np.linalg.matrix_rank(known))
         why = f"{len(names)} numbers more than the {rank} columns of their regression"

@@ -12,7 +12,7 @@ from privnb.microdata.treatment import Rows
 from privnb.miners.estimators import grown
 from privnb.sanitizers.algorithms.linear import root
 from privnb.sanitizers.base import Sanitizer
-from privnb.sanitizers.numbered import check_records, numbered
+from privnb.sanitizers.numbered import check_columns, check_records, numbered
 
 FEWEST = 20  # records in a leaf of the trees that categories are drawn from
 IMPUTATION = "imputation"
@@ -58,6 +58,7 @@ class MultipleImputation(Sanitizer):
 
     def _sanitize(self, dataset, table, rng):
         names, schema, source = list(table), dataset.schema, np.random.default_rng(rng)
+        check_columns(self, schema, names)
         values = numbered(self, schema, table, names)
         blocks = [_block(schema[name], values[:, at]) for at, name in enumerate(names)]
         width = 1 + sum(block.shape[1] for block in blocks)

@@ -5,6 +5,8 @@ import numpy as np
 from privnb.microdata.columns import plain
 from privnb.sanitizers.base import SanitizationError
 
+MOST = 1_000  # columns of a regression, whose time grows with their square
+
 
 def numbered(sanitizer, schema, table, names):
     """The columns of a table as numbers: float array (n, d). A category is its place in its public domain, from 0.
@@ -28,6 +30,20 @@ def numbered(sanitizer, schema, table, names):
             )
         columns.append(values)
     return np.column_stack(columns)
+
+
+def check_columns(sanitizer, schema, names):
+    """Raise SanitizationError where a regression on these attributes has more than `MOST` columns: one for a number,
+    one for each value of a category but the first.
+    """
+    widths = {name: 1 if schema[name].numeric else len(schema[name].domain.values) - 1 for name in names}
+    if sum(widths.values()) > MOST:
+        widest = max(widths, key=widths.get)
+        raise SanitizationError(
+            f"{sanitizer!r} would regress on {sum(widths.values()):,} columns, at most {MOST:,}: one for each value of "
+            f"a category, and '{widest}' has {widths[widest] + 1:,}. Give its public domain coarser values, or leave "
+            "it out."
+        )
 
 
 def check_records(sanitizer, dataset, least, why):

@@ -63,14 +63,15 @@ def _climbed(tree, records, fewest):
         held = np.bincount(number, people, len(names))
         if ((held == 0) | (held >= fewest)).all() or held[top].sum() == people.sum():
             break
-        # What is rare at the top takes in the next rarest: nothing else can make it commoner.
-        rare = (held > 0) & (held < fewest) & ~top
-        candidates = np.flatnonzero(rare if rare.any() else (held > 0) & ~top)
         first[number[::-1]] = place[::-1]
-        at = first[candidates]
-        # From the lowest level up, so that rare siblings meet at their parent before either climbs on.
-        chosen = number == candidates[np.lexsort([at, held[candidates], level[at] * rare.any()])[0]]
-        level[chosen] = level[chosen] + 1 if rare.any() else tree.height
+        rare = (held > 0) & (held < fewest) & ~top
+        if rare.any():  # from the lowest level up, so that rare siblings meet at their parent before either climbs on
+            lowest = level[first[rare]].min()
+            chosen = rare[number] & (level[first[number]] == lowest)
+            level[chosen] += 1
+        else:  # what is rare at the top takes in the next rarest: nothing else can make it commoner
+            others = np.flatnonzero((held > 0) & ~top)
+            level[number == others[np.lexsort([first[others], held[others]])[0]]] = tree.height
     labels = list(tree.leaves)
     for leaf, name in zip(leaves, names[number], strict=True):
         labels[leaf] = name

@@ -23,6 +23,7 @@ from privnb.sanitizers import (
     Anatomy,
     Bucketize,
     Identity,
+    Ipso,
     LocalRecoding,
     Mondrian,
     Pram,
@@ -214,7 +215,7 @@ PLACES = Schema(
 BY_MATRIX = {
     "Mask": "a column for each possible value would be 10,002",
     "Pram": "'zip' has 10,000 possible values",
-    "MultipleImputation": "more than the 10005 columns of its models",
+    "MultipleImputation": "would regress on 10,004 columns",
 }
 
 
@@ -254,6 +255,11 @@ def test_categories_of_a_large_domain_make_no_matrix(name):
     if {"zip", "sex"} <= {*release.columns}:
         used, _ = peak(lambda: Cover.of(release, ["zip", "sex"]))
         assert used < 2**26
+
+
+def test_a_regression_on_a_large_domain_is_refused():
+    with pytest.raises(SanitizationError, match=r"would regress on 9,999 columns.*'zip' has 10,000"):
+        Ipso(given=("zip",)).sanitize(places(), rng=1)
 
 
 def test_rare_codes_of_a_large_domain_climb_until_enough_people_share_them():
