@@ -12,8 +12,7 @@ from pandas.api.types import is_numeric_dtype
 from privnb.microdata.counts import coded, distinct_codes
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import SchemaError
-
-LEAVES = 50  # columns of an attribute of categories: a miner's time grows with each, and a rare value tells it little
+from privnb.miners.covered import Covered
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,15 +110,10 @@ def _column(codes, values, numbers, attribute, hierarchy, seen):
     kind = float if numbers else str
     among, cells = pd.factorize(values.astype(kind), sort=True, use_na_sentinel=False)  # a missing number comes last
     codes = among[codes]
-    size = 1
-    if numbers:
-        given = _ends(cells.to_numpy(), missing)
-    elif attribute.numeric:
-        given = _extents(cells, attribute, hierarchy)
-    else:
-        known = [] if seen is None else seen.cat.categories
-        covered, size = _parts(hierarchy.members([*cells, *known]))
-        given, learned = covered[: len(cells)], covered[len(cells) :]
+    if not attribute.numeric:
+        features, labels = _of_categories(codes, cells, hierarchy, seen)
+        return features.astype(np.float32)[codes], labels
+    given = _ends(cells.to_numpy(), missing) if numbers else _extents(cells, attribute, hierarchy)
     if seen is None:
         learned, people = given, codes
         labels = cells.to_numpy()[codes] if numbers else pd.Categorical.from_codes(codes, cells)
@@ -128,41 +122,33 @@ def _column(codes, values, numbers, attribute, hierarchy, seen):
         people = slice(None)
         labels = given[codes, 0]
     else:
-        learned = _extents(seen.cat.categories, attribute, hierarchy) if attribute.numeric else learned
-        people = seen.cat.codes
-        found = _read_as(cells, given, seen, learned, attribute, size)
+        learned, people = _extents(seen.cat.categories, attribute, hierarchy), seen.cat.codes
+        found = _read_as(cells, given, seen, learned, attribute)
         given = np.where(found[:, None] >= 0, learned[found], given)
         labels = pd.Categorical.from_codes(found[codes], seen.cat.categories)
     if missing is not None:
         middles = learned[:, :2].mean(axis=1)[people]
         known = middles[~np.isnan(middles)]
         given = np.where(np.isnan(given), np.median(known) if len(known) else attribute.domain.middle, given)
-    features = given if attribute.numeric else _shares(given, learned, people, size)
-    return features.astype(np.float32)[codes], labels
+    return given.astype(np.float32)[codes], labels
 
 
-def _parts(members):
-    """The leaves as labels tell them apart: of a boolean array (labels, leaves) one column for neighbours with equal
-    ones, float array, and how many leaves each column stands for, integer array; each leaf alone where they are few.
-    """
-    if members.shape[1] <= LEAVES:
-        return members.astype(float), np.ones(members.shape[1], dtype=np.int64)
-    begins = np.flatnonzero(np.append(True, (members[:, 1:] != members[:, :-1]).any(axis=0)))
-    return members[:, begins].astype(float), np.diff(np.append(begins, members.shape[1]))
-
-
-def _shares(given, learned, people, size):
-    """What cells cover as shares of leaves, float array (cells, columns): `given`, with rare leaves as one where there
-    are many. `learned`: what the labels cover that a miner learns from; `people`: which of them each record has; `size`
-    as of `_parts`.
-    """
-    shares, counts = given / (given @ size)[:, None], np.bincount(people[people >= 0], minlength=len(learned))
-    if size.sum() <= LEAVES:
-        return shares
-    times, part = counts @ (learned / (learned @ size)[:, None]), np.repeat(np.arange(len(size)), size)
-    order = np.argsort(-np.round(times, 6)[part], kind="stable")
-    common, rare = np.sort(order[: LEAVES - 1]), np.bincount(part[order[LEAVES - 1 :]], minlength=len(size))
-    return np.column_stack([shares[:, part[common]], shares @ rare])
+def _of_categories(codes, cells, hierarchy, seen):
+    """The features of each of the distinct `cells`, float array (cells, columns), and the labels, Categorical (n,)."""
+    covered = Covered.by(cells, hierarchy)
+    if seen is None:
+        columns = covered.commonest(np.bincount(codes, minlength=len(cells)))
+        return covered.shares(columns), pd.Categorical.from_codes(codes, cells)
+    known = seen.cat.categories
+    learned = Covered.by(known, hierarchy)
+    times = np.bincount(seen.cat.codes[seen.cat.codes >= 0], minlength=len(known))
+    found = known.get_indexer(cells)
+    new = np.flatnonzero(found < 0)
+    if len(new):
+        found[new] = Covered.by(cells[new], hierarchy).read_as(learned, times)
+    columns = learned.commonest(times)
+    shares = np.where(found[:, None] >= 0, learned.shares(columns)[found], covered.shares(columns))
+    return shares, pd.Categorical.from_codes(found[codes], known)
 
 
 def _ends(numbers, missing):
@@ -192,22 +178,18 @@ def _on_a_line(extents, domain):
     return np.where(np.isnan(ends), beyond, ends)
 
 
-def _read_as(cells, given, seen, learned, attribute, size):
-    """Which label of `seen` each cell is read as: integer array (cells,), -1 for none. `given`, `learned`: what cells
-    and labels cover; `size` as of `_parts`.
+def _read_as(cells, given, seen, learned, attribute):
+    """Which label of `seen` each number or range is read as: integer array (cells,), -1 for none. `given`, `learned`:
+    what cells and labels cover.
     """
-    if attribute.numeric:
-        # An aligned interval may reach past the domain, as 15-19 does past ages from 17, and so does noise.
-        given, learned = (_on_a_line(each, attribute.domain) for each in (given, learned))
-        (low, high), (first, last) = given.T[:, :, None], learned.T
-        covers, within, length = (first <= low) & (high <= last), (low <= first) & (last <= high), last - first
-    else:
-        shared, length = (given * size) @ learned.T, learned @ size
-        covers, within = shared == (given @ size)[:, None], shared == length
+    # An aligned interval may reach past the domain, as 15-19 does past ages from 17, and so does noise.
+    given, learned = (_on_a_line(each, attribute.domain) for each in (given, learned))
+    (low, high), (first, last) = given.T[:, :, None], learned.T
+    covers, within, length = (first <= low) & (high <= last), (low <= first) & (last <= high), last - first
     narrowest = np.where(covers, length, np.inf).argmin(axis=1)
     times = np.bincount(seen.cat.codes[seen.cat.codes >= 0], minlength=len(learned))
     commonest = np.where(within, times, -1).argmax(axis=1)
     found = np.select([covers.any(axis=1), within.any(axis=1)], [narrowest, commonest], -1)
-    # Two labels may cover the same leaves, as a node with one child does: the same label comes first.
+    # Two labels may cover the same numbers, as a node with one child does: the same label comes first.
     same = seen.cat.categories.get_indexer(pd.Index(cells).astype(str))
     return np.where(same >= 0, same, found)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from privnb.microdata.hierarchy import Intervals, Ordered, Sets, Taxonomy
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
-from privnb.miners.encoding import LEAVES, encode
+from privnb.miners.covered import LEAVES
+from privnb.miners.encoding import encode
 
 QI = Role.QUASI_IDENTIFIER
 JOBS = Taxonomy("job", (("nurse", "care", "*"), ("medic", "care", "*"), ("clerk", "office", "*")))
