@@ -21,6 +21,8 @@ from privnb.measures.base import measure
 from privnb.microdata import expect
 from privnb.microdata.counts import class_value_counts, coded, combinations, small, stable_order, tabulate
 
+VALUES = 16  # cells of a table of counts that take as long as to deal one person's value
+
 
 def known_classes(release, knows=()):
     """Whom the adversary cannot tell apart.
@@ -292,7 +294,7 @@ def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accur
     sensitive : str
     rng : int, Generator or None
     repeats : int, optional
-        From 1; None: 20, fewer of large tables, see `deals`.
+        From 1; None: 20, fewer of large tables and of many values, see `deals`.
     knows : list of str
         As of `known_classes`. Values are permuted among people alike in these, whom the adversary knows apart anyway.
     of : tuple of functions
@@ -313,7 +315,8 @@ def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accur
     shape, apart = (classes.max() + 1, len(distinct)), groups(release, knows)
     before = knowledge_before(release, sensitive, knows) if knows else None
     generator, found, several = np.random.default_rng(rng), [], apart.any()
-    for _ in range(repeats or deals(len(codes), 20)):
+    size = max(len(codes), shape[0] * shape[1] // VALUES)  # of thousands of values the table is larger than the people
+    for _ in range(repeats or deals(size, 20)):
         # Of one group the values themselves are permuted, which is the same draw in half the time.
         dealt = codes[permute(apart, generator)] if several else generator.permutation(small(codes, shape[1]))
         # Value by value in memory: what is asked of each class goes over all of them at once.

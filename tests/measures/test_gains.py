@@ -80,6 +80,20 @@ def test_chance_alone_gives_small_classes_a_gain(occupation):
     assert 0 < knowledge < gains.knowledge_gain(counts)
 
 
+@pytest.mark.parametrize(("values", "times"), [(2, 20), (2_000, 4)])
+def test_of_thousands_of_values_in_many_classes_fewer_are_dealt(values, times):
+    """1,000 classes of 2,000 values are 2 million cells, as many as 125,000 people take, who are dealt four times."""
+    people = np.arange(2_000)
+    domains = {"q": Categories(tuple(map(str, range(1_000)))), "s": Categories(tuple(map(str, range(values))))}
+    roles = {"q": Role.QUASI_IDENTIFIER, "s": Role.SENSITIVE}
+    schema = Schema("codes", tuple(Attribute(name, role, domains[name]) for name, role in roles.items()))
+    table = pd.DataFrame({"q": (people // 2).astype(str), "s": (people % values).astype(str)})
+    release = Identity().sanitize(Dataset("codes", table, schema, {"q": flat(schema["q"])}), rng=0)
+    shapes = []
+    gains.permuted_gains(release, "s", rng=1, of=(lambda counts, before: shapes.append(counts.shape) or 0.0,))
+    assert shapes == [(1_000, values)] * times
+
+
 def test_noise_has_no_classes():
     sample = load("adult", "sramka", records=100)
     with pytest.raises(ValueError, match=r"noise in age, .* leaves no equivalence classes"):
