@@ -294,7 +294,7 @@ def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accur
     sensitive : str
     rng : int, Generator or None
     repeats : int, optional
-        From 1; None: 20, fewer of large tables and of many values, see `deals`.
+        From 1; None: 20, fewer of large tables, see `deals`. `VALUES` cells of the counts are as many as one record.
     knows : list of str
         As of `known_classes`. Values are permuted among people alike in these, whom the adversary knows apart anyway.
     of : tuple of functions

@@ -13,6 +13,8 @@ import numpy as np
 from privnb.microdata import expect
 from privnb.microdata.likeliest import RISE, STEPS, expectation_maximized
 
+MOST = 2_000  # values of a domain whose matrix, a row and a column for each, is written out
+
 SINGULAR = 1e12  # condition from which on nothing can be undone in floats
 
 

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.measures.matrices import condition_number
+from privnb.measures.matrices import MOST, condition_number
 from privnb.microdata import expect
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.treatment import Unreadable, of_column
 from privnb.miners.baskets import Baskets, Weighted, categories, item, items_of
-
-MOST = 2_000  # values of an attribute: the matrix of a law has a row and a column for each
 
 
 def released_items(dataset, release):

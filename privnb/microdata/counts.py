@@ -162,23 +162,18 @@ def _distinct(key, room):
     many more than rows, by hashing where few are distinct, else by sorting, which takes as long however many are.
     """
     n = len(key)
-    if room <= n:
-        occurs = np.zeros(room, dtype=bool)
-        occurs[key] = True
-        index = (np.cumsum(occurs) - 1)[key]
-        first = np.empty(np.count_nonzero(occurs), dtype=np.int64)
+    if room <= n or _few_differ(key):
+        if room <= n:
+            occurs = np.zeros(room, dtype=bool)
+            occurs[key] = True
+            index = (np.cumsum(occurs) - 1)[key]
+        else:
+            index = pd.factorize(key, sort=True)[0]
+        first = np.empty(index.max(initial=-1) + 1, dtype=np.int64)
         first[index[::-1]] = np.arange(n)[::-1]
         return first, index
     if room >> (63 - _bits(n)):  # one column of numbers that are no codes
         key = pd.factorize(key, sort=True)[0]
-    if _few_differ(key):
-        number, found = pd.factorize(key)
-        order = np.argsort(found)
-        rank = np.empty(len(found), dtype=np.int64)
-        rank[order] = np.arange(len(found))
-        index, first = rank[number], np.empty(len(found), dtype=np.int64)
-        first[index[::-1]] = np.arange(n)[::-1]
-        return first, index
     numbers, places = _sorted(key)
     new = np.ones(n, dtype=bool)
     np.not_equal(numbers[1:], numbers[:-1], out=new[1:])

@@ -9,6 +9,7 @@ from privnb.microdata.columns import having, of_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import names_in, offered
 from privnb.microdata.provenance import Promise
+from privnb.microdata.reading import MOST
 from privnb.microdata.schema import Attribute, Categories, Role
 from privnb.microdata.treatment import Jointly, Law
 from privnb.sanitizers.base import SanitizationError, Sanitizer
@@ -17,9 +18,6 @@ from privnb.sanitizers.matrix_laws import Diagonal
 from privnb.sanitizers.mechanisms import check_epsilon, kept, response
 
 BITS = ("0", "1")
-
-
-MOST = 1_000  # columns of a release, as of a table that is read
 
 
 @dataclass(frozen=True)

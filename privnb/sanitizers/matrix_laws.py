@@ -11,11 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
-from privnb.measures.matrices import amplification_of, markov
+from privnb.measures.matrices import MOST, amplification_of, markov
 from privnb.microdata import expect
 from privnb.microdata.treatment import Jointly, Law, Unreadable
 
-MOST = 2_000  # values of a domain whose matrix is written out
 ROOM = 2**40  # a draw is a whole number below
 
 

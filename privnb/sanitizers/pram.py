@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from privnb.measures.matrices import markov
+from privnb.measures.matrices import MOST, markov
 from privnb.microdata import expect
 from privnb.microdata.columns import of_codes
 from privnb.microdata.names import names_in
 from privnb.microdata.treatment import Jointly
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.local_noise import CellNoise, categorical
-from privnb.sanitizers.matrix_laws import MOST, Part, Transition, drawn
+from privnb.sanitizers.matrix_laws import Part, Transition, drawn
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ class Pram(CellNoise):
     def _check_size(self, names, size):
         if size > MOST:
             raise SanitizationError(
-                f"{self.title}: '{names}' has {size:,} possible values; a matrix has {MOST:,} at most. Give its public "
-                "domain coarser values, or name the attributes that change by `matrices`."
+                f"{self.title}: '{names}' has {size:,} possible values in all; a matrix has {MOST:,} at most. Give its "
+                "public domain coarser values, or name the attributes that change by `matrices`."
             )
 
     def _draw(self, values, attribute, rng):
