@@ -202,7 +202,7 @@ MADE = {
     "lengths", "places_alike",
     "permute", "tidy", "people_interval", "row_builder", "gain_rows", "number", "numbers", "text",
     "together", "decimals",
-    "check_price", "deals", "shares", "jensen_shannon", "relative_entropy",
+    "check_price", "deals", "shares", "jensen_shannon",
     "CountQueries", "LargePopulations",
     "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows", "people_rows",
     "Line", "Summary", "Combinations", "check_floor",

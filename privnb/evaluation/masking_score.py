@@ -7,7 +7,6 @@ from privnb.evaluation.cases import Linked, Question
 from privnb.measures import masking
 from privnb.measures.base import state
 from privnb.microdata import withholding
-from privnb.microdata.treatment import Unreadable
 
 state(
     "masking_score",
@@ -42,9 +41,8 @@ class MaskingScore(Question):
         loss = masking.masking_loss(dataset, release)
         nearest, near = masking.nearest_record_rate(dataset, release), masking.rank_interval_rate(dataset, release)
         n = release.headcount
-        names = tuple(name for name in release.treated("noisy", "perturbed") if dataset.schema[name].numeric)
-        if not {*names} <= {*dataset.schema.published}:
-            raise Unreadable(f"{release.provenance.sanitizer} publishes numbers of its own, which nobody has.")
+        published, masked = dataset.schema.published, release.treated("noisy", "perturbed")
+        names = tuple(name for name in masked if name in published and dataset.schema[name].numeric)
         found = Linked(OneToOne(ProbabilisticLinkage(names)), self.fewest).rows(case)
         linked, shown = found[0]["value"], withholding.share(nearest * n, n, self.fewest)
         score = (loss + 100 * (0.5 * nearest + 0.5 * linked + near) / 2) / 2

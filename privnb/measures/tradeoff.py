@@ -16,14 +16,16 @@ from privnb.microdata import expect
 from privnb.microdata.counts import once_each, small, tabulate
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models import JensenShannonCloseness, TCloseness, tally
-from privnb.privacy_models.closeness import jensen_shannon, relative_entropy, shares
+from privnb.privacy_models.closeness import jensen_shannon, shares
 
 
 class _KullbackLeibler(JensenShannonCloseness):
     """As a distance only."""
 
     def level(self, counts, whole):
-        return relative_entropy(*shares(counts, whole))
+        from scipy.special import rel_entr
+
+        return rel_entr(*shares(counts, whole)).sum(axis=1)
 
 
 # What each distance between the table's values and a class's is: the level of the privacy model that bounds it.

@@ -133,14 +133,16 @@ class JensenShannonCloseness(PrivacyModel):
 
 
 def jensen_shannon(p, q):
-    """Jensen-Shannon divergence of the rows of p from those of q, in nats."""
-    middle = (p + q) / 2
-    return (relative_entropy(p, middle) + relative_entropy(q, middle)) / 2
+    """Jensen-Shannon divergence of the rows of p from those of q, in nats.
 
-
-def relative_entropy(p, q):
-    """Kullback-Leibler divergence of the rows of p from those of q, in nats."""
-    return (p * np.log(np.where(p > 0, p, 1) / np.where(p > 0, q, 1))).sum(axis=1)
+    Logarithms are of what p has alone: a value that it lacks adds ln 2 of its share in q to their sum.
+    """
+    q = np.broadcast_to(q, p.shape)
+    rows, values = np.nonzero(p > 0)
+    own, other = p[rows, values], q[rows, values]
+    middle = (own + other) / 2
+    terms = own * np.log(own / middle) + other * np.log(np.where(other > 0, other, middle) / middle)
+    return (np.bincount(rows, terms, minlength=len(p)) + math.log(2) * q.sum(axis=1, where=p == 0)) / 2
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from privnb.microdata import expect
 from privnb.microdata.schema import decimals
 from privnb.sanitizers.additive_laws import Gaussian, Uniform
 from privnb.sanitizers.base import SanitizationError
-from privnb.sanitizers.local_noise import CellNoise, numeric
+from privnb.sanitizers.local_noise import CellNoise
+from privnb.sanitizers.numbered import numeric
 
 LAWS = {"gaussian": Gaussian, "uniform": Uniform}
 FINE = 1000  # a published number is a whole number of steps divided by this

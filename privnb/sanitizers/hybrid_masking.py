@@ -11,7 +11,7 @@ from privnb.sanitizers.algorithms.latin_hypercube import arranged, strata
 from privnb.sanitizers.algorithms.linear import standardized
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.latin_hypercube import drawn, rank_correlation
-from privnb.sanitizers.numbered import check_records, numbered
+from privnb.sanitizers.numbered import check_records, numbered, numeric
 
 WAYS = ("sum", "product")
 
@@ -63,12 +63,7 @@ class HybridMasking(Sanitizer):
         from scipy.spatial import KDTree
 
         schema, source = dataset.schema, np.random.default_rng(rng)
-        names = [name for name in schema.quasi_identifiers if schema[name].numeric]
-        if not names:
-            raise SanitizationError(
-                f"{self!r}: no quasi-identifier of '{schema.dataset}' is numeric; they are "
-                f"{name_list(schema.quasi_identifiers)}. Choose a study with numbers, or another sanitizer."
-            )
+        names = [each.name for each in numeric(self, schema)]
         check_records(self, dataset, len(names) + 2, f"more than the {len(names)} columns that go together")
         own = numbered(self, schema, table, names)
         low = [name for name, values in zip(names, own.T, strict=True) if values.min() <= 0]

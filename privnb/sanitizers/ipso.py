@@ -10,7 +10,7 @@ from privnb.microdata.columns import plain
 from privnb.microdata.names import name_list
 from privnb.sanitizers.algorithms.linear import root
 from privnb.sanitizers.base import SanitizationError, Sanitizer
-from privnb.sanitizers.numbered import check_columns, check_records, numbered
+from privnb.sanitizers.numbered import check_columns, check_records, numbered, numeric
 
 METHODS = ("A", "B", "C")
 
@@ -84,12 +84,7 @@ class Ipso(Sanitizer):
         return table, {"perturbed": tuple(names)}
 
     def _replaced(self, schema):
-        names = [name for name in schema.quasi_identifiers if schema[name].numeric]
-        if not names:
-            raise SanitizationError(
-                f"{self!r}: no quasi-identifier of '{schema.dataset}' is numeric; they are "
-                f"{name_list(schema.quasi_identifiers)}. Choose a study with numbers, or another sanitizer."
-            )
+        names = [each.name for each in numeric(self, schema)]
         given = self._given(schema)
         others = [name for name in schema.published if name not in names]
         if wrong := [name for name in given if name not in others]:

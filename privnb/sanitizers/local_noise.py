@@ -10,6 +10,7 @@ from privnb.microdata.columns import plain
 from privnb.microdata.provenance import Promise
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.mechanisms import check_epsilon
+from privnb.sanitizers.numbered import numeric
 
 
 class CellNoise(Sanitizer):
@@ -113,17 +114,6 @@ class NumericNoise(LocalNoise):
 
     def _proven(self, attribute):
         return self._sensitivity(attribute) >= attribute.domain.width
-
-
-def numeric(sanitizer, schema):
-    """The numeric quasi-identifiers, in column order. Raises SanitizationError where there is none."""
-    found = [schema[name] for name in schema.quasi_identifiers if schema[name].numeric]
-    if not found:
-        raise SanitizationError(
-            f"{sanitizer!r}: no quasi-identifier of '{schema.dataset}' is numeric; they are "
-            f"{', '.join(schema.quasi_identifiers)}. Choose a study with numbers, or another sanitizer."
-        )
-    return found
 
 
 def categorical(sanitizer, schema, names=()):

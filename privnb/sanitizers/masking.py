@@ -5,6 +5,7 @@ import numpy as np
 from privnb.microdata.columns import plain
 from privnb.microdata.schema import decimals
 from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.numbered import numeric
 
 
 class Masking(Sanitizer):
@@ -30,12 +31,7 @@ class NumberMasking(Masking):
         lowest of the public domain: integer array (n, attributes).
         """
         schema = dataset.schema
-        attributes = [schema[name] for name in schema.quasi_identifiers if schema[name].numeric]
-        if not attributes:
-            raise SanitizationError(
-                f"{self!r}: no quasi-identifier of '{schema.dataset}' is numeric; they are "
-                f"{', '.join(schema.quasi_identifiers) or 'none'}. Choose a study with numbers, or another sanitizer."
-            )
+        attributes = numeric(self, schema)
         return attributes, np.column_stack([steps(attribute, table[attribute.name]) for attribute in attributes])
 
 

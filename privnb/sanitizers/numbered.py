@@ -1,11 +1,23 @@
-"""Columns as numbers, for sanitizers that model them: whole tables, and those numbers that can vary."""
+"""Columns as numbers, for sanitizers that change or model them."""
 
 import numpy as np
 
 from privnb.microdata.columns import plain
+from privnb.microdata.names import name_list
 from privnb.sanitizers.base import SanitizationError
 
 MOST = 1_000  # columns of a regression, whose time grows with their square
+
+
+def numeric(sanitizer, schema):
+    """The numeric quasi-identifiers, in column order. Raises SanitizationError where there is none."""
+    found = [schema[name] for name in schema.quasi_identifiers if schema[name].numeric]
+    if not found:
+        raise SanitizationError(
+            f"{sanitizer!r}: no quasi-identifier of '{schema.dataset}' is numeric; they are "
+            f"{name_list(schema.quasi_identifiers) or 'none'}. Choose a study with numbers, or another sanitizer."
+        )
+    return found
 
 
 def numbered(sanitizer, schema, table, names):

@@ -104,6 +104,14 @@ def test_the_answer_has_a_number_in_forty_words(results):
         assert "tells most" not in repr(findings.given_away(part))
 
 
+def test_rules_that_are_new_are_unsaid_where_none_is_left(hidden):
+    lost = hidden.assign(value=hidden.value.where(hidden.measure != "artifactual_patterns"))
+    assert "rules found that are new" in repr(findings.given_away(hidden))
+    assert "Other rules lost by" in repr(findings.given_away(lost))
+    assert "rules found that are new" not in repr(findings.given_away(lost))
+    assert "Blocking" not in repr(findings.given_away(hidden[hidden.measure != "cells_filled"]))
+
+
 def test_charts_say_their_number(results):
     for made in (charts.hidden_rules(results), charts.published_models(results)):
         spec = made.to_dict()

@@ -27,6 +27,16 @@ def test_a_sample_is_taken_of_a_large_table_alone(few):
     assert sampled(few, len(few)) is None
 
 
+def test_a_sample_is_taken_where_each_record_may_have_any_of_many_values(monkeypatch):
+    clinic = load(CLINIC)
+    monkeypatch.setattr(samples, "SAMPLE", 60)
+    assert record_by_record(clinic) is clinic
+    values = max(len(set(clinic.cells[a])) for a in clinic.schema.sensitive if not clinic.schema[a].numeric)
+    monkeypatch.setattr(samples, "GUESSED", len(clinic) * values - 1)
+    assert len(record_by_record(clinic)) == 60
+    assert record_by_record(clinic, len(clinic)) is clinic
+
+
 def test_the_explorer_mines_the_sample_and_says_so(few):
     setting = checked(Setting(k=5), few)
     reading, found = counted(few, setting), mined(few, setting)

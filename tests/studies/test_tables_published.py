@@ -63,6 +63,12 @@ def test_bounds_by_suppressed_tables_hold():
         assert same == (hidden == 0) == (fewest == 2)
 
 
+def test_bounds_wider_than_a_small_count_are_no_chart(tables):
+    narrow = (tables.measure == "bounds_within") & (tables.bound < tables.bound.max())
+    wide = tables[~narrow].assign(bound=tables.bound.where(tables.measure != "cells_disclosed", 1))
+    assert "small count" in repr(charts.counts_known(wide))
+
+
 def test_it_is_said(tables):
     said = findings.given_away(tables).data
     assert "Counts of fewer than 10, of 4 attributes together" in said

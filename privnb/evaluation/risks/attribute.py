@@ -245,18 +245,34 @@ def _alike(dataset, codes, size):
         there = np.flatnonzero(open_ & ((np.bincount(index) > ENOUGH)[index] if number else True))
         if not len(there):
             continue
-        among, group = np.unique(index[there], return_inverse=True)
+        among = np.unique(index[there])
         place = np.full(index.max() + 1, -1)
         place[among] = np.arange(len(among))
         rows = place[index] >= 0
-        counts = tabulate(place[index[rows]], codes[rows], (len(among), size))
-        # Without the person their own value has one less, and any other as many as before.
-        own, best = counts[group, codes[there]] - 1, np.sort(counts, axis=1)[:, ::-1]
-        rival = np.where(own + 1 == best[group, 0], best[group, 1] if size > 1 else 0, best[group, 0])
-        ties = 1 + (counts[group] == own[:, None]).sum(axis=1)
+        own, rival, ties = _others(place[index[rows]], codes[rows], open_[rows], size)
         right[there] = np.where(own > rival, 1.0, np.where(own == rival, 1 / ties, 0.0))
         open_[there] = False
     return right
+
+
+def _others(group, codes, asked, size):
+    """What the others of a group have: how many the value of the person asked about, how many the commonest other
+    value, and how many values are as common as it, with the person's own. Integer arrays (asked,).
+    """
+    pairs, pair, times = np.unique(group * size + codes, return_inverse=True, return_counts=True)
+    within, pair = pairs // size, pair[asked]
+    order = np.lexsort((-times, within))
+    first = np.searchsorted(within, np.arange(within[-1] + 1))[within[pair]]  # the commonest value of their group
+    best = times[order[first]]
+    following = order[np.minimum(first + 1, len(order) - 1)]
+    second = np.where((first + 1 < len(order)) & (within[following] == within[pair]), times[following], 0)
+    own = times[pair] - 1  # without the person their own value has one less, and any other as many as before
+    rival = np.where(times[pair] == best, second, best)
+    common, alike = np.unique(within * (times.max() + 1) + times, return_counts=True)
+    wanted = within[pair] * (times.max() + 1) + own
+    at = np.minimum(np.searchsorted(common, wanted), len(common) - 1)
+    ties = 1 + np.where(common[at] == wanted, alike[at], 0)
+    return own, rival, np.where(own == 0, size, ties)
 
 
 def _right(groups, codes, shape):

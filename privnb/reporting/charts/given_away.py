@@ -90,6 +90,8 @@ def counts_known(results):
     rows = rows.assign(setting=rows.variant)
     disclosed = rows[rows.bound < results[results.measure == "cells_disclosed"].bound.iloc[0]]
     disclosed = disclosed.loc[disclosed.groupby("variant", sort=False).bound.idxmax()]
+    if disclosed.empty:
+        return none("small count")
     first, *others = disclosed.itertuples()
     of = facts("bounds_within")
     people = "1 person" if first.bound == 1 else f"{first.bound:g} people"

@@ -98,20 +98,22 @@ def _tables(results):
 
 
 def _hidden(results):
-    shown = results[(results.variant == "") & results.measure.isin(["misses_cost", "hiding_failure", NEW])]
+    shown = results[(results.variant == "") & results.measure.isin(["misses_cost", "hiding_failure"])]
     costs = shown.pivot_table(index="sanitizer", columns="measure", values="value", sort=False)
     if "misses_cost" in costs and "hiding_failure" in costs:
         hidden = costs[costs.hiding_failure == 0]
         if len(hidden):
             way = hidden.misses_cost.idxmin()
             row = of(results, "misses_cost", sanitizer=way, variant="").iloc[0]
+            new = of(results, NEW, sanitizer=way, variant="").value.dropna()  # undefined where no rule is left
             yield Finding.of(
                 row, f"Other rules lost by {way}, the way that loses fewest of those that hide all", setting="",
-                beside={"rules found that are new": costs[NEW][way]},
+                beside={"rules found that are new": new.iloc[0]} if len(new) else {},
             )  # fmt: skip
     back = of(results, "hiding_failure", variant="filled in").dropna(subset="value")
-    if len(back):
-        right = of(results, "cells_filled").iloc[0]
+    filled = of(results, "cells_filled")
+    if len(back) and len(filled):
+        right = filled.iloc[0]
         yield (
             f"Blocking hides for as long as nobody guesses: of blocked cells {Finding.of(right).text} are filled in "
             f"rightly, and {B}{Finding.of(back.iloc[0]).number}{B} of the hidden rules are found again."

@@ -1,5 +1,7 @@
 """Identity and attribute risk: recomputed by plain loops, closed forms, groups, keys, refusals."""
 
+import tracemalloc
+
 import keyed
 import numpy as np
 import plain
@@ -94,6 +96,18 @@ def test_the_guess_without_a_person_is_of_others_alone(adult):
                 changed[person] = other
                 sums += _alike(table, changed, len(values))[person]
         assert sums == pytest.approx(1), "one value alone, or ties that share it, is named whatever the person's own is"
+
+
+def test_values_of_others_alike_are_counted_without_a_matrix_of_records_and_values():
+    adult = load("adult", "li-li", records=1500)
+    codes = np.random.default_rng(1).integers(0, 20_000, 1500)
+    tracemalloc.start()
+    try:
+        right = _alike(adult, codes, 20_000)
+        assert tracemalloc.get_traced_memory()[1] < 1500 * 20_000  # a byte for each
+    finally:
+        tracemalloc.stop()
+    assert 0 < right.mean() < 0.01
 
 
 def test_of_classes_the_mean_is_classes_by_people_and_the_worst_one_in_the_smallest():
