@@ -435,7 +435,7 @@ def lengths(labels, hierarchy, *, numeric):
     if numeric:
         low, high = _bounds(distinct, hierarchy)
         return (np.nan_to_num(high - low) + _step(hierarchy))[codes]
-    return hierarchy.members(distinct).sum(axis=1)[codes]
+    return _sizes(distinct, hierarchy)[codes]
 
 
 def _lengths(labels, true, hierarchy):
@@ -444,13 +444,21 @@ def _lengths(labels, true, hierarchy):
     codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)
     distinct = distinct.astype(str)
     if not is_numeric_dtype(true):
-        members = hierarchy.members(distinct)
-        return members.sum(axis=1)[codes], members[codes, hierarchy.codes(true)]
+        leaves, order = hierarchy.codes(true), np.argsort(codes, kind="stable")
+        ends, covers = np.cumsum(np.bincount(codes, minlength=len(distinct))), np.empty(len(codes), dtype=bool)
+        for label, rows in zip(distinct, np.split(order, ends[:-1]), strict=True):
+            covers[rows] = hierarchy.covers(label, leaves[rows])
+        return _sizes(distinct, hierarchy)[codes], covers
     low, high = _bounds(distinct, hierarchy)[:, codes]
     covers, missing = (low <= true) & (true <= high), np.isnan(true)
     if missing.any():
         covers |= missing & np.array([hierarchy.covers_missing(label) for label in distinct])[codes]
     return np.nan_to_num(high - low) + _step(hierarchy), covers
+
+
+def _sizes(labels, hierarchy):
+    """How many leaves each label covers: integer array (labels,)."""
+    return np.array([(np.diff(hierarchy.runs(label)) + 1).sum() for label in labels], dtype=np.int64)
 
 
 def _bounds(labels, hierarchy):

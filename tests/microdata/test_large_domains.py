@@ -12,6 +12,7 @@ import pytest
 from privnb.attacks.linkage import Linkage
 from privnb.evaluation.risks.density import Cover
 from privnb.measures.information_loss import certainty_penalty
+from privnb.measures.mining import nearer
 from privnb.microdata.counts import distinct_codes
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, flat, with_exact_ends
@@ -255,6 +256,18 @@ def test_categories_of_a_large_domain_make_no_matrix(name):
     if {"zip", "sex"} <= {*release.columns}:
         used, _ = peak(lambda: Cover.of(release, ["zip", "sex"]))
         assert used < 2**26
+
+
+def test_guesses_of_a_large_domain_are_measured_without_a_matrix():
+    zips = places().hierarchies["zip"]
+    true = np.array(CODES)
+    guessed, released = (
+        np.where(np.arange(len(CODES)) % 2, true, true[::-1]),
+        np.array([code[:3] + "**" for code in CODES]),
+    )
+    used, right = peak(lambda: nearer(guessed, released, true, 0, zips))
+    assert used < 2**24
+    assert np.array_equal(right, guessed == true)
 
 
 def test_a_regression_on_a_large_domain_is_refused():

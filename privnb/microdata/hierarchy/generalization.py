@@ -176,13 +176,6 @@ class OfLeaves(Generalization):
     def _unknown(self, label):
         return SchemaError(f"hierarchy '{self.name}' has no label '{label}'. Was the release made with another one?")
 
-    def members(self, labels):
-        """Which leaves each label covers, boolean array (labels, leaves)."""
-        members = np.zeros((len(labels), len(self.leaves)), dtype=bool)
-        for row, label in zip(members, labels, strict=True):
-            row[self.covered(label)] = True
-        return members
-
     @cached_property
     def numbers(self):
         """The leaves of a numeric attribute as numbers, NaN for the mark of a missing one: float array (leaves,)."""

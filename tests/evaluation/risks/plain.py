@@ -26,7 +26,7 @@ def _meet(hierarchy, numeric, cell, value):
     if numeric:
         low, high = hierarchy.bounds(cell)
         return low <= float(value) <= high
-    return bool((hierarchy.members([cell])[0] & hierarchy.members([value])[0]).any())
+    return not {*hierarchy.covered(cell)}.isdisjoint(hierarchy.covered(value))
 
 
 def fitting(release, known, columns):
@@ -129,7 +129,7 @@ def size(release, name, cell):
     if attribute.numeric:
         low, high = hierarchy.bounds(cell if isinstance(cell, str) else f"{cell:g}")
         return high - low + 1
-    return int(hierarchy.members([cell])[0].sum())
+    return len(hierarchy.covered(cell))
 
 
 def covers(release, name, row, value):
