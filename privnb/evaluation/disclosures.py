@@ -19,7 +19,7 @@ from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.releases import tells_few
 from privnb.measures import gains
 from privnb.measures.base import state
-from privnb.measures.disclosed import disclosed, right_by_group
+from privnb.measures.disclosed import disclosed, right_by_group, surest
 from privnb.measures.mining import exact_match
 from privnb.microdata import counts, expect, withholding
 from privnb.microdata.counts import class_value_counts, people_among
@@ -192,7 +192,9 @@ class Disclosure(Question):
         if is_withheld(release, self.sensitive):
             # It is in a table of its own, which tells A_base and nothing of anybody.
             release, also = _bare(case.dataset), []
-        if release.classes is not None or not self.miners:
+        if release.classes is None and release.groups is not None and not also:
+            rows.append(_of_groups(row, release, self.sensitive, self.fewest))
+        if release.classes is not None or not (self.miners or rows):
             rows += _of_classes(row, release, self.sensitive, also, self.fewest, rng=case.stream("deal"))
         if self.miners and MinerInference.can_read(release):
             rows += _of_miners(row, case, release, self.sensitive, also, self.miners, self.fewest)
@@ -266,13 +268,22 @@ def _of_classes(row, release, sensitive, known, fewest, *, rng):
         unsafe = few and value > 0 if gain in WORST else hidden and gain in GUESSES
         shown = [np.nan, np.nan] if unsafe else [value, dealt]
         rows.append(row(gain.__name__, shown[0], baseline=shown[1]))
-    surest = found.surest, found.sure_before
-    surest = (np.nan, np.nan) if np.isnan(prior) or (few and surest[0] > surest[1]) else surest
+    sure = (np.nan, np.nan) if np.isnan(prior) else (found.surest, found.sure_before)
     return [
         *rows,
         row("posterior_accuracy", share[0], interval=share[1:], baseline=prior),
-        row("largest_posterior", surest[0], baseline=surest[1]),
+        _surest(row, *sure, few),
     ]
+
+
+def _of_groups(row, release, sensitive, fewest):
+    return _surest(row, *surest(*release.of_people(sensitive)), tells_few(release, sensitive, fewest))
+
+
+def _surest(row, sure, before, few):
+    """How sure the surest guess is, unless that could tell of few people."""
+    sure, before = (np.nan, np.nan) if few and sure > before else (sure, before)
+    return row("largest_posterior", sure, baseline=before)
 
 
 def _of_miners(row, case, release, sensitive, known, miners, fewest):

@@ -92,6 +92,24 @@ def right_by_group(groups, values, people):
     return _right(groups, codes, people, _counts(groups, codes, people)) / len(np.unique(people))
 
 
+def surest(groups, values, people):
+    """How likely the commonest value of the group that tells most is, and that of everybody: two floats, 0 to 1.
+
+    Parameters
+    ----------
+    groups : integer array (n,)
+    values : array (n,)
+    people : integer array (n,), or None
+
+    Returns
+    -------
+    tuple of float
+    """
+    codes, _ = coded(values)
+    counts = (_counts(each, codes, people) for each in (groups, np.zeros_like(groups)))
+    return tuple(float(gains.largest_posterior(each)) for each in counts)
+
+
 def _of_people(release, sensitive, rng, knows, of):
     classes, groups = gains.known_classes(release, knows), gains.groups(release, knows)
     codes, _ = coded(release.of_people(sensitive)[1])

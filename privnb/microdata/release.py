@@ -211,6 +211,17 @@ class Release:
             return None
         return self.equivalence_classes if self.buckets is None else self.cells["bucket"].to_numpy()
 
+    @cached_property
+    def groups(self):
+        """The group of each record, integer array (n,) from 0, or None where a release has none: the `classes`, or of
+        averages that keep a k the rows that are alike.
+
+        Whose group somebody's is, averages do not say for sure; what it tells, it tells to whoever finds it.
+        """
+        made = self.provenance
+        averaged = made.claims and made.rows is not Rows.NOBODY and not self.treated("noisy", "synthetic")
+        return self.equivalence_classes if self.classes is None and averaged else self.classes
+
     @property
     def without_classes(self):
         """Why nobody's class can be looked up in the release, in words; empty where it can."""
@@ -231,14 +242,15 @@ class Release:
             )
 
     def by_class(self, name):
-        """What is published of an attribute by class: the class and the value of n records, two arrays (n,).
+        """What is published of an attribute by class: the class, or of averages the one of `groups`, and the value of n
+        records, two arrays (n,).
 
         In the dataset's order, unless a bucketized release has the attribute by bucket only: then in that of the
         buckets, which does not say whose a value is. Raises SchemaError for an attribute that is not published.
         """
         self.schema[name]
         if name in self.cells:
-            return self.classes, self.cells[name].array
+            return self.groups, self.cells[name].array
         held = self.buckets[self.buckets["attribute"] == name]
         return np.repeat(held["bucket"].to_numpy(), held["count"]), np.repeat(held["value"].to_numpy(), held["count"])
 

@@ -101,22 +101,22 @@ class AttributeRisk(Question):
     def scores(self, case):
         """The `Scores` of people, and who guesses."""
         dataset, release, name = case.dataset, case.release, self.sensitive
-        before = without(dataset, name)[0]
-        if release.classes is None:  # how sure a guess is, nobody knows
+        before, who, sure = without(dataset, name)[0], "", {"worst": False}  # how sure a miner is, nobody knows
+        if release.groups is not None:
+            right, surest, people = of_groups(dataset, release, name)
+            prior = people_in(coded(dataset.cells[name])[0], dataset.people).max() / dataset.headcount
+            sure = {"surest": (surest, np.full(len(surest), prior)), "unsafe": tells_few(release, name, self.fewest)}
+        if release.classes is None:
             right, people, who = of_miners(case, name)
-            return Scores(right, before[people], people, gain=True, counted=True, worst=False), who
-        right, sure, people = of_classes(dataset, release, name)
-        prior = people_in(coded(dataset.cells[name])[0], dataset.people).max() / dataset.headcount
-        surest, unsafe = (sure, np.full(len(sure), prior)), tells_few(release, name, self.fewest)
-        return Scores(right, before[people], people, gain=True, counted=True, surest=surest, unsafe=unsafe), ""
+        return Scores(right, before[people], people, gain=True, counted=True, **sure), who
 
 
-def of_classes(dataset, release, name):
-    """How likely each person's value is guessed by the commonest one of their class, how sure that guess is, and who
+def of_groups(dataset, release, name):
+    """How likely each person's value is guessed by the commonest one of their group, how sure that guess is, and who
     they are: float arrays (m,), integer array (m,). Of several commonest ones each is named as likely.
     """
     records = np.arange(len(dataset)) if release.records is None else release.records
-    classes = release.classes
+    classes = release.groups
     if is_withheld(release, name):  # then it stands in a table of its own, and tells nothing of anybody
         classes = np.zeros(len(records), dtype=np.int64)
         held = classes, dataset.cells[name].iloc[records].array, None

@@ -7,7 +7,9 @@ import numpy as np
 import plain
 import pytest
 
+from privnb.evaluation import evaluate
 from privnb.evaluation.cases import Case
+from privnb.evaluation.disclosures import Disclosure
 from privnb.evaluation.risks import risks
 from privnb.evaluation.risks.attribute import AttributeRisk, _alike, _of_rows, without
 from privnb.evaluation.risks.groups import groups_of
@@ -27,6 +29,7 @@ from privnb.sanitizers import (
     LatinHypercube,
     LocalSuppression,
     Mask,
+    Microaggregation,
     Mondrian,
     RandomizedResponse,
     Rounding,
@@ -120,6 +123,27 @@ def test_of_classes_the_mean_is_classes_by_people_and_the_worst_one_in_the_small
     assert worst.value == pytest.approx(1 / sizes.min())
     assert [mean.baseline, worst.baseline] == pytest.approx([1 / 2000] * 2)
     assert mean.low < mean.value < mean.high
+
+
+def test_averages_that_keep_a_k_tell_for_certain_where_all_rows_alike_have_one_value():
+    adult = load("adult", "li-li", records=3000)
+    release = Microaggregation(5).sanitize(adult, rng=1)
+    groups = {}
+    for row, occupation in zip(
+        release.table[adult.schema.quasi_identifiers].itertuples(index=False), adult.table.occupation, strict=True
+    ):
+        groups.setdefault(tuple(row), []).append(occupation)
+    assert min(map(len, groups.values())) >= 5
+    share = max(max(map(each.count, each)) / len(each) for each in groups.values())
+    commonest = adult.table.occupation.value_counts().iloc[0] / 3000
+    questions = [AttributeRisk.of(adult), Disclosure.of(adult)]
+    found = evaluate(adult, [Microaggregation(5), LaplaceNoise(1.0)], measures=questions)
+    found = found[(found.group == "") & (found.sanitizer == "Microaggregation")]
+    for measure, variant in (("attribute_risk", "largest"), ("largest_posterior", "")):
+        [row] = found[(found.measure == measure) & (found.variant == variant)].itertuples()
+        assert (row.value, row.baseline) == pytest.approx((share, commonest))
+    assert Microaggregation(5, (("age", "sex"), ("race",))).sanitize(adult, rng=1).groups is None, "no k of all"
+    assert LaplaceNoise(1.0).sanitize(adult, rng=1).groups is None
 
 
 def test_of_one_in_l_buckets_the_surest_guess_is_at_most_one_in_l():
