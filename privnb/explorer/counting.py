@@ -93,17 +93,14 @@ def _counted_rows(case, setting, fewest):
     # The levels have the k, the costs have the classes.
     found = [row for row in _asked(Costs(fewest), case) if row["measure"] != "k_achieved"]
     found += [row for row in _asked(_losses(sensitive, fewest), case) if row["measure"] != "classes"]
+    levels = [] if release.groups is None else _levels(case, release, setting, fewest)
     try:
         check_readable(release)
         leaks = _leaks(case, release, sensitive, fewest)
     except Unreadable:  # the note of a reading says why
-        return found
+        return found + levels
     if release.classes is not None:
-        found += (
-            Gains(sensitive, fewest).rows(case)
-            + _levels(case, release, setting, fewest)
-            + _cells(case, release, fewest)
-        )
+        found += Gains(sensitive, fewest).rows(case) + levels + _cells(case, release, fewest)
         if np.isnan(found[-1]["value"]):  # what a cell loses on average may give the number of suppressed ones back
             found = [row | {"value": np.nan} if row["measure"] == "certainty_penalty" else row for row in found]
     return found + [row for row in leaks if row["measure"] in SHOWN]
@@ -174,12 +171,12 @@ def class_sizes(release, fewest=withholding.LIMIT):
     None of noise, and of fewer people.
     """
     withholding.check(fewest)
-    if release.classes is None or release.headcount < fewest:
+    if release.groups is None or release.headcount < fewest:
         return None
-    sizes = people_in(release.classes, release.people)
+    sizes = people_in(release.groups, release.people)
     edges = [digit * 10**power for power in range(len(str(sizes.max()))) for digit in (1, 2, 5)]
     steps = np.searchsorted(edges, sizes, side="right") - 1
-    people = people_in(steps[release.classes], release.people)
+    people = people_in(steps[release.groups], release.people)
     ends = [*edges[1:], 10 * edges[-1]]
     labels = [f"{low:,}" if low == end - 1 else f"{low:,}-{end - 1:,}" for low, end in zip(edges, ends, strict=True)]
     first = int(np.flatnonzero(people)[0])

@@ -28,6 +28,7 @@ from privnb.sanitizers import Suppress
 from privnb.studies.samples import record_by_record
 
 READINGS = 500  # that are kept
+CHANGED = {"noisy": ", with noise", "perturbed": ", with other values in it"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,8 @@ class Reading:
     `results`: tidy rows, without numbers of fewer than `fewest` people. `sizes`: people by the size of their class or
     bucket, see `class_sizes`, or None for noise. `rows`: a dozen sanitized rows, or why none are shown. `note`: why the
     release came out as it did. `exact`: the columns that are as recorded, first those by which an adversary looks for
-    people, then the others. `terms`: on what terms it is saved. `refused`: why the table cannot give what is asked;
+    people, then the others. `each`: what a row is, where nothing hides people in classes, and `promise`: what is said
+    instead of their levels. `terms`: on what terms it is saved. `refused`: why the table cannot give what is asked;
     then there are no results.
     """
 
@@ -48,6 +50,8 @@ class Reading:
     rows: pd.DataFrame | str = "There is no release."
     note: str = ""
     exact: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    each: str = ""
+    promise: str = ""
     terms: Terms = Terms()  # noqa: RUF009 - it is as fixed as a number
     refused: str = ""
 
@@ -209,13 +213,27 @@ def _read(dataset, setting, fewest):
             shown = f"No rows are shown: fewer than {fewest} people share each."
     found = rows(data, setting, made, release, fewest)
     as_is = f"An adversary is taken not to know {', '.join(names)}." if names else ""
-    unknown = release.treated("perturbed", "synthetic")
-    absent = f"What classes tell is not counted: {release.without_classes}." if unknown else ""
     steep = steep_hierarchy(release)
     why = f"{steep.title}. {steep.note}" if steep else ""
-    note = " ".join(filter(None, [release.provenance.note, why, as_is, absent]))
-    sizes, saved = class_sizes(release, fewest), terms(dataset, setting, release)
-    return Reading(setting, found, fewest, sizes, shown, note, _exact(release), saved)
+    note = " ".join(filter(None, [release.provenance.note, why, as_is]))
+    said = _exact(release), _each(release), _promise(release), terms(dataset, setting, release)
+    return Reading(setting, found, fewest, class_sizes(release, fewest), shown, note, *said)
+
+
+def _each(release):
+    """What a row of a release is, where nothing hides people in classes."""
+    if release.provenance.rows is Rows.NOBODY:
+        return "Each row is made up: it is nobody's."
+    changed = next((said for kind, said in CHANGED.items() if release.treated(kind)), "")
+    return f"Each row is one person's{changed}."
+
+
+def _promise(release):
+    """What a release without classes promises, and why no class can be looked up; empty for one with classes."""
+    if not (why := release.without_classes):
+        return ""
+    promise = " Its promise is epsilon." if release.provenance.promise else ""
+    return f"k, l, t and delta say nothing of it: {why}.{promise}"
 
 
 def _exact(release):

@@ -48,9 +48,9 @@ def published(reading):
     return panel(
         "published",
         "What is published",
-        lead(_says_published(reading.results)),
+        lead(_says_published(reading)),
         _exact(*reading.exact),
-        _levels(parts["levels"]),
+        numbers(parts["levels"]) if parts["levels"] else note(reading.promise),
         numbers(parts["costs"]),
         _sizes(reading.sizes),
         _rows(reading.rows),
@@ -133,10 +133,10 @@ def _exact(known, others):
     return trouble("Not everything is hidden.", text) if known else note(text)
 
 
-def _says_published(results):
-    found = results[results.measure == "k_achieved"].value
+def _says_published(reading):
+    found = reading.results[reading.results.measure == "k_achieved"].value
     if found.empty:
-        return "Each row is one person's, with noise."
+        return reading.each
     least = f"In every class at least {found.iloc[0]:,.0f} people are alike."
     return least if found.iloc[0] > 1 else "Somebody's quasi-identifiers single them out."
 
@@ -179,13 +179,6 @@ def _parts(reading):
         part = of.kind if row.target else "levels" if of.baseline == "asked" else "costs"
         parts.get(part, parts["costs"]).append(row)
     return parts
-
-
-def _levels(rows):
-    """The level that the worst class reaches of each privacy model, beside the one asked for."""
-    if not rows:
-        return note("Noise makes no classes, so k, l, t and delta say nothing of it: its promise is epsilon.")
-    return numbers(rows)
 
 
 def _sizes(sizes):

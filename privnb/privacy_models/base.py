@@ -206,9 +206,10 @@ def ungraded(model, release):
     """Why a model says nothing of a release, in words; empty where it does.
 
     Whose values were changed by no known law has no class to be looked up in, and yet may look like others: a model
-    that counts only who looks alike is graded.
+    that counts only who looks alike is graded, and of averages that keep a k each that counts in their groups.
     """
-    alike = (model.sensitive is None or model.of_sizes) and not hasattr(model, "population")
+    alike = model.sensitive is None or model.of_sizes or release.groups is not None
+    alike = alike and not hasattr(model, "population")
     return "" if alike and not release.treated("noisy", "synthetic") else release.without_classes
 
 

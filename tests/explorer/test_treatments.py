@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from made_up import CLINIC
 
+from privnb.explorer import panels
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
 from privnb.microdata.dataset import load
@@ -49,10 +50,18 @@ def test_a_perturbed_release_has_its_error_and_no_classes(monkeypatch):
     measures = set(reading.results.measure)
     assert "mean_absolute_error" in measures
     assert not {"certainty_penalty", "identity_vulnerability", "accuracy_gain", "k_achieved"} & measures
-    assert "What classes tell is not counted: values of age were changed by no known law" in reading.note
+    assert "values of age were changed by no known law" in reading.promise
+    assert "Each row is one person&#39;s, with other values in it." in panels.published(reading)
 
 
 def test_a_synthetic_release_has_no_number_of_its_records(monkeypatch):
     reading = read(_Nobodys, monkeypatch)
     assert not {"mean_absolute_error", "certainty_penalty", "identity_vulnerability"} & set(reading.results.measure)
-    assert "its rows are nobody's, so nobody has a class" in reading.note
+    assert "its rows are nobody's, so nobody has a class" in reading.promise
+    assert "Each row is made up" in panels.published(reading)
+
+
+def test_averages_are_read_by_their_groups():
+    said = panels.published(counted(load(CLINIC), Setting("Microaggregation", k=7)))
+    assert "In every class at least 7 people are alike." in said
+    assert "noise" not in panels._says_published(counted(load(CLINIC), Setting("Sampling")))
