@@ -4,6 +4,7 @@ import numpy as np
 
 from privnb.microdata import expect
 
+MANY = 50  # people of a sample: of more, the sum of the hypergeometric series is at hand
 
 def individual_risk(sample, population, *, exact=True):
     """How likely a person is linked to the right one of the people of the population who are alike.
@@ -39,16 +40,28 @@ def individual_risk(sample, population, *, exact=True):
     >>> individual_risk([1], [17.0]).round(8).tolist()
     [0.17707583]
     """
-    from scipy.special import hyp2f1  # seldom needed, and slow to import
-
     f, whole = _numbers("sample", sample), _numbers("population", population)
     if f.shape != whole.shape or (f < 1).any() or (f % 1 != 0).any():
         raise ValueError(f"sample must be whole numbers of people from 1, one per person, got {expect.found(sample)}.")
     p = f / np.maximum(whole, f)
     if not exact:
         few = np.minimum(f, 2)
-        return np.where(f < 3, p / few * hyp2f1(1, 1, few + 1, 1 - p), p / (f - 1 + p))
-    return p / f * hyp2f1(1, 1, f + 1, 1 - p)
+        return np.where(f < 3, p / few * _gauss(few, p), p / (f - 1 + p))
+    return p / f * _gauss(f, p)
+
+
+def _gauss(f, p):
+    """2F1(1, 1; f + 1; 1 - p): float array (m,). SciPy 1.17 has no number of it for f from 100 and p below 0.01."""
+    from scipy.special import hyp2f1  # seldom needed, and slow to import
+
+    found = hyp2f1(1, 1, np.minimum(f, MANY) + 1, 1 - p)
+    many = f > MANY
+    term = total = np.ones(many.sum())
+    for n in range(1, MANY):  # each term is at most n / (f + n) of the one before: the last is below 1e-28
+        term = term * n / (f[many] + n) * (1 - p[many])
+        total = total + term
+    found[many] = total
+    return found
 
 
 def _numbers(name, given):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from privnb.evaluation.results import SETTING, over_seeds, setting_name
 from privnb.measures import facts
-from privnb.microdata.sentences import B, C
+from privnb.microdata.sentences import B, C, listed
 from privnb.reporting.findings.base import Finding, of_results, reported
 from privnb.reporting.findings.rows import ENDS, of
 
@@ -90,11 +90,14 @@ def adversary_and_researcher(compared):
             f"{replace(most, beside={}).text}."
         )
     if kept:
-        best = max(kept, key=lambda found: found.value)
+        best, *others = sorted(kept, key=lambda found: -found.value)
+        several = listed([replace(best, beside={}).text, *(each.number for each in others)])
         answer = (
-            f"Held to half of what the original gives the adversary, {best.setting} keeps "
-            f"{replace(best, beside={}).text} of the researcher's gain"
-            f"{f', in the best of {len(originals)} workloads' if originals[1:] else ''}."
+            f"Held to half of what the original gives the adversary, {best.setting} keeps {several} of the "
+            f"researcher's gain."
+            if not others
+            else f"Held to half of what the original gives the adversary, the best releases keep {several} of the "
+            "researcher's gain, by workload."
         )
     yield f"{answer} The adversary gains more in {B}{ahead(sides).number}{B}."
     yield originals

@@ -73,6 +73,13 @@ def test_the_risk_is_the_mean_of_one_in_f_under_the_law_and_the_printed_form(f):
     assert individual_risk([f], [f]) == pytest.approx(1 / f)
 
 
+@pytest.mark.parametrize(("f", "p"), [(49, 0.004), (51, 0.004), (130, 0.5), (130, 0.004), (900, 0.0025)])
+def test_the_risk_of_many_who_stand_for_many_more_is_the_mean_too(f, p):
+    more = np.arange(1_000_000)
+    law = (nbinom(f, p).pmf(more) / (f + more)).sum()
+    assert individual_risk([f], [f / p]) == pytest.approx(law, rel=1e-8)
+
+
 def test_rows_stand_beside_identity_and_moved_values_are_refused(eight):
     found = risks(eight, [Suppress(), RandomizedResponse(1.0)], fewest=2)
     plain = found[(found.measure == "individual_risk") & (found.group == "") & (found.sanitizer == "Suppress")]
