@@ -316,8 +316,13 @@ class Release:
         columns = {**facts.columns, **dict.fromkeys(moved, Treatment("generalized"))}
         return replace(self, table=table, provenance=replace(facts, columns=columns))
 
-    def counted_rows(self):
+    def counted_rows(self, names=None):
         """What is published, each row once, sorted by what it holds.
+
+        Parameters
+        ----------
+        names : list of str, optional
+            Of the columns of `cells` that count; None: all.
 
         Returns
         -------
@@ -328,7 +333,7 @@ class Release:
         place : integer array (rows,)
             Which of them each row of `cells` is.
         """
-        columns = {name: coded(self.cells[name]) for name in self.cells}
+        columns = {name: coded(self.cells[name]) for name in (self.cells if names is None else names)}
         first, place = distinct_codes([codes for codes, _ in columns.values()], [len(v) for _, v in columns.values()])
         rows = {name: (codes[first], values) for name, (codes, values) in columns.items()}
         return rows, people_in(place, times=self.times), place

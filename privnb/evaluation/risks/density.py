@@ -56,8 +56,9 @@ class Cover:
 
     @classmethod
     def of(cls, release, names):
-        """Of the attributes `names` that the release publishes, in rows or by bucket."""
-        columns, times, _ = release.counted_rows()
+        """Of the attributes `names` that the release publishes, one or more, in rows or by bucket."""
+        kept = ["bucket" if release.columns[name].kind == "bucketized" else name for name in names]
+        columns, times, _ = release.counted_rows([*dict.fromkeys(kept)])
         weights, labels, tables, numbers = np.ones(len(times)), {}, {}, {}
         for name in names:
             kind = release.columns[name].kind

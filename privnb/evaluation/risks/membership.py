@@ -2,12 +2,14 @@
 
 The sanitizer is run on a random half of the people, the members. The others are split in two: people who stand for the
 population, whom the adversary has, and people whose membership is guessed beside that of the members, the control. A
-record that the release covers more densely than the population does is guessed to be a member's. How much more is
-chosen on one half of the people asked about and used on the other, and the other way round.
+record that the release covers more densely than the population does is guessed to be a member's. How much more, and
+whether by all columns or by those alone whose cells are true, is chosen on one half of the people asked about and used
+on the other, and the other way round.
 """
 
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from privnb.evaluation.risks.scores import Apart
 from privnb.measures.base import state
 from privnb.microdata import withholding
 from privnb.microdata.counts import coded, distinct_codes, most_of_people
-from privnb.microdata.treatment import Unreadable
+from privnb.microdata.treatment import UNTRUE, Unreadable
 from privnb.sanitizers import SanitizationError
 
 SAMPLE = 4000  # people asked about of members and of the control each, and people who stand for the population, at most
@@ -100,29 +102,47 @@ def distinguished(dataset, release, members, others, seed):
     is_member = np.arange(len(asked)) < len(asked) - len(control)
     records, whose = _records(dataset, asked)
     beside, _ = _records(dataset, population)
-    table = dataset.table[names]
-    found, there = Cover.of(release, names).densities(table.iloc[records], table.iloc[beside])
-    ratio = np.round(most_of_people(found / np.maximum(there, 1e-300), whose), 9)  # ties are ties on each machine
+    ratios = []
+    for known in _known(release, names):
+        table = dataset.table[known]
+        found, there = Cover.of(release, known).densities(table.iloc[records], table.iloc[beside])
+        found = most_of_people(found / np.maximum(there, 1e-300), whose)
+        ratios.append(np.round(found, 9))  # ties are ties on each machine
     fold = np.concatenate([np.arange(each) % 2 for each in (is_member.sum(), (~is_member).sum())]).astype(bool)
     guessed = np.zeros(len(asked))
     for used in (fold, ~fold):
-        guessed[used] = ratio[used] >= threshold(ratio[~used], is_member[~used])
+        cuts = [threshold(each[~used], is_member[~used]) for each in ratios]
+        best = max(range(len(cuts)), key=lambda place: cuts[place].advantage)
+        guessed[used] = ratios[best][used] >= cuts[best].ratio
     return Apart(guessed, np.zeros(len(asked)), asked, gain=True, worst=False, member=is_member)
 
 
-def threshold(ratio, member):
-    """From which ratio on people are taken for members, so that the advantage is largest: float, infinite for nobody.
+def _known(release, names):
+    """By which columns membership is guessed: all, and where some cells are moved those alone that are true."""
+    true = [name for name in names if release.columns[name].kind not in UNTRUE]
+    return [names, true] if 0 < len(true) < len(names) else [names]
 
-    `ratio`: float array (m,); `member`: boolean array (m,).
+
+class Threshold(NamedTuple):
+    """From which `ratio` on people are taken for members, infinite for nobody, and the `advantage` that it gives."""
+
+    ratio: float
+    advantage: float
+
+
+def threshold(ratio, member):
+    """Where the advantage is largest: a `Threshold`. `ratio`: float array (m,); `member`: boolean array (m,).
 
     >>> threshold(np.array([1.0, 2.0, 2.0, 3.0]), np.array([False, False, True, True]))
-    3.0
+    Threshold(ratio=3.0, advantage=0.5)
     """
     values, place = np.unique(ratio, return_inverse=True)
     each = np.where(member, (~member).sum(), -member.sum())  # in whole numbers, so that ties are ties
     advantage = np.bincount(place, each)[::-1].cumsum()
     best = int(np.argmax(advantage))
-    return float(values[::-1][best]) if advantage[best] > 0 else np.inf
+    if advantage[best] <= 0:
+        return Threshold(np.inf, 0.0)
+    return Threshold(float(values[::-1][best]), float(advantage[best] / (member.sum() * (~member).sum())))
 
 
 @lru_cache(maxsize=4)

@@ -164,17 +164,22 @@ def _said(closed_form):
         return None
 
 
+def _kept(release, name):
+    return "bucket" if release.columns[name].kind == "bucketized" else name
+
+
 def how_much_denser(release, records, others):
     """How much more densely a release covers records than other people do who are not in it: a list of numbers.
 
     Both are DataFrames of the columns that count.
     """
-    rows, known = release.table.to_dict("records"), {}
+    kept = [*dict.fromkeys(_kept(release, name) for name in records.columns)]
+    rows, known = release.table[kept].to_dict("records"), {}
 
     def covered(row, record):
         found = 1.0
         for name in records.columns:
-            asked = name, row["bucket" if release.columns[name].kind == "bucketized" else name], record[name]
+            asked = name, row[_kept(release, name)], record[name]
             if asked not in known:
                 known[asked] = covers(release, name, row, record[name])
             found *= known[asked][0]
@@ -190,8 +195,7 @@ def how_much_denser(release, records, others):
         for own, count in times.items():
             degree = covered(dict(own), record)
             for name in records.columns:
-                at = dict(own)["bucket" if release.columns[name].kind == "bucketized" else name]
-                degree /= known[name, at, record[name]][1]
+                degree /= known[name, dict(own)[_kept(release, name)], record[name]][1]
             inside, outside = inside + count * degree, outside + seen[own] * degree
         found.append(inside / len(rows) / (outside / len(beside)) if outside else 0.0)
     return found

@@ -14,7 +14,7 @@ from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk, halves
 from privnb.microdata.dataset import load
-from privnb.microdata.treatment import Rows, Unreadable
+from privnb.microdata.treatment import UNTRUE, Rows, Unreadable
 from privnb.studies.every_sanitizer import family
 
 PARTS = ("age", "race", "sex"), ("education", "marital-status")
@@ -111,18 +111,23 @@ def test_membership(adult, cases):
         control = scores.people[~scores.member]
         assert {*scores.people[scores.member]} == {*members}, case.sanitizer
         beside = [each for each in range(len(adult)) if each not in {*members} | {*control}]
-        asked, others = (adult.table[names].iloc[each] for each in (scores.people, beside))
-        ratio = np.round(plain.how_much_denser(release, asked, others), 9)
+        ratios = []
+        for known in [names, [name for name in names if release.columns[name].kind not in UNTRUE]]:
+            asked, others = (adult.table[known].iloc[each] for each in (scores.people, beside))
+            ratios.append(np.round(plain.how_much_denser(release, asked, others), 9) if known else asked.index * 0.0)
         halved = np.concatenate([np.arange(each) % 2 == 0 for each in (len(members), len(control))])
         for used in (halved, ~halved):
-            cut = best_cut(ratio[~used].tolist(), scores.member[~used].tolist())
+            cuts = [best_cut(each[~used].tolist(), scores.member[~used].tolist()) for each in ratios]
+            cut, ratio = cuts[cuts[1][1] > cuts[0][1]][0], ratios[cuts[1][1] > cuts[0][1]]
             assert scores.chance[used].tolist() == (ratio[used] >= cut).astype(float).tolist(), case.sanitizer
         compared += 1
     assert compared > 25
 
 
 def best_cut(ratios, member):
-    """The largest ratio of those from which on guessing members gains most, infinite where none gains anything."""
+    """The largest ratio of those from which on guessing members gains most, infinite where none gains anything, and
+    what it gains.
+    """
     best, most = np.inf, 0
     for cut in sorted({*ratios}, reverse=True):
         right = [ratio >= cut for ratio, own in zip(ratios, member, strict=True) if own]
@@ -130,4 +135,4 @@ def best_cut(ratios, member):
         gain = Fraction(sum(right), len(right)) - Fraction(sum(wrong), len(wrong))
         if gain > most:
             best, most = cut, gain
-    return best
+    return best, most

@@ -12,12 +12,15 @@ from privnb.evaluation.cases import Case
 from privnb.evaluation.risks import membership, risks
 from privnb.evaluation.risks.membership import MembershipRisk, at_most, distinguished, halves, threshold
 from privnb.evaluation.risks.scores import Apart
-from privnb.microdata.dataset import load
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import Ranges
+from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import (
     Identity,
     KMember,
+    Microaggregation,
     Mondrian,
     Suppress,
 )
@@ -80,7 +83,9 @@ def test_the_threshold_is_the_best_of_all():
         rates = {
             cut: (ratio >= cut)[member].mean() - (ratio >= cut)[~member].mean() for cut in [*np.unique(ratio), np.inf]
         }
-        assert rates[threshold(ratio, member)] == pytest.approx(max(rates.values()))
+        found = threshold(ratio, member)
+        assert found.advantage == pytest.approx(rates[found.ratio])
+        assert found.advantage == pytest.approx(max(rates.values()))
 
 
 def test_groups_and_people_of_several_records():
@@ -122,3 +127,14 @@ def test_the_same_people_are_members_for_all_releases_of_a_seed():
     asked = [MembershipRisk().scores(Case(adult, each, 1)).people.tolist() for each in (Identity(), Suppress())]
     assert asked[0] == asked[1]
     assert membership.SAMPLE >= 1000
+
+
+def test_columns_that_are_true_tell_of_members_whatever_the_averages_beside_them():
+    rng = np.random.default_rng(1)
+    numbers = Numbers(0, 1_000_000)
+    attributes = Attribute("income", Role.QUASI_IDENTIFIER, numbers), Attribute("bill", Role.NEUTRAL, numbers)
+    table = pd.DataFrame({"income": rng.integers(0, 1_000_000, 400), "bill": rng.permutation(400) * 2_000})
+    bills = Dataset("bills", table, Schema("bills", attributes), {"income": Ranges(numbers)})
+    release = Microaggregation(100).sanitize(bills, rng=1)
+    assert release.columns["bill"].kind == "exact"
+    assert MembershipRisk().scores(Case(bills, Microaggregation(100), 1)).risk[0] > 0.95
