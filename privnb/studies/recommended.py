@@ -10,6 +10,7 @@ from privnb.evaluation.combinations import Combinations
 from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import join
 from privnb.microdata import expect
+from privnb.microdata.names import some_of
 from privnb.microdata.schema import Role
 from privnb.microdata.sentences import listed, say
 from privnb.sanitizers.catalogue import ends
@@ -18,6 +19,7 @@ from privnb.studies.profiles import evaluated, profile_of, together
 from privnb.studies.sramka_2010 import adversaries
 
 HALF = 0.5  # of what users can lose
+COUNTED = ("membership_risk", "linkability_risk")  # that count what other columns tell than quasi-identifiers
 
 
 def decided(dataset, results, found, *, profile="quick", store=""):
@@ -49,7 +51,7 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     many = len(dataset.schema.quasi_identifiers)
     whose = ", one per person," if dataset.schema.person is None else f" of {dataset.headcount:,} people"
     of_table = f"It has {len(dataset):,} records{whose} and {many} quasi-identifier{'s' * (many > 1)}."
-    said = [of_table, found.decision.tightest, _instead(found.decision), note.data if note else ""]
+    said = [of_table, found.decision.tightest, _instead(found.decision, dataset.schema), note.data if note else ""]
     said = " ".join(filter(None, said))
     row = recommendation(found.results, found.decision.choice, found.decision.why, said)
     (original, bare), target, size = ends(), sensitive_name(dataset, None), profile_of(profile)
@@ -65,10 +67,18 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     return together([join(results, row, found.of_risks, seen, mined)])
 
 
-def _instead(decision):
+def _instead(decision, schema):
     """What to do where no release keeps the policy, or hardly anything is kept with it: a sentence, or nothing."""
     less = "fewer quasi-identifiers, or a policy that accepts more"
     if decision.chosen is None:
+        bare = decision.vectors[(decision.vectors.sanitizer == "Suppress") & (decision.vectors.parameters == "")]
+        broken = bare[(bare.high > bare.cap) & bare.measure.isin(COUNTED)]
+        others = [name for name in schema.published if name not in schema.quasi_identifiers]
+        if len(broken) and others:
+            less = (
+                f"another role, such as unused, for what every release publishes as it is ({some_of(others)}): even "
+                f"without any quasi-identifier the cap on {broken.axis.iloc[0]} is broken"
+            )
         return f"What would help: {less}; page 08 says what comes nearest."
     return f"Its users lose more than half: {less}, would keep more." if decision.chosen.loss > HALF else ""
 

@@ -90,11 +90,16 @@ def test_a_table_without_large_groups_loses_detail_instead(people, monkeypatch):
     assert policy_search._possible(people, read("k-5")).needs == (Need("certainty_penalty"),)
 
 
-def test_where_nothing_or_hardly_anything_is_kept_it_is_said_what_would_help():
+def test_where_nothing_or_hardly_anything_is_kept_it_is_said_what_would_help(people, found):
+    vectors = found.decision.vectors
     said = [
-        recommended._instead(SimpleNamespace(chosen=chosen))
+        recommended._instead(SimpleNamespace(chosen=chosen, vectors=vectors), people.schema)
         for chosen in (None, SimpleNamespace(loss=0.996), SimpleNamespace(loss=0.2))
     ]
+    assert said[0].startswith("What would help: fewer quasi-identifiers")
+    counted = vectors.assign(measure=vectors.measure.replace("identity_risk", "membership_risk"), high=1.0)
+    instead = recommended._instead(SimpleNamespace(chosen=None, vectors=counted), people.schema)
+    assert "what every release publishes as it is (occupation)" in instead
     assert "page 08 says what comes nearest" in said[0]
     assert said[1].startswith("Its users lose more than half: fewer quasi-identifiers")
     assert said[2] == ""
