@@ -1,11 +1,13 @@
-"""How a file writes numbers: 1234.5, 1234,5, 1.234,50 or $1,234."""
+"""How a file writes numbers: 1234.5, 1234,5, 1.234,50, $1,234 or 12,50 €."""
 
 import re
 from typing import NamedTuple
 
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]\d{1,3})?")
-UNITS = r"(?<![^-])[$€£¥] ?|(?<=\d) ?%$"  # signs of currency before a number, and per cent behind it
 SPACES = " ", "\u00a0", "\u202f"
+GAP, SIGN = f"[{''.join(SPACES)}]?", "(?:[$€£¥]|EUR|USD|GBP|CHF)"
+# Signs of currency before a number or behind it, and per cent behind it.
+UNITS = rf"(?<![^-]){SIGN}{GAP}|(?<=\d){GAP}(?:%|{SIGN})$"
 THOUSANDS = (",", ".", "'", "’", *SPACES)
 PAIRS = [(".", ","), (",", "."), *((point, each) for each in THOUSANDS[2:] for point in ".,")]
 FIRST = 10  # texts are looked at before all the others
@@ -43,9 +45,9 @@ class Notation(NamedTuple):
             if any(cls(*pair)._surely(texts, separator) for texts in others) and cls(*pair)._fits(numbers):
                 return cls(*pair)
         plain = cls("," if any(map(cls(",").reads, others)) else ".")
-        signed = plain._replace(thousands="." if plain.decimal == "," else ",")
-        some = any(signed.reads(texts) and not plain.reads(texts) for texts in others)
-        return signed if some and signed._fits(numbers) else plain
+        unread = [texts for texts in others if not plain.reads(texts)]
+        signed = (cls(*pair) for pair in (PAIRS[:2] if plain.decimal == "." else PAIRS[1::-1]))
+        return next((each for each in signed if any(map(each.reads, unread)) and each._fits(numbers)), plain)
 
     def plain(self, texts):
         """Texts of numbers, a Series or Index, as Python reads them; what is no number may become anything."""
@@ -66,7 +68,8 @@ class Notation(NamedTuple):
         point, between = re.escape(self.decimal), re.escape(self.thousands)
         if not between:
             return rf"-?\d+(?:{point}\d+)?(?:[eE][+-]\d+)?"
-        return rf"-?(?:[$€£¥] ?)?-?(?:[1-9]\d{{0,2}}(?:{between}\d{{3}})+|\d+)(?:{point}\d+)?(?: ?%)?"
+        whole = rf"(?:[1-9]\d{{0,2}}(?:{between}\d{{3}})+|\d+)"
+        return rf"-?(?:{SIGN}{GAP})?-?{whole}(?:{point}\d+)?(?:{GAP}(?:%|{SIGN}))?"
 
     def _surely(self, texts, separator):
         """Whether these are numbers with something between thousands that cannot well be a decimal comma or point."""
@@ -78,7 +81,7 @@ class Notation(NamedTuple):
             return False
         twice = bare.str.count(re.escape(self.thousands)).max() > 1
         both = bare.str.contains(self.decimal, regex=False).any()
-        looks = self.thousands not in ",." or texts.str.contains("[$€£¥]").any()
+        looks = self.thousands not in ",." or texts.str.contains(SIGN).any()
         # Decimals would end with a 0 now and then, which nobody writes; among cells between commas one is in quotes.
         three = grouped.sum() >= MANY and (not grouped.all() or separator == ",")
         return bool(twice or both or looks or three)
