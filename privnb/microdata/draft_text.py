@@ -10,7 +10,9 @@ from privnb.microdata.names import offered, refused
 from privnb.microdata.schema import Categories, Role
 from privnb.microdata.toml_lines import quoted
 
-MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
+# Marks of a missing value, beside the empty cell; and some that are values as well where no number stands beside them.
+MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "n.a.", "NaN", "nan", "NULL", "null", "k.A.", "k. A.", "keine Angabe")
+DASHES = ("-", "--", ".")
 LISTED = 200  # a longer domain stands in its hierarchy's file alone
 
 
@@ -31,12 +33,13 @@ def mark_of(columns):
 
     `columns`: of each its Categorical of texts, and how many records each entry stands for, or None.
     """
-    counts = dict.fromkeys(MISSING, 0)
+    counts = dict.fromkeys([*MISSING, *DASHES], 0)
     empty = False
     for column, times in columns:
         codes, categories = column.cat.codes.to_numpy(), column.cat.categories
         empty = empty or bool((codes < 0).any())
-        for mark in set(MISSING).intersection(categories):
+        marks = {*MISSING, *(DASHES if len(categories) and categories.str.contains(r"\d").mean() > 0.5 else ())}
+        for mark in marks.intersection(categories):
             counts[mark] += people_among(codes == categories.get_loc(mark), times=times)
     mark = max(counts, key=counts.get)
     return mark if empty or counts[mark] else ""

@@ -242,7 +242,7 @@ def _shown(risk, content):
         without = "" if worst["baseline"] is None else f", and {percent(worst['baseline'])} without the file"
         said.append(f"For the worst-off person: {_alone(worst)}{without}.")
     if ceiling := risk["ceiling"]:
-        said.append(f"The same attack on the records themselves: {_alone(ceiling)}.")
+        said.append(f"No attack can exceed what the records themselves would tell: {_alone(ceiling)}.")
     if risk["risk"] == "membership":
         said.append("The number is for somebody who does not know yet who is in the table.")
         said.append("Who knows it already learns nothing more by this attack.")

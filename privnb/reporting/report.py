@@ -200,7 +200,7 @@ def left_out(index):
     said = [f"These pages have nothing to say about this table, and say why: {', '.join(silent)}."] if silent else []
     if withheld:
         said.append(f"{withheld:,} of {len(statuses):,} numbers are withheld because they tell about few people.")
-    return said + ([f"{absent:,} were not possible; results.csv says why."] if absent else [])
+    return said + ([f"{absent:,} {'was' if absent == 1 else 'were'} not possible; results.csv says why."] if absent else [])
 
 
 def _checked(results, name):

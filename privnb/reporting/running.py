@@ -51,7 +51,7 @@ class Ended:
 
 def without(notebook, reason):
     """How a notebook ended that has nothing to say about this table, for `reason`."""
-    return Ended(_sentence(notebook, f"{B}This page has nothing to say about this table.{B} {reason}"), silent=reason)
+    return Ended(_sentence(notebook, f"{B}This page has nothing to say about this table.{B} {reason[:1].upper()}{reason[1:]}"), silent=reason)
 
 
 def run(chosen, work, out, *, jobs, seconds=SECONDS, then=lambda ended: None):

@@ -345,7 +345,7 @@ def test_of_a_withheld_number_the_page_says_the_bound(made):
     content["risks"][0] |= {"worst_person": withheld, "ceiling": withheld | {"high": None}}
     text = release_card.page(Card(content))
     assert "For the worst-off person: at most 20%." in text
-    assert "The same attack on the records themselves: withheld." in text
+    assert "No attack can exceed what the records themselves would tell: withheld." in text
 
 
 def test_nothing_in_it_is_of_a_person(own):

@@ -197,7 +197,10 @@ def axis(format):
 
 def none(what):
     """Said instead of an empty chart."""
-    return say(f"None of these settings has {'an' if what[0] in 'aeio' else 'a'} {what.replace('_', ' ')}.")
+    what = what.replace("_", " ")
+    noun = what.split(" with ")[0].split(" that ")[0]
+    article = "" if noun.endswith("s") and not noun.endswith("ss") else "an " if what[0] in "aeio" else "a "
+    return say(f"None of these settings has {article}{what}.")
 
 
 def finish(chart, title, description, *, whole=False):

@@ -102,8 +102,10 @@ def most_revealing(rows):
         others[f"all {len(names_in(every.knows))} attributes"] = Finding.of(every).number
     # Labels that overlap do not say which cell is a person's, so that a release may tell less.
     for row in sanitized(rows[rows.knows == top.knows]).itertuples():
-        others[f"under {setting_name(row)}, at most"] = row.value if pd.notna(row.value) else row.high
-    subject = f"{capitalized(listed(names))} {'tell' if names[1:] else 'tells'} most of a person's {secret}"
+        of_these = "these two" if names[1:] else "it alone"
+        others[f"{of_these} under {setting_name(row)}, at most"] = row.value if pd.notna(row.value) else row.high
+    tell = "of any two attributes tell" if names[1:] else "of all attributes tells"
+    subject = f"{capitalized(listed(names))} {tell} most of a person's {secret}"
     return Finding.of(top, subject, setting="the original", beside=others)
 
 
