@@ -200,7 +200,9 @@ def left_out(index):
     said = [f"These pages have nothing to say about this table, and say why: {', '.join(silent)}."] if silent else []
     if withheld:
         said.append(f"{withheld:,} of {len(statuses):,} numbers are withheld because they tell about few people.")
-    return said + ([f"{absent:,} {'was' if absent == 1 else 'were'} not possible; results.csv says why."] if absent else [])
+    if absent:
+        said.append(f"{absent:,} {'was' if absent == 1 else 'were'} not possible; results.csv says why.")
+    return said
 
 
 def _checked(results, name):

@@ -51,7 +51,8 @@ class Ended:
 
 def without(notebook, reason):
     """How a notebook ended that has nothing to say about this table, for `reason`."""
-    return Ended(_sentence(notebook, f"{B}This page has nothing to say about this table.{B} {reason[:1].upper()}{reason[1:]}"), silent=reason)
+    why = f"{reason[:1].upper()}{reason[1:]}"
+    return Ended(_sentence(notebook, f"{B}This page has nothing to say about this table.{B} {why}"), silent=reason)
 
 
 def run(chosen, work, out, *, jobs, seconds=SECONDS, then=lambda ended: None):

@@ -103,18 +103,18 @@ def test_what_it_costs():
     rows = (("Mondrian", "k=2", 0.02), ("Mondrian", "k=9", 0.1), ("KMember", "k=9", 0.3), ("FullDomain", "k=9", NONE))
     said = findings.release_costs(spans(*rows, ("Mondrian", "t=0.2", 0.4), ("Mondrian", "t=0.1", 0.5)))
     assert said.data.startswith(
-        "A published cell spans on average **10% of the domain** under Mondrian, k = 9, and **30% of the domain** under "
-        "k-member clustering, k = 9."
+        "A published cell spans on average **10% of the domain** under Mondrian, k = 9, and **30% of the domain** "
+        "under k-member clustering, k = 9."
     )
-    most = finding(said, "At k = 9 a cell spans on average, of all sanitizers at most")
+    most = finding(said, "At k = 9 a cell spans on average at most")
     assert (most.value, most.beside["least, Mondrian, k = 9"], most.note) == (
         0.3,
         0.1,
         "Withheld: Full-domain recoding, k = 9.",
     )
-    assert finding(said, "At t = 0.1 a cell spans on average, of all sanitizers at most").value == 0.5, "a smaller t asks for more"
+    assert finding(said, "At t = 0.1 a cell spans on average at most").value == 0.5, "a smaller t asks for more"
     assert findings.release_costs(spans(("FullDomain", "k=9", NONE))).data.startswith(
-        "- **At k = 9 a cell spans on average, of all sanitizers at most: withheld**"
+        "- **At k = 9 a cell spans on average at most: withheld**"
     )
 
 

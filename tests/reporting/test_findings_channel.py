@@ -93,14 +93,18 @@ def revealing(results, secret="identity"):
 
 def test_the_worst_pair_by_secret():
     who = revealing(sets())
-    assert (who.subject, who.value, who.setting) == ("Age and town of any two attributes tell most of a person's row", 0.05, "the original")
+    assert (who.subject, who.value, who.setting) == (
+        "Of any two attributes, age and town tell most of a person's row",
+        0.05,
+        "the original",
+    )
     assert who.beside == {
         "without it": 0.0005,
         "all 3 attributes": "50% of people",
         "these two under Mondrian, k = 10, at most": 0.025,
     }
     what = revealing(sets(), "sensitive")
-    assert (what.subject, what.value) == ("Age and sex of any two attributes tell most of a person's job", 0.4)
+    assert (what.subject, what.value) == ("Of any two attributes, age and sex tell most of a person's job", 0.4)
     assert what.beside["without it"] == 0.25
 
 
@@ -110,7 +114,7 @@ def test_without_a_release_only_the_original_is_told():
 
 def test_one_attribute_and_what_is_withheld():
     results = sets()
-    assert revealing(results[~results.knows.str.contains(",")]).subject == "Age of all attributes tells most of a person's row"
+    assert revealing(results[~results.knows.str.contains(",")]).subject == "Age tells most of a person's row"
     assert revealing(results.assign(value=MISSING)) is None
 
 
@@ -120,7 +124,7 @@ def test_what_misses_few_stands_at_its_bound():
     results.loc[results.knows.isin(few), ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
     found = revealing(results)
     assert (found.subject, found.number) == (
-        "Age and town of any two attributes tell most of a person's row",
+        "Of any two attributes, age and town tell most of a person's row",
         "97% to 99.9% of people (withheld)",
     )
     assert found.beside["these two under Mondrian, k = 10, at most"] == 0.9987

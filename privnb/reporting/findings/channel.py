@@ -104,8 +104,8 @@ def most_revealing(rows):
     for row in sanitized(rows[rows.knows == top.knows]).itertuples():
         of_these = "these two" if names[1:] else "it alone"
         others[f"{of_these} under {setting_name(row)}, at most"] = row.value if pd.notna(row.value) else row.high
-    tell = "of any two attributes tell" if names[1:] else "of all attributes tells"
-    subject = f"{capitalized(listed(names))} {tell} most of a person's {secret}"
+    who = f"Of any two attributes, {listed(names)} tell" if names[1:] else f"{capitalized(names[0])} tells"
+    subject = f"{who} most of a person's {secret}"
     return Finding.of(top, subject, setting="the original", beside=others)
 
 

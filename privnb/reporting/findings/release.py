@@ -61,7 +61,7 @@ def release_costs(results):
     for letter, part in results.dropna(subset="bound").groupby("parameter", sort=False):
         # A larger k or l asks for more, a smaller t does.
         strictest = part[part.bound == (part.bound.min() if letter == "t" else part.bound.max())]
-        details += extremes(strictest, f"At {letter} = {strictest.bound.iloc[0]:g} a cell spans on average, of all sanitizers at most")
+        details += extremes(strictest, f"At {letter} = {strictest.bound.iloc[0]:g} a cell spans on average at most")
         known = strictest.dropna(subset="value").sort_values("value", kind="stable")
         if not answer and len(known):
             ends = [f"{Finding.of(row).text} under {setting_name(row)}" for _, row in known.iloc[[0, -1]].iterrows()]
