@@ -65,11 +65,16 @@ state(
     axis=False,
 )
 
+
+def _times(number):
+    return "none changed" if number == "1" else f"{number} times"
+
+
 # The levels as a person reads them who does not know the letters; and their letters.
 IN_WORDS = {
     "l_achieved": ("l", lambda level: f"{1 / level:.0%} have it"),
     "t_achieved": ("t", lambda level: f"{level:.0%} differ"),
-    "delta_achieved": ("delta", lambda level: "one is absent" if np.isinf(level) else f"{np.exp(level):.3g} times"),
+    "delta_achieved": ("delta", lambda level: "one is absent" if np.isinf(level) else _times(f"{np.exp(level):.3g}")),
 }
 # Of what a release leaks the board shows how likely a guess is right.
 SHOWN = ("identity_vulnerability", "sensitive_vulnerability", "bucket_vulnerability", "attribute_vulnerability")

@@ -163,9 +163,10 @@ def _says_gained(results):
     row, group = gain.iloc[0], "bucket" if "bucket_vulnerability" in set(results.measure) else "class"
     if pd.isna(row.value):
         return "The gains are withheld: they would tell of few people."
+    more, chance = (f"{each:.1%} more" if round(each, 3) else "no more" for each in (row.value, row.baseline))
     return (
-        f"Whoever knows people's {group} guesses the {row.target} of {row.value:.1%} more of them; were the values "
-        f"permuted at random, of {row.baseline:.1%} more."
+        f"Whoever knows people's {group} guesses the {row.target} of {more} of them; were the values permuted at "
+        f"random, of {chance}."
     )
 
 
