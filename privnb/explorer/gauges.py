@@ -149,7 +149,8 @@ def _beside(risk, row, interval):
     if np.isfinite(row.cap):
         said.append(f"Cap: at most {percent(row.cap)}.")
     if np.isfinite(row.baseline):
-        said.append(f"Without the release: {percent(row.baseline)} ({facts(row.measure).baseline}).")
+        baseline = facts(row.measure).baseline
+        said.append(f"{baseline[:1].upper()}{baseline[1:]}: {percent(row.baseline)}.")
     return " ".join(said)
 
 

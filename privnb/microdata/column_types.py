@@ -393,7 +393,8 @@ def _days(name, values, forms):
     alone = _without_clock(values)
     examples = " or ".join(date(2024, 2, 29).strftime(each).replace("%q", "1") for each in forms)
     what = "days" if "%d" in form else "quarters" if "%q" in form else "months"
-    timed = (alone.texts != values.texts).any()
+    if timed := (alone.texts != values.texts).any():
+        what = "points in time"
     said = f"dates, written as {examples}{' 13:45' * bool(timed)} is; "
     said += "labels above the value itself have no time of the day; " * bool(timed)
     said += "69 to 99 are taken for 1969 to 1999; " * form.endswith("y")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from made_up import CLINIC
 
-from privnb import decision, evaluation
+from privnb import decision, evaluation, measures
 from privnb.decision.by_policy import LOSS, keeps
 from privnb.decision.card import ASKS
 from privnb.decision.policies import RISKS, ready
@@ -70,7 +70,8 @@ def test_a_gauge_says_what_decide_says(setting, clinic, found, decided):
         assert verdict == ("kept" if keeps(row) else "broken")
         assert decision.by_policy.in_words(row.value, row.low, row.high).partition(" (")[0] in words
         assert decision.by_policy.in_words(row.cap, row.cap, row.cap) in words
-        assert "Without the release: " in words
+        baseline = measures.facts(row.measure).baseline
+        assert f"{baseline[0].upper()}{baseline[1:]}: " in words
         assert ASKS[risk][0] in words
     assert {verdict for verdict, *_ in ours.values()} == {"kept", "broken"}, "one of them says nothing here"
 

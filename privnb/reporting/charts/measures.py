@@ -75,7 +75,7 @@ def bars(results, measure):
         explained.append(f"lines: {intervals(results[results.measure == measure])}")
         chart += base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(x="low:Q", x2="high:Q")
     if rows.baseline.notna().all():
-        explained.append("ticks: the baseline, a guess without the release")
+        explained.append(f"ticks: the baseline, {of.baseline or 'a guess without the release'}")
         chart += base.mark_tick(color=INK, thickness=2, size=16).encode(x="baseline:Q")
     return finish(chart, extremes(rows, of.title)[0].title, "; ".join(explained) + ".")
 
