@@ -1,6 +1,6 @@
 """The decision in one look, from the results of a report: which release, why, lines of risk and of utility."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ from privnb.decision.points import ORIGINAL
 from privnb.evaluation.results import KEY, MADE, SETTING, as_shares, over_seeds, row, setting_name, tidy, whose
 from privnb.measures.base import facts, state
 from privnb.microdata import expect
+from privnb.microdata.numerals import percent
 from privnb.sanitizers.catalogue import group
 
 state(
@@ -163,7 +164,8 @@ def summary(results):
         "release": rows[(rows.sanitizer == chosen.sanitizer) & (rows.parameters == chosen.parameters)],
         "without": ends[(ends.sanitizer != ORIGINAL) & (ends.parameters == "")],
     }
-    lines = tuple(_line(*question, sides) for question in QUESTIONS)
+    others = results[(results.dataset == chosen.dataset) & (results.measure == "guessed_without_them")].value.dropna()
+    lines = tuple(_beside_others(_line(*question, sides), others) for question in QUESTIONS)
     if chosen.sanitizer == NONE:
         return Summary("", chosen.reason, lines)
     reserved = results[results.measure == "reservations"]
@@ -181,6 +183,12 @@ def _line(kind, title, measures, sides):
     numbers = {side: _number(found[side]) for side in ("original", "release")}
     format = "{:%} of people" if found["original"].of.notna().any() else stated.format
     return Line(kind, title, format, stated.better, **numbers, baseline=baseline)
+
+
+def _beside_others(line, others):
+    """The line; that of what is guessed beyond others' records says how much these give: `others`, shares."""
+    said = line.title.endswith("beyond others' records") and len(others)
+    return replace(line, title=f"{line.title}, which give {percent(others.iloc[0])}") if said else line
 
 
 def _of(rows, measure):

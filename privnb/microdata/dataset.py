@@ -352,7 +352,7 @@ def find(name, folder=None):
     if folder is not None:
         expect.path("folder", folder)
     if str(name).endswith(".toml"):
-        candidates = [Path(name)]
+        roots, candidates = [], [Path(name)]
     else:
         here = Path.cwd()
         roots = [Path(folder)] if folder else [here / "data", *(p / "data" for p in here.parents), PROJECT / "data"]
@@ -360,10 +360,12 @@ def find(name, folder=None):
     for candidate in candidates:
         if candidate.is_file():
             return candidate
-    known = sorted({p.parent.name for root in candidates for p in root.parent.parent.glob("*/*.toml")})
+    known = sorted({path.parent.name for root in roots for path in root.glob("*/*.toml")})
+    file = ", nor a file of that name" if Path(name).suffix else ""
     raise FileNotFoundError(
-        f"there is no dataset '{name}': looked for {candidates[0].name} in data/ here and above.{meant([name], known)} "
-        f"Known: {', '.join(known) or 'none'}. Draft one with `{shlex.quote(runs_as())} new FILE`."
+        f"there is no dataset '{name}'{file}: looked for {candidates[0].name} in data/ here and above."
+        f"{meant([name], known)} Known: {', '.join(known) or 'none'}. Draft one with "
+        f"`{shlex.quote(runs_as())} new FILE`."
     )
 
 

@@ -78,12 +78,14 @@ def percent(share):
 
 def interval(format, value, low, high):
     """A number and the ends of its interval, bare and in the same digits, of which there are enough to tell the ends
-    apart: three texts.
+    apart; an end of several times the number has no more of them than it needs: three texts.
 
     >>> interval("{:%} of people", 0.0886, 0.0841, 0.0932), interval("{:%}", 0.54765, 0.54706, 0.54822)
     (('8.9%', '8.4%', '9.3%'), ('54.8%', '54.7%', '54.8%'))
     >>> interval("{:%}", 0, -0.0062, 0.0062), interval("{:%}", 3e-5, 5e-6, 0.0021)
     (('0%', '-0.62%', '0.62%'), ('below 0.01%', 'below 0.01%', '0.21%'))
+    >>> interval("{:%}", 0.00063, 0.00013, 0.00308)
+    ('0.063%', '0.013%', '0.31%')
     """
     _, sign, kind, _ = parts(format)
     if not all(map(math.isfinite, (value, low, high))):
@@ -93,7 +95,8 @@ def interval(format, value, low, high):
     first = max(abs(low), abs(high)) if not value or _tiny(kind, times * value, sign, 0) else value
     decimals = _decimals(kind, _rounded(times * first))
     for more in range(decimals, decimals + 4):
-        texts = tuple(bare(format, each, more) for each in (value, low, high))
+        high_too = min(more, _decimals(kind, _rounded(times * high))) if high > 3 * abs(value) > 0 else more
+        texts = bare(format, value, more), bare(format, low, more), bare(format, high, high_too)
         if texts[1] != texts[2] or low == high:
             break
     return texts

@@ -60,6 +60,11 @@ def lines(results):
     return {line.title: line for line in decision.summary(results).lines}
 
 
+def test_what_is_guessed_without_a_person_stands_in_the_line_of_what_is_guessed_beyond_it(results):
+    known = join(results, tidy(rows("Mondrian k=10", {"guessed_without_them": exact(0.33)})))
+    assert "attribute: sensitive value guessed beyond others' records, which give 33%" in lines(known)
+
+
 def test_the_lines_of_a_decision(results):
     found = decision.summary(results)
     assert (found.setting, found.reason) == (

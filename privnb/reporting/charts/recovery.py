@@ -7,6 +7,7 @@ from privnb.microdata import expect
 from privnb.reporting.charts.base import WIDTH, alt, finish, intervals, none, settings
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
+from privnb.reporting.findings.rows import same_release
 
 LITERAL = "taken literally"
 
@@ -39,10 +40,12 @@ def recovery(results, measure="recovery_error"):
         for name, part in rows.groupby("dataset", sort=False)
     ]
     best = rows.loc[(rows.value / rows.baseline).idxmin()]
+    literal = same_release(rows[(rows.miner == LITERAL) & (rows.dataset == best.dataset)], best)
+    beside = {LITERAL: literal.value.iloc[0]} if len(literal) and best.miner != LITERAL else {}
     lines = f"; lines: {intervals(rows)}" if rows.low.notna().any() else ""
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared") if len(panels) > 1 else panels[0].properties(title=""),
-        Finding.of(best, f"{of.title} of {best.miner}, which comes nearest").title,
+        Finding.of(best, f"{of.title} of {best.miner}, which comes nearest", beside=beside).title,
         f"Points: {of.label} by release and attack, lower is nearer{lines}; ticks: {of.baseline}.",
     )
 
