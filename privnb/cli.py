@@ -193,8 +193,10 @@ def new(args):
     asked."""
     from privnb.microdata.draft import drafted
     from privnb.microdata.own_table import OwnTable
+    from privnb.microdata.roles import parsed_missing
 
-    us, (path, table) = shlex.quote(runs_as()), drafted(args.file, args.name)
+    us, missing = shlex.quote(runs_as()), parsed_missing(args.missing or "")
+    path, table = drafted(args.file, args.name, missing=missing)
     try:
         table, said = _described(OwnTable.open(str(path), table), args)
     except ValueError:
@@ -439,6 +441,10 @@ def _parser():
         "file", metavar="FILE", help="a table: CSV, Parquet, Excel, SPSS, Stata, SAS, or a folder of its parts"
     )
     command.add_argument("--name", metavar="NAME", help="its folder under data/ (the file's name)")
+    command.add_argument(
+        "--missing", metavar="'A: 97|98, B: -'", help="texts that say that no value is there, beside empty cells, NA "
+        "and the like",
+    )  # fmt: skip
     _add_roles(command)
     command.set_defaults(run=new)
 

@@ -206,7 +206,7 @@ MADE = {
     "CountQueries", "LargePopulations",
     "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows", "people_rows",
     "Line", "Summary", "Combinations", "check_floor",
-    "OwnTable", "cells", "in_role", "described_by", "drafted", "named", "proposal", "write",
+    "OwnTable", "cells", "in_role", "marks", "described_by", "drafted", "named", "proposal", "write",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
     "collect", "Node", "AnonymousTree", "Weighted", "Together", "categories", "item", "items_of", "published_model",
     "with_totals", "sums_of", "spread", "separators", "decomposable", "solved",
@@ -554,6 +554,7 @@ ACCEPTED = {
     "scenario.*.folds": {"none", "huge"}, "miners.Miner.most": {"half", "inf", "huge"}, "miners.Miner.model": set(BAD),
     "miners.Miner.values": set(BAD), "miners.able.miners": {"list"}, "miners.fold_numbers.target": {"array"},
     "miners.able.target": {"array"}, "marginals.inferred.known": {"dict"}, "draft.draft.name": {"empty"},
+    "draft.draft.missing": {"dict"},
     "Verdict.acceptable.max_bad": {"zero", "half", "inf", "huge"},
     # The board: a setting is checked for a dataset, see `_setting`; 0 asks for no bound; `source` is not opened.
     "explorer.setting.Setting.*": set(BAD), "explorer.asked.seed": set(BAD), "source": {"text"},

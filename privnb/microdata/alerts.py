@@ -12,6 +12,7 @@ import pandas as pd
 from privnb.microdata import numerals
 from privnb.microdata.names import first_of, has_none
 from privnb.microdata.schema import PUBLISHED, Role
+from privnb.microdata.sentences import listed
 
 MANY = 50  # categories: more need a tree, or hardly two people are alike
 UNIQUE = 0.9  # different values per record that has one
@@ -23,6 +24,8 @@ ORDER = 0.99  # rank correlation
 KNOWN = Role.QUASI_IDENTIFIER
 WEIGHT = re.compile(r"w(eigh|gh?)ts?(?![a-z])|(^|[\W_])wts?([\W_\d]|$)", re.IGNORECASE)
 SURELY = re.compile(r"(fnl|final|sampl\w*|survey|design|post|expansion|anal\w*|psp)[\W_]?w(eigh|gh?)t", re.IGNORECASE)
+CODE = r"9+[6-9]|-\d+"  # how surveys write that nobody answered
+FEW_CODES = 4
 MANY_NUMBERS = 10  # different ones: of fewer, `determined` says what is to be said
 
 
@@ -84,6 +87,18 @@ def _weighs(name, values):
     return bool(SURELY.search(name) or 0.3 < np.average(numbers, weights=values.counts) < 3)
 
 
+def _unanswered(values):
+    """The texts of numbers that seem to be codes: 97, 98 or 9999 far above all others, or below 0 where no other is."""
+    coded = values.texts.str.fullmatch(CODE).to_numpy(dtype=bool)
+    if not values.numbers or not coded.any() or coded.all():
+        return []
+    numbers = pd.to_numeric(values.texts).to_numpy()
+    others = numbers[~coded]
+    apart = coded & ((numbers > 2 * others.max()) | (numbers < min(others.min(), 0)))
+    few = apart.sum() <= FEW_CODES and others.min() >= 0 and (coded == apart).all()
+    return sorted(values.texts[apart], key=float) if few else []
+
+
 def _alone(name, values, role, numeric):
     """The alerts of one column."""
     people = values.records + values.missing
@@ -94,7 +109,12 @@ def _alone(name, values, role, numeric):
     if not numeric and (others := values.no_numbers):
         yield (
             f"mixed: {others:,} of {values.records:,} values are no numbers. If they say that one is missing, leave "
-            "their cells empty: numbers are published in ranges, and texts are not"
+            "their cells empty, or name them in --missing of `new`: numbers are published in ranges, and texts are not"
+        )
+    if numeric and (codes := _unanswered(values)):
+        yield (
+            f"{listed(codes)} {'stand' if codes[1:] else 'stands'} apart from all others. If that means that nobody "
+            f"answered, draft it anew with --missing {f'{name}: ' + '|'.join(codes)!r}"
         )
     if numeric and role in (KNOWN, Role.NEUTRAL) and _weighs(name, values):
         yield (

@@ -28,13 +28,13 @@ class Values:
     mark: str
 
     @classmethod
-    def of(cls, column, mark, times=None):
-        """Of a Categorical of texts. `mark`: a text that says that none is there; `times`: how many records each entry
-        stands for, integer array.
+    def of(cls, column, mark, times=None, also=()):
+        """Of a Categorical of texts. `mark`: a text that says that none is there, as others do that are in `also`;
+        `times`: how many records each entry stands for, integer array.
         """
         texts = pd.Series(column.cat.categories, dtype=object)
         counts = np.bincount(column.cat.codes + 1, times, len(texts) + 1)[1:].astype(np.int64)
-        given = ((texts != mark) & (counts > 0)).to_numpy()
+        given = (~texts.isin([mark, *also]) & (counts > 0)).to_numpy()
         records = len(column) if times is None else int(times.sum())
         return cls(texts[given], counts[given], records - int(counts[given].sum()), mark)
 

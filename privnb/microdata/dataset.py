@@ -240,17 +240,16 @@ class Chosen(NamedTuple):
 
     @property
     def dropped(self):
-        """The mark of a missing value, where records that have one are left out; else None."""
-        return self._mark_where("drop")
+        """The marks of a missing value by column, where records that have one are left out; else None."""
+        return self._marks_where("drop")
 
     @property
     def refused(self):
-        """The mark of a missing value, where a table with one is refused; else None."""
-        return self._mark_where("refuse")
+        """The marks of a missing value by column, where a table with one is refused; else None."""
+        return self._marks_where("refuse")
 
-    def _mark_where(self, what):
-        layout = self.text.get("format", {})
-        return layout.get("missing", "") if layout.get("records_with_missing") == what else None
+    def _marks_where(self, what):
+        return marks(self.text) if self.text.get("format", {}).get("records_with_missing") == what else None
 
     def _days(self, name):
         """How the days of a column are written, and which values are none; None where no days are described."""
@@ -454,12 +453,12 @@ def _read_files(folder, text, table=None):
 
 def _cleaned(text, table):
     """The `cells` as a description's `text` says: numbers with points, what is missing; coded."""
-    layout = text.get("format", {})
+    layout, marked = text.get("format", {}), marks(text)
     mark, notation = layout.get("missing", ""), Notation.of(layout)
     numbers = {name for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
     what = layout.get("records_with_missing", "keep")
     if what != "keep":
-        lacking = {name: _codes(table[name], mark) < 0 for name in table}
+        lacking = {name: _codes(table[name], marked.get(name, [mark])) < 0 for name in table}
         some = np.logical_or.reduce([*lacking.values()])
         if what == "refuse" and some.any():
             where = [name for name, missing in lacking.items() if missing.any()]
@@ -473,7 +472,12 @@ def _cleaned(text, table):
     gaps = apart[Role.PERSON] | numbers
     # A missing value is a category of its own, by its mark. None is a person or a number: there it is NaN.
     read = {
-        name: _read(table[name], mark, "" if name in gaps else mark, notation if name in numbers else Notation())
+        name: _read(
+            table[name],
+            marked.get(name, [mark]),
+            "" if name in gaps else mark,
+            notation if name in numbers else Notation(),
+        )
         for name in table
     }
     return pd.DataFrame(read, index=table.index)
@@ -492,19 +496,27 @@ def in_role(text, *roles):
     return named.union(*(study.get(role, ()) for study in text.get("studies", {}).values() for role in roles))
 
 
-def _read(column, mark, missing, notation):
-    """A Categorical of texts, numbers of the `notation` as Python reads them; what is missing or is the `mark` is
-    `missing`, or is NaN where that is empty.
+def marks(text):
+    """What says in each column that a value is missing: `{column: texts}`, first that of the whole table, by which
+    labels write it. `text`: what the description says.
     """
-    codes, texts = _codes(column, mark), column.cat.categories
+    mark = text.get("format", {}).get("missing", "")
+    return {name: (mark, *entry.get("missing", ())) for name, entry in text["columns"].items()}
+
+
+def _read(column, marked, missing, notation):
+    """A Categorical of texts, numbers of the `notation` as Python reads them; what is missing or `marked` is `missing`,
+    or is NaN where that is empty.
+    """
+    codes, texts = _codes(column, marked), column.cat.categories
     values = np.append(notation.plain(texts).to_numpy(object), missing or np.nan)
     return pd.Series(of_codes(codes % len(values), values), column.index, name=column.name)
 
 
-def _codes(column, mark):
+def _codes(column, marked):
     """The codes of a Categorical, -1 for what is missing or says so."""
     categories = column.cat.categories
-    return np.append(np.where(categories == mark, -1, np.arange(len(categories))), -1)[column.cat.codes]
+    return np.append(np.where(categories.isin(marked), -1, np.arange(len(categories))), -1)[column.cat.codes]
 
 
 def _renamed(entry, table, names):

@@ -158,7 +158,10 @@ KEYS = Table(
         "renamed": Named(TEXT),
         "columns": Named(
             Table(
-                {"role": _one_of(*Role), "domain": DOMAIN, "unit": TEXT, "form_of": TEXT, "days": _one_of(*DAYS)},
+                {
+                    "role": _one_of(*Role), "domain": DOMAIN, "unit": TEXT, "form_of": TEXT, "days": _one_of(*DAYS),
+                    "missing": NAMES,
+                },
                 ("role",),
             ),
             least=1,

@@ -12,19 +12,21 @@ import re
 import shutil
 import stat
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from privnb.microdata import expect, reading
 from privnb.microdata.column_types import recognized
 from privnb.microdata.column_values import Values
-from privnb.microdata.draft_text import mark_of, renamed_in, text
+from privnb.microdata.draft_text import mark_of, marks_in, renamed_in, text
 from privnb.microdata.names import offered
 from privnb.microdata.notation import Notation
 from privnb.microdata.owners import of_people
+from privnb.microdata.roles import checked
 from privnb.microdata.schema import SchemaError
 
 
-def draft(file, name=None, folder="data"):
+def draft(file, name=None, folder="data", missing=None):
     """Write the folder `<folder>/<name>` for the owner to correct.
 
     The folder holds a copy of `file`, `<name>.toml`, `hierarchies/default/<attribute>.csv`, and a `.gitignore` that
@@ -38,6 +40,9 @@ def draft(file, name=None, folder="data"):
     name : str, optional
         None: the file's name, in lower case, with - for what is no letter or digit.
     folder : path-like
+    missing : dict of str to list of str, optional
+        By column the texts that say that a value is missing, as "97" may where it means that nobody answered: they are
+        values of no other kind then. Marks such as "?" and "NA" need not be named.
 
     Returns
     -------
@@ -53,16 +58,20 @@ def draft(file, name=None, folder="data"):
     SchemaError
         For a table that cannot be read, or has one record.
     ValueError
-        For a name that names no folder.
+        For a name that names no folder, and for `missing` texts that do not stand in the column, or in none.
     """
-    return drafted(file, name, folder)[0]
+    return drafted(file, name, folder, missing)[0]
 
 
-def drafted(file, name=None, folder="data"):
+def drafted(file, name=None, folder="data", missing=None):
     """What `draft` returns, and the records that it read: a Categorical per column, by its name in the description."""
     file, folder = Path(expect.path("file", file)), expect.path("folder", folder)
     if name is not None:
         expect.kind("name", name, str)
+    if missing is not None:
+        expect.kind("missing", missing, Mapping, instead="Give by column the texts that say that a value is missing.")
+        for column, texts in missing.items():
+            expect.texts(f"missing[{column!r}]", texts, "texts that say that a value is missing")
     table, layout, files = reading.read_unknown(file)
     name = name or named(file)
     if not re.fullmatch(r"\w[\w.-]*", name):
@@ -74,7 +83,9 @@ def drafted(file, name=None, folder="data"):
         raise FileExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
     renamed = renamed_in(table)
     mark = mark_of([(table[name], None) for name in table])
-    values = {renamed.get(name, name): Values.of(table[name], mark) for name in table}
+    marked = _marked(table.rename(columns=renamed), mark, missing or {})
+    mark = mark or "NA" * any(marked.values())
+    values = {name: Values.of(table[own], mark, also=marked[name]) for own, name in zip(table, marked, strict=True)}
     notation = Notation.found([each.texts for each in values.values()], layout and layout.separator)
     columns = [recognized(name, each, notation) for name, each in values.items()]
     columns = of_people(columns, values, [table[name].cat.codes.to_numpy() for name in table])
@@ -89,7 +100,7 @@ def drafted(file, name=None, folder="data"):
             for column in columns:
                 if column.tree:
                     column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
-            head = text(name, files, layout, notation, len(table), mark, columns, renamed)
+            head = text(name, files, layout, notation, len(table), mark, columns, renamed, marked=marked)
             (work / f"{name}.toml").write_text(head, encoding="utf-8")
             (work / ".gitignore").write_text("*\n", encoding="utf-8")  # people's data: no `git add .` takes it along
             # Open to whom all the files are open: values of their records stand in all of them.
@@ -102,6 +113,17 @@ def drafted(file, name=None, folder="data"):
     except OSError as error:
         raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
     return place / f"{name}.toml", table.rename(columns=renamed)
+
+
+def _marked(table, mark, missing):
+    """By column the texts that say, beside the `mark`, that a value is missing: `{column: list of str}`, those that are
+    given and those that are known.
+    """
+    for name, texts in missing.items():
+        if absent := [text for text in texts if text not in table[checked(name, [*table])].cat.categories]:
+            raise ValueError(f"no cell of '{name}' is {absent[0]!r}. Write what means missing as the file does.")
+    found = {name: [*missing.get(name, ()), *marks_in(table[name])] for name in table}
+    return {name: [text for text in dict.fromkeys(texts) if text != mark] for name, texts in found.items()}
 
 
 def named(file):

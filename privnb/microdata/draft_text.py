@@ -3,6 +3,7 @@
 import itertools
 import re
 import shlex
+from types import MappingProxyType
 
 from privnb.microdata import cuts, description
 from privnb.microdata.counts import people_among
@@ -38,11 +39,17 @@ def mark_of(columns):
     for column, times in columns:
         codes, categories = column.cat.codes.to_numpy(), column.cat.categories
         empty = empty or bool((codes < 0).any())
-        marks = {*MISSING, *(DASHES if len(categories) and categories.str.contains(r"\d").mean() > 0.5 else ())}
-        for mark in marks.intersection(categories):
+        for mark in marks_in(column):
             counts[mark] += people_among(codes == categories.get_loc(mark), times=times)
     mark = max(counts, key=counts.get)
     return mark if empty or counts[mark] else ""
+
+
+def marks_in(column):
+    """The marks of missing values that stand in a Categorical of texts, in the order of their list."""
+    texts = column.cat.categories
+    known = (*MISSING, *DASHES) if len(texts) and texts.str.contains(r"\d").mean() > 0.5 else MISSING
+    return [mark for mark in known if mark in texts]
 
 
 HEAD = """\
@@ -57,7 +64,8 @@ HEAD = """\
 # 3. A domain is public knowledge: what a value could be, whoever is in the table. Lines marked PROPOSAL were read from
 #    the records; replace them. A bound read from the records tells about them and voids every promise of noise.
 #    Numbers are rounded to their domain's step (1 where none stands) when they are loaded; choose another as you like.
-#    missing is how labels write a number that is not there: a value of its own. Without it such a table is refused.
+#    missing is how labels write a number that is not there: a value of its own. Without it such a table is refused. A
+#    column's own list of missing names texts that say the same there, such as "97" where nobody answered.
 # 4. cuts are where public intervals begin: 10 means every 10 from 0, [18, 65] at 18 and at 65. A published range ends
 #    there where fewer than ten people share its end value. Choose them as one who does not know the records.
 # 5. hierarchies/default/ holds one file per attribute of categories, leaf;level 1;...;*: put values that are alike
@@ -91,8 +99,10 @@ RENAMED = """
 """
 
 
-def text(name, files, layout, notation, records, mark, columns, renamed, checked=True):
-    """What a description says; `checked`: with the checksum of each file."""
+def text(name, files, layout, notation, records, mark, columns, renamed, checked=True, marked=MappingProxyType({})):
+    """What a description says; `checked`: with the checksum of each file. `marked`: by column the texts that say,
+    beside the `mark`, that a value is missing.
+    """
     head = HEAD.format(
         file=quoted(offered(files[0].name)) + (f" and {len(files) - 1} more" if files[1:] else ""),
         records=records,
@@ -123,6 +133,8 @@ def text(name, files, layout, notation, records, mark, columns, renamed, checked
     for column in columns:
         key = column.name if re.fullmatch(r"[\w-]+", column.name, re.ASCII) else quoted(column.name)
         lines = [f"[columns.{key}]", f'role = "{column.role}" # {column.reason}']
+        if also := marked.get(column.name):
+            lines.append(f"missing = [{', '.join(map(quoted, also))}] # texts that say that no value is there")
         if column.domain is not None:
             hidden = "# " if column.role is Role.UNUSED else ""
             lines.append(f"{hidden}{proposal(column)}")

@@ -94,10 +94,10 @@ def blank(column):
     return _looked_at(column, "false", _bare(column))
 
 
-def lacking(column, mark):
-    """Whether a cell is missing, blank or `mark` after any spaces, in SQL."""
-    text = f"{column}::varchar"
-    return _looked_at(column, f"{text} = {quoted(mark)}", f"{_bare(column)} or ltrim({text}, ' ') = {quoted(mark)}")
+def lacking(column, marked):
+    """Whether a cell is missing, blank or one of the texts `marked` after any spaces, in SQL."""
+    text, some = f"{column}::varchar", f"in ({', '.join(map(quoted, marked))})"
+    return _looked_at(column, f"{text} {some}", f"{_bare(column)} or ltrim({text}, ' ') {some}")
 
 
 def _bare(column):

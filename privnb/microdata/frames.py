@@ -107,10 +107,16 @@ class LongFrame(LongTable):
             )
         return self
 
-    def complete(self, names, mark):
-        """Those of its records that lack none of some columns. `mark`: how a missing value is written."""
-        cells = [nw.col(name).cast(nw.String) for name in self.called(names)]
-        lacking = [_looked_at(cell, cell == mark, _bare(cell) | _marked(cell, mark)) for cell in cells]
+    def complete(self, marked):
+        """Those of its records that lack no value in a column. `marked`: by column the texts that say that it is
+        missing; columns that it has not do not count.
+        """
+        marked = {name: texts for name, texts in marked.items() if name in self.own}
+        cells = [nw.col(name).cast(nw.String) for name in self.called(marked)]
+        lacking = [
+            _looked_at(cell, cell.is_in(texts), reduce(or_, (_marked(cell, text) for text in texts), _bare(cell)))
+            for cell, texts in zip(cells, marked.values(), strict=True)
+        ]
         return replace(self, frame=self.frame.filter(~reduce(or_, lacking)))
 
     def held(self):

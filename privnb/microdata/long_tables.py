@@ -223,8 +223,8 @@ def asked(files, names, renamed, complete=None, held=False, **settings):
         The columns that are read.
     renamed : dict of str to str
         Names by those in the files.
-    complete : str, optional
-        The mark of a missing value, if records with one in any column are left out.
+    complete : dict of str to texts, optional
+        The marks of a missing value by column, if records with one in any column are left out.
     held : bool
         Whether what has no cell in any column is left out: it is no record. All columns are read for that, so it is
         asked where the columns `names` of something are blank.
@@ -294,7 +294,8 @@ def _query(file, names, renamed, complete, held, checks, stack):
     wanted = ", ".join(f"{columns[name]} as {engine.name(own)}" for name, own in numbered(names).items())
     unfit = "false"
     if complete is not None:
-        unfit = " or ".join(engine.lacking(column, complete) for column in columns.values())
+        described = [name for name in complete if name in columns]
+        unfit = " or ".join(engine.lacking(columns[name], complete[name]) for name in described)
     elif held:
         unfit = " and ".join(map(engine.blank, columns.values()))
     return f"(select {wanted} from ({query}) where not ({unfit}))"

@@ -18,7 +18,7 @@ import pandas as pd
 
 from privnb.microdata import alerts, column_types, description, expect, toml_lines
 from privnb.microdata.column_values import Values
-from privnb.microdata.dataset import cells, described_by, find
+from privnb.microdata.dataset import cells, described_by, find, marks
 from privnb.microdata.draft import draft, named
 from privnb.microdata.draft_text import proposal
 from privnb.microdata.examples import examples
@@ -108,8 +108,11 @@ class OwnTable:
 
     @cached_property
     def _values(self):
-        layout, columns = self._described.get("format", {}), self._described["columns"]
-        found = {name: Values.of(self.cells[name], layout.get("missing", "")) for name in self.cells}
+        layout, columns, marked = self._described.get("format", {}), self._described["columns"], marks(self._described)
+        found = {
+            name: Values.of(self.cells[name], mark, also=also)
+            for name, (mark, *also) in ((name, marked[name]) for name in self.cells)
+        }
         numeric = [name for name in found if isinstance(columns[name].get("domain"), Mapping)]
         return found | {name: found[name].written(Notation.of(layout)) for name in numeric}
 

@@ -140,6 +140,36 @@ def parsed_days(text, known):
     return {name: forms[words] for name, words in _pairs(text, known, "form of days", forms).items()}
 
 
+def parsed_missing(text):
+    """Which texts say that a value is missing, as a command line gives it: `{column: list of texts}`.
+
+    Parameters
+    ----------
+    text : str
+        Columns and their texts, such as "trust: 97|98|99, income: 999999".
+
+    Raises
+    ------
+    ValueError
+        For a column without texts, and one that stands twice.
+
+    >>> parsed_missing("trust: 97|98, income: 999999")
+    {'trust': ['97', '98'], 'income': ['999999']}
+    """
+    found = {}
+    for pair in names_in(text):
+        name, colon, given = (part.strip() for part in pair.rpartition(":"))
+        texts = [each.strip() for each in given.split("|")]
+        if not colon or not all(texts):
+            raise ValueError(
+                f"{pair!r} names no text that means missing. Write 'column: 97|98', with commas between columns."
+            )
+        if name in found:
+            raise ValueError(f"'{name}' stands twice. Write it once: '{name}: {'|'.join(found[name] + texts)}'.")
+        found[name] = texts
+    return found
+
+
 def _pairs(text, known, what, allowed):
     """`{column: one of those allowed}` of a text with commas between pairs."""
     found, (first, *of) = {}, what.split()

@@ -69,12 +69,11 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
     sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema)
     names, others = of_counts.columns(chosen.schema)
     table = LongFrame.of(frame, chosen.text.get("renamed", {})).having([*names, *others])
-    described = [name for name in chosen.text["columns"] if name in table.own]
     if chosen.refused is not None:
-        complete = table.complete(described, chosen.refused)
+        complete = table.complete(chosen.refused)
         of_counts.check_gaps(table.held().record_count(), complete.record_count())
     if chosen.dropped is not None:
-        table = table.complete(described, chosen.dropped)
+        table = table.complete(chosen.dropped)
     table = table.replaced(of_counts.merged(chosen, table, names, memory))
     found = of_counts.counted(table, names, sanitizer, memory)
     if long_tables.has_blank(found, names):

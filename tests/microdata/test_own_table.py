@@ -7,6 +7,7 @@ from random import Random
 import pandas as pd
 import pytest
 
+from privnb.cli import main
 from privnb.microdata import toml_lines
 from privnb.microdata.alerts import determined
 from privnb.microdata.dataset import load
@@ -100,8 +101,8 @@ def test_second_names_none_and_words_among_numbers_are_said(tmp_path, monkeypatc
     found = {each.name: each.alerts for each in table.seen(table.roles)}
     assert found.pop("n (2)") == [
         "a further column 'n' of the file. If its first line is a record, put names above it",
-        "mixed: 60 of 240 values are no numbers. If they say that one is missing, leave their cells empty: numbers are "
-        "published in ranges, and texts are not",
+        "mixed: 60 of 240 values are no numbers. If they say that one is missing, leave their cells empty, or "
+        "name them in --missing of `new`: numbers are published in ranges, and texts are not",
     ]
     assert found.pop("column 4") == [
         "has no name in the file: this is its place. Name it there if it is more than a row number"
@@ -350,3 +351,64 @@ def test_weights_are_offered_by_name_and_what_people_weigh_is_not(tmp_path, monk
     table = OwnTable.open(str(draft("survey.csv")))
     said = {each.name for each in table.seen(table.roles) if any("sampling weights" in alert for alert in each.alerts)}
     assert said == {"pspwght", "finalwgt"}
+
+
+SURVEY = [
+    f"{i % 5 + 1 if i % 7 else 97 + i % 3},{1000 + i % 90 * 100 if i % 9 else 999999},{i % 60 + 20}\n"
+    for i in range(360)
+]
+
+
+def test_codes_that_stand_apart_are_said_and_are_no_numbers_once_they_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("survey.csv").write_text("trust,income,age\n" + "".join(SURVEY))
+    table = OwnTable.open(str(draft("survey.csv")))
+    found = {each.name: each.alerts for each in table.seen(table.roles)}
+    assert [alert for alert in found["trust"] if "97, 98 and 99 stand apart" in alert and "'trust: 97|98|99'" in alert]
+    assert [alert for alert in found["income"] if "999999 stands apart" in alert]
+    assert found["age"] == []
+    path = draft("survey.csv", "again", missing={"trust": ["97", "98", "99"], "income": ["999999"]})
+    table = OwnTable.open(str(path))
+    assert not any(each.alerts for each in table.seen(table.roles))
+    table.save(table.roles.person("").sensitive(""))
+    read = load(path)
+    assert (read.schema["trust"].domain.low, read.schema["trust"].domain.high) == (1, 5)
+    assert read.schema["income"].domain.high < 99_999
+    assert read.table["trust"].isna().sum() == sum(i % 7 == 0 for i in range(360))
+    assert read.table["income"].isna().sum() == sum(i % 9 == 0 for i in range(360))
+
+
+def test_each_column_may_have_a_mark_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"{i % 28 + 1:02}.{i % 12 + 1:02}.2001,{i % 9 if i % 6 else '-'}\n" if i % 8 else "k.A.,3\n" for i in range(240)
+    ]
+    Path("marks.csv").write_text("born,absent\n" + "".join(rows))
+    path = draft("marks.csv")
+    described = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert described["format"]["missing"] in ("k.A.", "-")
+    assert [*described["columns"]["born"].get("missing", []), *described["columns"]["absent"].get("missing", [])] == [
+        {"k.A.": "-", "-": "k.A."}[described["format"]["missing"]]
+    ]
+    assert "days" in path.read_text(encoding="utf-8")
+    table = OwnTable.open(str(path))
+    table.save(table.roles.person("").sensitive(""))
+    assert load(path).table["absent"].isna().sum() == sum(i % 6 == 0 and i % 8 != 0 for i in range(240))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("trust: 55", "no cell of 'trust' is '55'"),
+        ("trusts: 97", "there is no column 'trusts'. Did you mean 'trust'?"),
+        ("97", "'97' names no text that means missing"),
+        ("trust: 97, trust: 98", "'trust' stands twice. Write it once: 'trust: 97|98'"),
+        ("trust: 97||98", "names no text that means missing"),
+    ],
+)
+def test_what_cannot_mean_missing_is_refused_and_writes_nothing(tmp_path, monkeypatch, capsys, given, said):
+    monkeypatch.chdir(tmp_path)
+    Path("survey.csv").write_text("trust,income,age\n" + "".join(SURVEY))
+    assert main(["new", "survey.csv", "--missing", given]) != 0
+    assert said in capsys.readouterr().err
+    assert not Path("data").exists()

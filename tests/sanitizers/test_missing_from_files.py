@@ -88,6 +88,27 @@ def rows_in_memory(path, sanitizer):
     )
 
 
+@pytest.mark.parametrize("what", ["keep", "drop", "refuse"])
+def test_a_column_has_marks_of_its_own(what):
+    table = visits().drop(columns="score").assign(Age="1")
+    table.loc[::7, "age"] = "99"
+    described(table, what=what)
+    own = 'role = "quasi-identifier"\nmissing = ["99", "98"]'
+    text = Path("visits.toml").read_text(encoding="utf-8").replace('role = "quasi-identifier"', own)
+    Path("visits.toml").write_text(text, encoding="utf-8")
+    lacking = (table.age == "99").sum()
+    if what == "refuse":
+        with pytest.raises(SchemaError, match=f"{lacking} of 60 records"):
+            sanitize("visits.toml", Mondrian(KAnonymity(4)), "out.csv")
+        with pytest.raises(SchemaError, match=f"{lacking} of 60 records"):
+            load("visits.toml")
+        return
+    sanitize("visits.toml", Mondrian(KAnonymity(4)), "out.csv")
+    assert len(rows("out.csv")) == 60 - lacking * (what == "drop")
+    assert rows("out.csv") == rows_in_memory("visits.toml", Mondrian(KAnonymity(4)))
+    assert not any("99" in row[0] for row in rows("out.csv"))
+
+
 @ENDINGS
 @pytest.mark.parametrize("long", [False, True])
 def test_who_has_a_cell_in_any_column_is_a_record(ending, long):
@@ -217,16 +238,16 @@ def test_blank_cells_are_those_that_python_knows():
 @pytest.mark.parametrize("mark", ["?", "", "\x7f?", "\u2003a", "!a"])
 def test_cells_that_lack_a_value_are_those_that_python_knows(mark):
     held = [cell for cell in cells() if not is_blank(cell)]
-    complete = [cell for cell in held if cell.lstrip(" ") != mark]
-    assert len(held) - len(complete) == (mark != "") + 2 * (mark == "?")  # "?" stands twice, and " ?"
+    complete = [cell for cell in held if cell.lstrip(" ") not in (mark, "§a")]
+    assert len(held) - len(complete) == 1 + (mark != "") + 2 * (mark == "?")  # "?" stands twice, and " ?"
     table = pa.table({"c": cells()})
     with engine.opened() as connection:
         connection.register("found", table)
-        query = f"select c from found where not {engine.lacking('c', mark)}"
+        query = f"select c from found where not {engine.lacking('c', [mark, '§a'])}"
         assert connection.sql(query).to_arrow_table()["c"].to_pylist() == complete
         for frame in connection.table("found"), pl.from_arrow(table).lazy():
             own = frames.LongFrame.of(frame, {})
-            for found, kept in (own.held(), held), (own.complete(["c"], mark), complete):
+            for found, kept in (own.held(), held), (own.complete({"c": [mark, "§a"], "d": ["x"]}), complete):
                 assert found.frame.collect("pyarrow").to_native().column(0).to_pylist() == kept
 
 
