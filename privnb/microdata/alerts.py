@@ -13,6 +13,7 @@ from privnb.microdata import numerals
 from privnb.microdata.names import first_of, has_none
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.sentences import listed
+from privnb.microdata.withholding import LIMIT
 
 MANY = 50  # categories: more need a tree, or hardly two people are alike
 UNIQUE = 0.9  # different values per record that has one
@@ -106,10 +107,12 @@ def _alone(name, values, role, numeric):
         yield "constant: one value, which tells nobody apart"
     if values.missing > GAPS * people:
         yield f"many missing: {numerals.written('{:%} of records', values.missing / people)}"
-    if not numeric and (others := values.no_numbers):
+    if not numeric and len(words := values.words):
+        shared = sorted(words.index[words >= LIMIT])[:FEW_CODES]
+        how = f"with --missing {f'{name}: ' + '|'.join(shared)!r}" if shared else "with empty cells"
         yield (
-            f"mixed: {others:,} of {values.records:,} values are no numbers. If they say that one is missing, leave "
-            "their cells empty, or name them in --missing of `new`: numbers are published in ranges, and texts are not"
+            f"mixed: {words.sum():,} of {values.records:,} values are no numbers. If they say that one is missing, "
+            f"draft it anew {how}: numbers are published in ranges, and texts are not"
         )
     if numeric and (codes := _unanswered(values)):
         yield (

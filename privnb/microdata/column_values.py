@@ -71,15 +71,17 @@ class Values:
         return replace(self, texts=how.plain(self.texts)) if how.reads(self.texts) else self
 
     @property
-    def no_numbers(self):
-        """How many records have no number in a column of numbers: at least ten different ones, in most records. 0 in a
-        column of another kind, such as codes, of which some begin with 0.
+    def words(self):
+        """How many records have each text that is no number in a column of numbers, with decimal points or commas: at
+        least ten different ones, in most records. Empty for a column of another kind, such as codes, of which some
+        begin with 0.
         """
+        found = pd.Series(self.counts, self.texts)
         if self.texts.str.fullmatch(r"0\d+").any():
-            return 0
-        numbers = self.texts.str.fullmatch(NUMBER).to_numpy(dtype=bool)
+            return found[:0]
+        numbers = self.texts.str.replace(",", ".").str.fullmatch(NUMBER).to_numpy(dtype=bool)
         few = numbers.sum() < FIRST or 2 * self.counts[numbers].sum() <= self.records
-        return 0 if few else int(self.counts[~numbers].sum())
+        return found[:0] if few else found[~numbers]
 
     def match(self, pattern):
         """Whether all texts match a pattern as a whole."""

@@ -137,6 +137,7 @@ KEYS = Table(
                 {
                     "path": Value("the name of a file in the description's own folder", _inside),
                     "sha256": TEXT,
+                    "made_of": NAMES,
                     "skip_lines": Value("a whole number from 0", lambda value: type(value) is int and value >= 0),
                     "line_end": TEXT,
                 },

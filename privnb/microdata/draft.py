@@ -29,9 +29,10 @@ from privnb.microdata.schema import SchemaError
 def draft(file, name=None, folder="data", missing=None):
     """Write the folder `<folder>/<name>` for the owner to correct.
 
-    The folder holds a copy of `file`, `<name>.toml`, `hierarchies/default/<attribute>.csv`, and a `.gitignore` that
-    keeps all of them out of git. The copy has the file's mode, and the folder is open only to whoever may read the
-    file. All or nothing is written, and nothing that exists is changed.
+    The folder holds a copy of `file` (Parquet where it is neither text nor Parquet), `<name>.toml`,
+    `hierarchies/default/<attribute>.csv`, and a `.gitignore` that keeps all of them out of git. The copy has the file's
+    mode, and the folder is open only to whoever may read the file. All or nothing is written, and nothing that exists
+    is changed.
 
     Parameters
     ----------
@@ -94,13 +95,15 @@ def drafted(file, name=None, folder="data", missing=None):
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
             work = Path(unfinished) / name
             (work / "hierarchies" / "default").mkdir(parents=True)
+            copies = _copied(files, table, work, name)
             modes = {
-                shutil.copyfile(each, work / offered(each.name)): stat.S_IMODE(each.stat().st_mode) for each in files
+                copy: functools.reduce(int.__and__, (stat.S_IMODE(each.stat().st_mode) for each in own))
+                for copy, own in copies.items()
             }
             for column in columns:
                 if column.tree:
                     column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
-            head = text(name, files, layout, notation, len(table), mark, columns, renamed, marked=marked)
+            head = text(name, copies, layout, notation, len(table), mark, columns, renamed, marked=marked)
             (work / f"{name}.toml").write_text(head, encoding="utf-8")
             (work / ".gitignore").write_text("*\n", encoding="utf-8")  # people's data: no `git add .` takes it along
             # Open to whom all the files are open: values of their records stand in all of them.
@@ -113,6 +116,20 @@ def drafted(file, name=None, folder="data", missing=None):
     except OSError as error:
         raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
     return place / f"{name}.toml", table.rename(columns=renamed)
+
+
+def _copied(files, table, work, name):
+    """The copies in the folder `work`, and which files each is of: `{Path: list of Path}`. What is neither text nor
+    Parquet, such as a workbook, is copied as a Parquet file of its texts, from which releases are written to files.
+    """
+    if reading.kind(files[0]) in (reading.TEXT, reading.PARQUET):
+        return {Path(shutil.copyfile(each, work / offered(each.name))): [each] for each in files}
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    copy = work / f"{name}.parquet"
+    parquet.write_table(pa.table({each: pa.array(table[each].astype(object), pa.string()) for each in table}), copy)
+    return {copy: files}
 
 
 def _marked(table, mark, missing):

@@ -100,20 +100,21 @@ RENAMED = """
 
 
 def text(name, files, layout, notation, records, mark, columns, renamed, checked=True, marked=MappingProxyType({})):
-    """What a description says; `checked`: with the checksum of each file. `marked`: by column the texts that say,
-    beside the `mark`, that a value is missing.
+    """What a description says. `files`: the described ones, and which files each is a copy of; `checked`: with the
+    checksum of each; `marked`: by column the texts that say, beside the `mark`, that a value is missing.
     """
+    read = [each for own in files.values() for each in own]
     head = HEAD.format(
-        file=quoted(offered(files[0].name)) + (f" and {len(files) - 1} more" if files[1:] else ""),
+        file=quoted(offered(read[0].name)) + (f" and {len(read) - 1} more" if read[1:] else ""),
         records=records,
         columns=len(columns),
         name=quoted(name),
         stem=shlex.quote(name),
         assumed=ASSUMED[any(column.role is Role.PERSON for column in columns)],
     )
-    for file in files:
+    for file, own in files.items():
         head += f"\n[[files]]\npath = {quoted(offered(file.name))}\n"
-        head += f'sha256 = "{description.checksum(file)}"\n' if checked else ""
+        head += _sums(file, own) if checked else ""
     head += "\n[format]\n"
     if layout:
         head += f"separator = {quoted(layout.separator)}\n"
@@ -140,6 +141,13 @@ def text(name, files, layout, notation, records, mark, columns, renamed, checked
             lines.append(f"{hidden}{proposal(column)}")
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
+
+
+def _sums(file, own):
+    """The lines of a file's checksum, and of those that it was made of where it is no copy."""
+    whole, parts = description.checksum(file), [description.checksum(each) for each in own]
+    made = f"made_of = [{', '.join(map(quoted, parts))}] # checksums\n" if whole not in parts else ""
+    return f'sha256 = "{whole}"\n{made}'
 
 
 def proposal(column):

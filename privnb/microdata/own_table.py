@@ -270,7 +270,7 @@ def described(file, name="", folder="data"):
     path = Path(expect.path("folder", folder)) / (name or named(file)) / f"{name or named(file)}.toml"
     if not path.is_file():
         return draft(file, name or None, folder)
-    sums = {entry.get("sha256") for entry in description.read(path)["files"]}
+    sums = {sum for entry in description.read(path)["files"] for sum in entry.get("made_of", [entry.get("sha256")])}
     if {description.checksum(each) for each in parts(file)} != sums:
         raise ValueError(f"{path} describes another table than {file}. Give it another name.")
     return path

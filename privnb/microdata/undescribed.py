@@ -76,7 +76,8 @@ def described(folder, name, files, table, names, sensitive):
             f"{files[0].path.name} has 1 record. A table needs at least 2: there is nobody to hide among."
         )
     path, paths = folder / f"{name}.toml", [each.path for each in files]
-    text = draft_text.text(name, paths, layout, notation, records, mark, columns, renamed, checked=False)
+    copies = {each: [each] for each in paths}
+    text = draft_text.text(name, copies, layout, notation, records, mark, columns, renamed, checked=False)
     path.write_text(text.replace("\ndraft = true\n", "\n"), encoding="utf-8")
     return path, [*_said(columns)]
 

@@ -101,8 +101,8 @@ def test_second_names_none_and_words_among_numbers_are_said(tmp_path, monkeypatc
     found = {each.name: each.alerts for each in table.seen(table.roles)}
     assert found.pop("n (2)") == [
         "a further column 'n' of the file. If its first line is a record, put names above it",
-        "mixed: 60 of 240 values are no numbers. If they say that one is missing, leave their cells empty, or "
-        "name them in --missing of `new`: numbers are published in ranges, and texts are not",
+        "mixed: 60 of 240 values are no numbers. If they say that one is missing, draft it anew with "
+        "--missing 'n (2): many': numbers are published in ranges, and texts are not",
     ]
     assert found.pop("column 4") == [
         "has no name in the file: this is its place. Name it there if it is more than a row number"

@@ -11,13 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.microdata import draft, reading
+from privnb.microdata import draft, own_table, reading
 from privnb.microdata.dataset import load
 from privnb.microdata.memory import Memory
 from privnb.microdata.reading import read, read_unknown
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.text_files import Layout
 from privnb.microdata.unknown_files import Unknown
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import Mondrian
+from privnb.sanitizers.from_files import sanitize
 
 TABLE = {"name": ["Ana", "Zoë"], "pay": ["1.5", "20"], "note": ["a, b", None]}
 TEXT = 'name,pay,note\nAna,1.5,"a, b"\nZoë,20,\n'
@@ -263,6 +266,14 @@ def test_a_workbook_is_drafted_and_loaded(tmp_path):
     path.write_text(path.read_text().replace("draft = true\n", ""))
     assert "separator" not in path.read_text()
     assert load(path).table["age"].tolist()[:2] == [30, 41]
+    assert sorted(each.name for each in path.parent.iterdir() if each.is_file()) == [".gitignore", "x.parquet", "x.toml"]
+    assert own_table.described(tmp_path / "x.xlsx", folder=tmp_path / "data") == path, "it is of that workbook"
+    sanitize(path, Mondrian(KAnonymity(5)), tmp_path / "out.csv")
+    assert len(pd.read_csv(tmp_path / "out.csv")) == 27, "a release from file to file"
+    (tmp_path / "x.xlsx").unlink()
+    pd.DataFrame({"age": [30, 41, 53] * 9, "town": ["a", "b", "c"] * 9}).to_excel(tmp_path / "x.xlsx", index=False)
+    with pytest.raises(ValueError, match="describes another table"):
+        own_table.described(tmp_path / "x.xlsx", folder=tmp_path / "data")
 
 
 def test_the_copy_for_other_encodings_is_gone_afterwards(write, monkeypatch, tmp_path):
