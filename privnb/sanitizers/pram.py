@@ -115,13 +115,13 @@ class Pram(CellNoise):
             groups.append(([attributes[name] for name in names], found))
             seen += names
         if twice := sorted({name for name in seen if seen.count(name) > 1}):
-            raise SanitizationError(f"{self.title}: {', '.join(twice)} has two matrices. Give each attribute one.")
+            raise SanitizationError(f"{', '.join(twice)} has two matrices. Give each attribute one.")
         return groups
 
     def _check_size(self, names, size):
         if size > MOST:
             raise SanitizationError(
-                f"{self.title}: '{names}' has {size:,} possible values in all; a matrix has {MOST:,} at most. Give its "
+                f"'{names}' has {size:,} possible values in all; a matrix has {MOST:,} at most. Give its "
                 "public domain coarser values, or name the attributes that change by `matrices`."
             )
 
