@@ -24,7 +24,7 @@ state(
     kind="privacy",
     better="lower",
     bounds=(0, 1),
-    title="Small counts",
+    title="Counts of one or two",
     sentence="Share of the cells of a table of counts that hold one or two people.",
     source="Aggarwal and Yu 2008, section 12.5.2",
     unit="share of cells",

@@ -4,6 +4,7 @@ import pandas as pd
 
 from privnb.evaluation.results import check_results, setting_name
 from privnb.microdata import expect
+from privnb.microdata.sentences import say
 from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, alt, finish, intervals, none, of_columns
 from privnb.reporting.findings.workload import ahead, best_adversary, both_sides, gains
 from privnb.studies import ledger
@@ -110,7 +111,10 @@ def printed(results, source, items):
     rows = ledger.compare(results)
     rows = rows[(rows.source == source) & rows.item.str.startswith(items)]
     if rows.measured.isna().all():
-        return none("number that the paper prints")
+        return say(
+            "None of these settings was measured here as the paper did: with its table, its miner and all its records. "
+            "The ledger has the paper's numbers, and those of the full profile beside them."
+        )
     shown = rows.assign(item=rows.item.str.removeprefix(items))
     return (
         shown.set_index("item")
