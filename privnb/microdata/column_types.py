@@ -49,6 +49,7 @@ GROUP = re.compile(
     r"firm|plot|site|store|cent(er|re)|ward|group)[\W_]?(id|code|nr|no|num|number)?",
     re.IGNORECASE,
 )
+KIND = named("sex|gender|geschl(echt)?|sexe|race|ethnic(ity)?|marital|religion|nationality|citizenship|employment")
 PART = named("area|zone|sector|block|cluster|stratum|strata|psu")  # of a country or a sample; an area may be a size
 POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
 COORDINATE = named("lat|latitude|lon|lng|long|longitude")
@@ -302,13 +303,15 @@ def free_text(name, values):
 
 
 def groups(name, values):
-    """Whole numbers that name a place or a group, by the column's name; where that could be a size, counted from 1."""
+    """Whole numbers that name a place, a group or a kind of people, by the column's name; where that could be a size,
+    counted from 1.
+    """
     if not values.whole or values.different < 3 or values.nearly_unique:
         return None
     numbers = values.texts.astype(float)
     counted = numbers.min() in (0, 1) and numbers.max() < 1.1 * values.different < values.records / 5
-    if GROUP.fullmatch(name) or (PART.search(name) and counted):
-        return _categories(name, values, "numbers of groups", flat, said="by its name: ", order=int, in_order=True)
+    if GROUP.fullmatch(name) or (PART.search(name) and counted) or (KIND.search(name) and values.different <= FEW):
+        return _categories(name, values, "numbers of groups or kinds", flat, said="by its name: ", order=int, in_order=True)
 
 
 def keys(name, values):
