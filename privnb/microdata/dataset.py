@@ -33,6 +33,7 @@ from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 pd.set_option("mode.string_storage", "python")
 # What stands between two $ in a table that a notebook shows is text, no formula.
 pd.set_option("display.html.use_mathjax", False)
+pd.set_option("display.max_colwidth", 120)  # else sentences of a table end in the middle of a word
 
 
 @dataclass(frozen=True, eq=False, repr=False)
