@@ -311,7 +311,8 @@ def groups(name, values):
     numbers = values.texts.astype(float)
     counted = numbers.min() in (0, 1) and numbers.max() < 1.1 * values.different < values.records / 5
     if GROUP.fullmatch(name) or (PART.search(name) and counted) or (KIND.search(name) and values.different <= FEW):
-        return _categories(name, values, "numbers of groups or kinds", flat, said="by its name: ", order=int, in_order=True)
+        what = "numbers of groups or kinds"
+        return _categories(name, values, what, flat, said="by its name: ", order=int, in_order=True)
 
 
 def keys(name, values):
