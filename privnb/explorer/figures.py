@@ -71,9 +71,9 @@ def value(row):
 
 def beside(row):
     """What stands beside a number: what was asked or is reached without the release, the interval, the direction."""
-    of, letter = facts(row.measure), "".join(f" {IN_WORDS[each][0]}" for each in IN_WORDS if each == row.measure)
+    of, letter = facts(row.measure), IN_WORDS[row.measure][0] if row.measure in IN_WORDS else ""
     if letter and pd.notna(row.value):
-        yield f"{letter.strip()} = {of.written(row.value)}"
+        yield f"{letter} = {of.written(row.value)}"
     if of.baseline == "asked":
         yield f"asked: {of.written(row.baseline)}, {_held(row)}" if pd.notna(row.baseline) else "not asked for"
     elif pd.notna(row.baseline):
@@ -83,7 +83,7 @@ def beside(row):
     if of.unit == "nats":
         yield "to learn how a coin fell is 0.69 nats"
     if row.better:
-        yield f"{f'of{letter}, ' * bool(letter)}{row.better} is better"
+        yield f"of {letter}, {row.better} is better" if letter else f"{row.better} is better"
 
 
 def meaning(row):

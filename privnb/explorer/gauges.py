@@ -144,7 +144,7 @@ def _beside(risk, row, interval):
     """What the number counts, its interval, what is reached without the release, and the cap: sentences."""
     counts = ASKS[risk][2] if row.axis.startswith(f"{risk} in") or row.axis == risk else "for the worst-off person"
     if counts.startswith("more") and row.value < 0:
-        counts = "no more are guessed right than without the file"
+        counts = "no more than without the file"
     said = [f"{', '.join(filter(None, [counts, row.group]))}{interval}."]
     if np.isfinite(row.cap):
         said.append(f"Cap: at most {percent(row.cap)}.")

@@ -23,6 +23,7 @@ from privnb.microdata import expect
 from privnb.microdata.counts import distinct_codes, people_in
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
+from privnb.microdata.writing import FACTS
 from privnb.privacy_models import KAnonymity, achieved
 
 FORMATS = ("CSV", "Parquet")
@@ -197,7 +198,7 @@ def save(dataset, setting, folder, format="CSV"):
     made.mkdir(parents=True, mode=0o700)  # until the owner hands it on, it is the owner's alone
     try:
         files = [_written(table, made / each, format, saved.schema) for each, table in tables.items()]
-        provenance = made / f"{name}.json"
+        provenance = made / f"{files[0].name}{FACTS}"
         text = _provenance(saved, files) | {"measured": _measured(saved), "said": said}
         provenance.write_text(json.dumps(text, indent=1, allow_nan=False) + "\n", encoding="utf-8")
         for path in made.iterdir():

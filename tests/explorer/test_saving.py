@@ -12,6 +12,7 @@ import pytest
 from made_up import CLINIC
 
 from privnb import cli
+from privnb.decision import card
 from privnb.evaluation.predictions import stream
 from privnb.explorer import saving
 from privnb.explorer.numbers import counted
@@ -174,7 +175,7 @@ def test_saving_overwrites_nothing_and_leaves_nothing_half_done(clinic, tmp_path
     folders = [save(clinic, FIVE, tmp_path / "new")[0].parent for _ in range(3)]
     name = "clinic-clinic-Mondrian-k5"
     assert [folder.name for folder in folders] == [name, f"{name}-2", f"{name}-3"]
-    assert {path.name for path in folders[1].iterdir()} == {f"{name}.csv", f"{name}.json"}
+    assert {path.name for path in folders[1].iterdir()} == {f"{name}.csv", f"{name}.csv.provenance.json"}
 
     def full(*_, **__):
         raise OSError("no space left")
@@ -194,6 +195,7 @@ def test_parquet_holds_what_csv_holds(clinic, tmp_path):
     assert saved.value_counts().sort_index().equals(seen.value_counts().sort_index())
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     assert json.loads(provenance.read_text())["files"] == {path.name: digest}
+    assert card.provenance(path)["sanitizer"], "a card reads it, as of a file that `decide` has written"
 
 
 @pytest.mark.parametrize("kind", BUCKETS, ids=lambda setting: setting.sanitizer)

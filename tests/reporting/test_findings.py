@@ -6,6 +6,7 @@ import pytest
 from answers import words
 from rows import finding, frame
 
+from privnb import decision
 from privnb.evaluation.results import join
 from privnb.reporting import findings
 from privnb.reporting.findings.adversary import subgroups
@@ -541,3 +542,23 @@ def test_what_lacks_rows_is_left_out(name):
             text = getattr(findings, name)(part, *others).data
             assert text
             assert "nan" not in text
+
+
+def test_perturbed_releases_of_several_seeds_are_judged_by_their_mean():
+    def linked(sanitizer, parameters, risk, loss):
+        return [
+            (sanitizer, parameters, "reidentification_rate", "", "", risk, NONE, NONE, 0.001),
+            (sanitizer, parameters, "certainty_penalty", "", "", loss, NONE, NONE, NONE),
+        ]
+
+    ends = linked("Identity", "", 1.0, 0.0) + linked("Suppress", "", 0.01, 1.0)
+    parts = [
+        results(*ends, *linked("Mondrian", "k=5", 0.2, 0.3), *linked("RankSwapping", "p=5.0", risk, loss), seed=seed)
+        for seed, risk, loss in ((1, 0.02, 0.6), (2, 0.06, 0.2))
+    ]
+    both = join(*parts)
+    releases = decision.points(both, privacy="reidentification_rate", utility="certainty_penalty")
+    said = repr(findings.perturbation(both, releases, both.iloc[:0]))
+    assert "Of the 1 perturbed releases that are useful" in said
+    assert "4% of people" in said
+    assert "at 40% of the loss" in said, "half of .6 and .2 is useful, .6 is not"

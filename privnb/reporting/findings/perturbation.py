@@ -1,6 +1,6 @@
 """What perturbed releases keep and hide, on one plane with those that generalize."""
 
-from privnb.evaluation.results import setting_name
+from privnb.evaluation.results import over_seeds, setting_name
 from privnb.microdata.sentences import B
 from privnb.reporting.charts.distributions import LITERAL, RECONSTRUCTED
 from privnb.reporting.findings.base import Finding, of_results
@@ -25,11 +25,12 @@ def perturbation(results, releases, recovered):
     """
     if releases.empty:
         return
+    results = over_seeds(results)
     links = of(results, "reidentification_rate", miner="").dropna(subset="value")
-    losses = of(results, releases.utility_measure.iloc[0]).set_index(["sanitizer", "parameters"])
-    most = losses.value.get("Suppress", losses.value).max()
+    losses = of(results, releases.utility_measure.iloc[0]).groupby(["sanitizer", "parameters"]).value.first()
+    most = losses.get("Suppress", losses).max()
     links = links[~links.sanitizer.isin(ENDS)]
-    links = links.assign(loss=[losses.value.get((row.sanitizer, row.parameters)) for row in links.itertuples()])
+    links = links.assign(loss=[losses.get((row.sanitizer, row.parameters)) for row in links.itertuples()])
     useful = links[links.loss <= HALF * most]
     changed = useful[~useful.sanitizer.map(catalogue.group).isin(["generalization", "buckets"])]
     if len(changed):
