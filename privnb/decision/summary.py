@@ -1,6 +1,6 @@
 """The decision in one look, from the results of a report: which release, why, lines of risk and of utility."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -165,7 +165,8 @@ def summary(results):
         "without": ends[(ends.sanitizer != ORIGINAL) & (ends.parameters == "")],
     }
     others = results[(results.dataset == chosen.dataset) & (results.measure == "guessed_without_them")].value.dropna()
-    lines = tuple(_beside_others(_line(*question, sides), others) for question in QUESTIONS)
+    beside = {"attribute_risk": f", which give {percent(others.iloc[0])}"} if len(others) else {}
+    lines = tuple(_line(*question, sides, beside) for question in QUESTIONS)
     if chosen.sanitizer == NONE:
         return Summary("", chosen.reason, lines)
     reserved = results[results.measure == "reservations"]
@@ -173,7 +174,8 @@ def summary(results):
     return Summary(setting_name(chosen), chosen.reason, lines, int(reserved.value.max()) if len(reserved) else 0)
 
 
-def _line(kind, title, measures, sides):
+def _line(kind, title, measures, sides, beside):
+    """`beside`: what is added to the title of a measure."""
     there = [measure for measure in measures if (sides["original"].measure == measure).any()]
     if not there:
         return Line(kind, title, "", "lower" if kind == "risk" else "higher")
@@ -182,13 +184,7 @@ def _line(kind, title, measures, sides):
     baseline = _baseline(name, sides["release"] if len(found["release"]) else sides["original"], found["without"])
     numbers = {side: _number(found[side]) for side in ("original", "release")}
     format = "{:%} of people" if found["original"].of.notna().any() else stated.format
-    return Line(kind, title, format, stated.better, **numbers, baseline=baseline)
-
-
-def _beside_others(line, others):
-    """The line; that of what is guessed beyond others' records says how much these give: `others`, shares."""
-    said = line.title.endswith("beyond others' records") and len(others)
-    return replace(line, title=f"{line.title}, which give {percent(others.iloc[0])}") if said else line
+    return Line(kind, title + beside.get(name, ""), format, stated.better, **numbers, baseline=baseline)
 
 
 def _of(rows, measure):

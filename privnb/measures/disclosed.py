@@ -104,6 +104,9 @@ def surest(groups, values, people):
     Returns
     -------
     tuple of float
+        1: everybody in some group has one value.
+
+    Source: as of `gains.largest_posterior`.
     """
     codes, _ = coded(values)
     counts = (_counts(each, codes, people) for each in (groups, np.zeros_like(groups)))

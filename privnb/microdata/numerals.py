@@ -78,7 +78,7 @@ def percent(share):
 
 def interval(format, value, low, high):
     """A number and the ends of its interval, bare and in the same digits, of which there are enough to tell the ends
-    apart; an end of several times the number has no more of them than it needs: three texts.
+    apart; a high end of several times the number has no more of them than it needs: three texts.
 
     >>> interval("{:%} of people", 0.0886, 0.0841, 0.0932), interval("{:%}", 0.54765, 0.54706, 0.54822)
     (('8.9%', '8.4%', '9.3%'), ('54.8%', '54.7%', '54.8%'))
