@@ -221,7 +221,8 @@ def _excel(path):
     sheet = pd.read_excel(path, header=None, dtype=object)  # with a header, pandas would rename double names
     if sheet.empty:
         raise SchemaError(f"{path.name} is empty. There is nothing to do.")
-    return apart([_cell(name) for name in sheet.iloc[0]]), [_written(sheet[name][1:]) for name in sheet]
+    above = text_files.titles(sheet[: text_files.SEEN].map(_cell).to_numpy().tolist())
+    return apart([_cell(name) for name in sheet.iloc[above]]), [_written(sheet[name][above + 1 :]) for name in sheet]
 
 
 def _statistics(function):

@@ -17,9 +17,11 @@ import numpy as np
 
 from privnb.microdata import engine, unfinished
 from privnb.microdata.names import apart
+from privnb.microdata.notation import NUMBER
 from privnb.microdata.schema import SchemaError
 
 SEPARATORS = ",;\t|"
+SEEN = 20  # rows, among which the columns' names are looked for
 LONGEST = 2_000_000  # bytes of a line; DuckDB refuses more
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # What DuckDB finds wrong with a line.
@@ -153,9 +155,10 @@ def _names(path, file, encoding, layout):
 
 
 def guessed(path):
-    """The layout of a text file with a header: its encoding, and the separator that gives its first line most cells.
+    """The layout of a text file with a header: its encoding, the `titles` above the names of its columns, and the
+    separator that gives most names.
 
-    Where each name there stands in single quotation marks, cells may do so. What is no UTF-8 is taken for Western
+    Where each name stands in single quotation marks, cells may do so. What is no UTF-8 is taken for Western
     European text of Windows (cp1252). Raises SchemaError for a file that is both.
     """
     with path.open("rb") as file:
@@ -175,20 +178,55 @@ def guessed(path):
     def cells(layout):
         return _first(path, io.StringIO(first, newline=""), layout)[0]
 
-    best = max((Layout(separator, encoding) for separator in SEPARATORS), key=lambda each: len(cells(each)))
+    def below_titles(separator):
+        layout = Layout(separator, encoding)
+        rows = []
+        with contextlib.suppress(SchemaError):  # of a row that is too long for names, and may be a record
+            rows.extend(itertools.islice(_rows(path, io.StringIO(first, newline=""), layout), SEEN))
+        above = titles([cells for cells, _ in rows])
+        return replace(layout, skip_lines=rows[above - 1][1] if above else 0)
+
+    best = max(map(below_titles, SEPARATORS), key=lambda each: len(cells(each)))
     single = all(len(cell) > 2 and cell[0] == cell[-1] == "'" for cell in cells(best))
     return replace(best, quote="'") if single else best
+
+
+def titles(rows):
+    """How many rows stand above the names of the columns, as spreadsheets have them: a title, a note, blank ones.
+
+    They have one cell at most, or two of which the first ends in a colon. Then come three names or more, none of them a
+    number, and as many cells in each record.
+
+    >>> titles([["Patients of 2020"], [], ["as of:", "2020-12-31"], ["age", "sex", "town"], ["34", "f", "Bern"]])
+    3
+    >>> titles([["age", "sex", "town"], ["34", "f", "Bern"]])
+    0
+    """
+    held = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    above = next((at for at, row in enumerate(held) if len(row) > 1 + "".join(row[:1]).endswith(":")), 0)
+    names = held[above] if held else []
+    alike = {len(row) for row, cells in zip(rows[above:], held[above:], strict=True) if cells}
+    fits = len(names) > 2 and len(alike) == 1 and len(rows) > above + 1 and any(held[:above])
+    return above if fits and not any(map(NUMBER.fullmatch, names)) else 0
 
 
 def _first(path, lines, layout):
     """The cells of the first line of a text that is not blank, and the number of lines up to its end."""
     above = sum(1 for _ in itertools.islice(lines, layout.skip_lines))
+    for cells, line in _rows(path, lines, layout):
+        if any(cell.strip() for cell in cells):
+            return cells, above + line
+    return [], above
+
+
+def _rows(path, lines, layout):
+    """The cells of each row of a text, and the number of lines up to its end."""
     reader = csv.reader(lines, delimiter=layout.separator, quotechar=layout.quote, skipinitialspace=True)
     try:
-        cells = next((cells for cells in reader if any(cell.strip() for cell in cells)), [])
+        for cells in reader:
+            yield cells, reader.line_num
     except csv.Error as error:
         raise SchemaError(f"{path.name}: line {reader.line_num} cannot be read as CSV: {error}.") from None
-    return cells, above + reader.line_num
 
 
 @contextlib.contextmanager

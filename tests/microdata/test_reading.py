@@ -153,6 +153,34 @@ def test_days_truth_values_and_whole_numbers_as_text(tmp_path):
     assert found == {"day": ["2020-02-29", "2020-02-29 09:00:00"], "yes": ["true", "false"], "n": ["2", None]}
 
 
+TITLES = ["Patients, ward 3; 2020", "", "as of:,31.12.2020"]
+
+
+@pytest.mark.parametrize("above", range(4))
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_names_stand_below_titles(write, tmp_path, above, separator):
+    table = pd.DataFrame({"age": [34, 41], "town": ["Bern", "Chur"], "ill": ["no", None]})
+    lines = [each.replace(",", separator, 1) if ":" in each else f'"{each}"' * bool(each) for each in TITLES[:above]]
+    path = write("\n".join([*lines, table.to_csv(index=False, sep=separator)]).encode(), "a.csv")
+    found, layout, _ = read_unknown(path)
+    assert cells(found) == {"age": ["34", "41"], "town": ["Bern", "Chur"], "ill": ["no", None]}
+    assert layout.skip_lines == above
+    assert cells(read(path, layout)) == cells(found)
+    sheet = [[*each.partition(",")[::2], ""] if ":" in each else [each, "", ""] for each in TITLES[:above]]
+    sheet += [[*table], *table.to_numpy(object).tolist()]
+    pd.DataFrame(sheet).to_excel(tmp_path / "a.xlsx", header=False, index=False)
+    assert cells(read_unknown(tmp_path / "a.xlsx")[0]) == cells(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"name\nSmith, John, Berlin, 12\n", b"name\nDoe, Jane\n", b"as of:,2020\n1,2,3\n", b"age\na,b,c\nd,e,f,g\n"],
+)
+def test_what_is_no_title_is_not_skipped(write, text):
+    with pytest.raises(SchemaError):
+        read_unknown(write(text, "a.csv"))
+
+
 def test_a_library_that_is_not_there(tmp_path, monkeypatch):
     pd.DataFrame({"a": [1]}).to_excel(tmp_path / "x.xlsx", index=False)
     monkeypatch.setattr(reading.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
