@@ -191,28 +191,37 @@ def _columns(args):
 def new(args):
     """Draft the description of an owner's table, with the roles that are given; status 1 if it cannot be confirmed as
     asked."""
-    from privnb.microdata.draft import drafted
-    from privnb.microdata.own_table import OwnTable
-    from privnb.microdata.roles import parsed_missing
-
-    us, missing = shlex.quote(runs_as()), parsed_missing(args.missing or "")
-    path, table = drafted(args.file, args.name, missing=missing)
+    us, (table, news) = shlex.quote(runs_as()), _drafted(args)
+    path = Path("data", table.path.stem, table.path.name)
     try:
-        table, said = _described(OwnTable.open(str(path), table), args)
+        table, said = _described(table, args)
     except ValueError:
-        shutil.rmtree(path.parent)  # so that the same command can be corrected
+        if not args.again:
+            shutil.rmtree(path.parent)  # so that the same command can be corrected
         raise
     draft_still = (
         f"This is a draft. Say what its columns are by menu (`{us} app --describe {path.stem}`), in words "
         f"(`{us} describe --help`), or in an editor as its first lines say. Then"
     )
-    print(path, *said, sep="\n")
+    print(path, *said, *news, sep="\n")
     print(
         f"{draft_still if table.is_draft else 'Now'} run `{us} report --dataset {path.stem}`. "
         f"{path.parent} also holds a copy of {args.file}, which later changes of that file do not reach. Git ignores "
         "that folder, because it holds people's data."
     )
     return int(args.confirm and table.is_draft)
+
+
+def _drafted(args):
+    """The table as it is drafted, and what to know of it, sentences."""
+    from privnb.microdata.draft import drafted
+    from privnb.microdata.own_table import OwnTable, redescribed
+    from privnb.microdata.roles import parsed_missing
+
+    missing = parsed_missing(args.missing or "")
+    if args.again:
+        return redescribed(args.file, args.name, missing=missing)
+    return OwnTable.open(*drafted(args.file, args.name, missing=missing)), []
 
 
 def describe(args):
@@ -445,6 +454,9 @@ def _parser():
         "--missing", metavar="'A: 97|98, B: -'", help="texts that say that no value is there, beside empty cells, NA "
         "and the like",
     )  # fmt: skip
+    command.add_argument(
+        "--again", action="store_true", help="FILE was corrected: take over the roles that its description has"
+    )
     _add_roles(command)
     command.set_defaults(run=new)
 

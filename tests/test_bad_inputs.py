@@ -206,7 +206,7 @@ MADE = {
     "CountQueries", "LargePopulations",
     "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows", "people_rows",
     "Line", "Summary", "Combinations", "check_floor",
-    "OwnTable", "cells", "in_role", "marks", "described_by", "drafted", "named", "proposal", "write",
+    "OwnTable", "cells", "in_role", "marks", "described_by", "drafted", "redescribed", "named", "proposal", "write",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
     "collect", "Node", "AnonymousTree", "Weighted", "Together", "categories", "item", "items_of", "published_model",
     "with_totals", "sums_of", "spread", "separators", "decomposable", "solved",

@@ -14,6 +14,7 @@ import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from privnb.microdata import expect, reading
 from privnb.microdata.column_types import recognized
@@ -64,8 +65,11 @@ def draft(file, name=None, folder="data", missing=None):
     return drafted(file, name, folder, missing)[0]
 
 
-def drafted(file, name=None, folder="data", missing=None):
-    """What `draft` returns, and the records that it read: a Categorical per column, by its name in the description."""
+def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType({})):
+    """What `draft` returns, and the records that it read: a Categorical per column, by its name in the description.
+
+    `known`: more texts as of `missing`, which need not stand in the file.
+    """
     file, folder = Path(expect.path("file", file)), expect.path("folder", folder)
     if name is not None:
         expect.kind("name", name, str)
@@ -84,7 +88,7 @@ def drafted(file, name=None, folder="data", missing=None):
         raise FileExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
     renamed = renamed_in(table)
     mark = mark_of([(table[name], None) for name in table])
-    marked = _marked(table.rename(columns=renamed), mark, missing or {})
+    marked = _marked(table.rename(columns=renamed), mark, missing or {}, known)
     mark = mark or "NA" * any(marked.values())
     values = {name: Values.of(table[own], mark, also=marked[name]) for own, name in zip(table, marked, strict=True)}
     notation = Notation.found([each.texts for each in values.values()], layout and layout.separator)
@@ -132,15 +136,19 @@ def _copied(files, table, work, name):
     return {copy: files}
 
 
-def _marked(table, mark, missing):
+def _marked(table, mark, missing, known):
     """By column the texts that say, beside the `mark`, that a value is missing: `{column: list of str}`, those that are
     given and those that are known.
     """
     for name, texts in missing.items():
         if absent := [text for text in texts if text not in table[checked(name, [*table])].cat.categories]:
             raise ValueError(f"no cell of '{name}' is {absent[0]!r}. Write what means missing as the file does.")
-    found = {name: [*missing.get(name, ()), *marks_in(table[name])] for name in table}
-    return {name: [text for text in dict.fromkeys(texts) if text != mark] for name, texts in found.items()}
+    found = {}
+    for name, column in table.items():
+        there = [text for text in known.get(name, ()) if text in column.cat.categories]
+        texts = dict.fromkeys([*missing.get(name, ()), *there, *marks_in(column)])
+        found[name] = [text for text in texts if text != mark]
+    return found
 
 
 def named(file):

@@ -5,6 +5,7 @@ One module: what is shown and what is written are of the same lines, which may h
 
 import errno
 import os
+import shutil
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ import pandas as pd
 from privnb.microdata import alerts, column_types, description, expect, toml_lines
 from privnb.microdata.column_values import Values
 from privnb.microdata.dataset import cells, described_by, find, marks
-from privnb.microdata.draft import draft, named
+from privnb.microdata.draft import draft, drafted, named
 from privnb.microdata.draft_text import proposal
 from privnb.microdata.examples import examples
 from privnb.microdata.notation import Notation
@@ -272,8 +273,69 @@ def described(file, name="", folder="data"):
         return draft(file, name or None, folder)
     sums = {sum for entry in description.read(path)["files"] for sum in entry.get("made_of", [entry.get("sha256")])}
     if {description.checksum(each) for each in parts(file)} != sums:
-        raise ValueError(f"{path} describes another table than {file}. Give it another name.")
+        raise ValueError(
+            f"{path} describes another table than {file}, or the same before it was corrected. Give it another name, "
+            "or take its roles over: `privnb new FILE --again`."
+        )
     return path
+
+
+def redescribed(file, name=None, folder="data", missing=None):
+    """A corrected file, drafted anew with the roles, days and marks of missing values of its former description.
+
+    It is confirmed if that was and no column is new. The former folder is `<name>-before` then.
+
+    Parameters
+    ----------
+    file, name, folder, missing
+        As of `draft.draft`; what means missing by the former description need not be named.
+
+    Returns
+    -------
+    table : OwnTable
+    said : list of str
+        What to know of it, sentences.
+
+    Raises
+    ------
+    OSError, SchemaError, ValueError
+        As `draft.draft` and `OwnTable.save`; and if `<name>-before` is there. All is as it was then.
+    """
+    if name is not None:
+        expect.kind("name", name, str)
+    file = Path(expect.path("file", file))
+    place = Path(expect.path("folder", folder)) / (name or named(file))
+    path, aside = place / f"{place.name}.toml", place.with_name(f"{place.name}-before")
+    described = description.read(path)
+    former = OwnTable(path, path.read_bytes().decode("utf-8"), pd.DataFrame())
+    if aside.exists():
+        raise FileExistsError(
+            f"{aside} exists already, and the former description goes there. Delete it, or move it away. Nothing "
+            "is changed."
+        )
+    marked = {column: entry.get("missing", ()) for column, entry in described["columns"].items()}
+    place.rename(aside)
+    try:
+        made = OwnTable.open(*drafted(file, place.name, folder, missing, known=marked))
+        chosen, days = (
+            {column: each for column, each in found.items() if column in made.cells}
+            for found in (former.roles.chosen, former.roles.days)
+        )
+        new = [column for column in made.cells if column not in chosen]
+        roles = replace(made.roles.having(chosen), days=made.roles.days | days)
+        roles = replace(roles, none_sensitive=former.roles.none_sensitive, one_each=former.roles.one_each)
+        made, lacks = made.save(roles, confirm=not (former.is_draft or new))
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        aside.rename(place)
+        raise
+    more = [f"New: {', '.join(new)}. Say what they are."] if new else []
+    return made, [
+        *more,
+        *lacks,
+        f"Domains and hierarchies were read anew. What an editor changed in the former ones, and the former records, "
+        f"stand in {aside}. Delete it when you need it no longer.",
+    ]
 
 
 def _kind(domain):

@@ -1,5 +1,6 @@
 """The roles of an owner's table without an editor: what is shown, asked, said and written."""
 
+import shutil
 import tomllib
 from pathlib import Path
 from random import Random
@@ -306,11 +307,49 @@ def test_what_cannot_be_written_is_as_it_was(table, monkeypatch):
 def test_the_same_table_is_opened_again_and_another_one_refused(table):
     assert described("people.csv").resolve() == table.path == described("", "people")
     Path("people.csv").write_text(text(150))
-    with pytest.raises(ValueError, match=r"describes another table than people\.csv\. Give it another name\."):
+    with pytest.raises(ValueError, match=r"describes another table than people\.csv, or .* Give it another name"):
         described("people.csv")
     assert described("people.csv", "others") == Path("data/others/others.toml")
     with pytest.raises(ValueError, match="Give a FILE to describe, or the NAME"):
         described("")
+
+
+def test_a_corrected_file_takes_over_the_roles_of_its_description(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{20 + n % 50},{'mf'[n % 2]},{n % 5 if n % 9 else 97},0{n % 6 + 1}/0{n % 9 + 1}/2019" for n in range(90)]
+    file = tmp_path / "people.csv"
+    file.write_text("\n".join(["age,sex,trust,visit", *rows]))
+    given = ["--missing", "trust: 97", "--sensitive", "trust", "--roles", "sex: neutral", "--days", "visit: mm/dd/yyyy"]
+    assert main(["new", str(file), *given, "--confirm"]) == 0
+    again = ["new", str(file), "--again"]
+    towns = [f"{row},{'AB'[place % 2]}" for place, row in enumerate(rows[4:])]
+    file.write_text("\n".join(["age,sex,trust,visit,town", *towns]))
+    with pytest.raises(ValueError, match=r"before it was corrected.* `privnb new FILE --again`"):
+        described(str(file))
+    assert main(again) == 0
+    assert "New: town. Say what they are." in capsys.readouterr().out
+    table = OwnTable.open("people")
+    assert table.is_draft
+    assert len(table.cells) == 86
+    assert table.roles.names(Role.SENSITIVE) == ["trust"]
+    assert table.roles.names(Role.NEUTRAL) == ["sex"]
+    assert table.roles.days == {"visit": "%m/%d/%Y"}
+    assert 'missing = ["97"]' in table.text or 'missing = "97"' in table.text
+    before = {path: path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file()}
+    assert main(again) == 2
+    assert "people-before exists already" in capsys.readouterr().err
+    assert before == {path: path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file()}
+
+    shutil.rmtree(tmp_path / "data" / "people-before")
+    assert main(["describe", "people", "--confirm"]) == 0
+    file.write_text("\n".join(["age,sex,trust,visit,town", *(f"{row},A" for row in rows)]))
+    assert main([*again, "--missing", "age: 1"]) == 2  # no cell is: all is as it was
+    assert "no cell of 'age' is '1'" in capsys.readouterr().err
+    assert not (tmp_path / "data" / "people-before").exists()
+    assert main(again) == 0
+    assert not OwnTable.open("people").is_draft
+    assert len(load("people")) == 90
+    assert main(["new", str(file), "--name", "nobody", "--again"]) == 2  # nothing to take over
 
 
 def test_a_draft_hands_on_the_records_that_it_read(table, tmp_path):
