@@ -79,13 +79,14 @@ def alerts(values, roles, numeric, pairs=(), copies=()):
 
 
 def _weighs(name, values):
-    """Whether numbers are weights by their name, and are above 0 and 1 on average, as those of a survey often are, or
-    are called what people's weights in kilograms are not.
+    """Whether numbers are weights by their name, and are above 0 and on average what people do not weigh in kilograms
+    or pounds: about 1, or hundreds, as those of a survey often are; or have a name that only sampling weights have.
     """
     if not WEIGHT.search(name) or not values.numbers or values.numbers.low < 0:
         return False
     numbers = pd.to_numeric(values.texts).to_numpy()
-    return bool(SURELY.search(name) or 0.3 < np.average(numbers, weights=values.counts) < 3)
+    mean = np.average(numbers, weights=values.counts)
+    return bool(SURELY.search(name) or 0.3 < mean < 3 or mean > 300)
 
 
 def _unanswered(values):

@@ -383,13 +383,14 @@ def test_weights_are_offered_by_name_and_what_people_weigh_is_not(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     draw = Random(4)
     rows = [
-        f"{draw.uniform(0.2, 2):.3f},{draw.uniform(500, 9000):.0f},{draw.uniform(50, 120):.1f},{draw.randrange(9)}\n"
+        f"{draw.uniform(0.2, 2):.3f},{draw.uniform(500, 9000):.0f},{draw.uniform(50, 120):.1f},{draw.randrange(9)},"
+        f"{draw.uniform(300, 900):.1f},{draw.uniform(90, 250):.0f}\n"
         for _ in range(200)
     ]
-    Path("survey.csv").write_text("pspwght,finalwgt,weight,growth\n" + "".join(rows))
+    Path("survey.csv").write_text("pspwght,finalwgt,weight,growth,weights,weight_lb\n" + "".join(rows))
     table = OwnTable.open(str(draft("survey.csv")))
     said = {each.name for each in table.seen(table.roles) if any("sampling weights" in alert for alert in each.alerts)}
-    assert said == {"pspwght", "finalwgt"}
+    assert said == {"pspwght", "finalwgt", "weights"}
 
 
 SURVEY = [
