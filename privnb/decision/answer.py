@@ -6,14 +6,13 @@ All of it is derived from the content of the card, so that whoever has a card ca
 import math
 
 from privnb.decision import policies
-from privnb.decision.by_policy import in_words
+from privnb.decision.by_policy import SURE, in_words
 from privnb.microdata.numerals import percent
 from privnb.microdata.sentences import listed
 
 KEEPS, RESERVED, BREAKS = "keeps the policy", "keeps the policy, with reservations", "breaks the policy"
 EVEN = 0.5  # a risk without a cap is a reservation from where it is more likely than not
 NAMED = 3  # groups that a sentence names, at most
-SURE = 1 - 1e-9
 
 # What each risk is, where its name is read first.
 MEANS = {
@@ -144,7 +143,7 @@ def _of_a_person(risk):
     most = "" if worst["value"] is not None else "at most "
     befalls = BEFALLS[risk["risk"]].format(target=worst["row"].get("target", "secret"))
     sure = worst["value"] is not None and share >= SURE
-    who, how = ("One person's", " with certainty") if sure else ("The worst-off person's", "")
+    who, how = ("Somebody's", " with certainty") if sure else ("The worst-off person's", "")
     without = "" if worst["baseline"] is None else f" ({percent(worst['baseline'])} without the file)"
     return f"{who} {befalls}{how}: {most}{percent(share)}{without}; {_cap_said(risk, 'largest')}."
 

@@ -23,6 +23,7 @@ from privnb.sanitizers.catalogue import title
 LOSS = "loss"  # the axis of what users lose, beside one axis per cap
 ORIGINAL, BARE = type(Identity()).__name__, type(Suppress()).__name__
 NONE = "none"
+SURE = 1 - 1e-9  # how likely a guess is that is certain
 NAMED = [*SETTING, "setting", "random"]
 
 
@@ -105,6 +106,27 @@ class Decision:
         return kept.setting.iloc[1] if len(kept) > 1 else ""
 
     @property
+    def safer(self):
+        """Where somebody's sensitive value is certain under the chosen release: of those that keep the policy the row
+        of least loss under which nobody's was found to be. None where there is none, or no need of one.
+        """
+        others = self.releases[self.releases.kept & self.releases.certain.isin([False])]  # None where unknown
+        return None if self.chosen is None or not self.chosen.certain or others.empty else others.iloc[0]
+
+    @property
+    def certainty(self):
+        """What it costs that nobody's sensitive value is certain, a sentence; empty where nobody's is."""
+        if self.chosen is None or not self.chosen.certain:
+            return ""
+        if (other := self.safer) is None:
+            return (
+                "Somebody's sensitive value is certain; of no other release that keeps the policy was it found "
+                "that nobody's is."
+            )
+        where = f"{other.setting}, where users lose {in_words(other.loss, other.loss_low, other.loss_high)}"
+        return f"Somebody's sensitive value is certain; nobody's under {where}."
+
+    @property
     def near(self):
         """Releases that keep the policy, and whose loss may be the chosen one's: a list of settings."""
         if self.chosen is None:
@@ -159,6 +181,7 @@ class Decision:
             said.append(f"Its loss may be the same as that of {', '.join(self.near[:3])}.")
         if self.runner_up:
             said.append(f"The runner-up is {self.runner_up}.")
+        said += filter(None, [self.certainty])
         said += filter(None, [self._nearest()] if chosen is None else [])
         said.append(
             f"The risks of {'the original' if chosen is None else chosen.setting} beside the caps:"
@@ -325,11 +348,13 @@ def judged(results, policy, found):
     DataFrame
         Columns `sanitizer`, `parameters`, `setting`, `random`; `loss`, `loss_low`, `loss_high`; `kept`; `reasons`: why
         it is ruled out, a list; `status`: "efficient", "dominated", "undecided" as of `decision.points`, over all axes,
-        or "refused" below the floor.
+        or "refused" below the floor; `certain`: whether somebody's sensitive value is certain and was not without the
+        release, None where unknown.
     """
+    certain = _certain(results)
     below = refused(results, found.drop_duplicates(SETTING), policy.floor)
     rows = []
-    for (_, axes), under in zip(found.groupby(SETTING, sort=False), below, strict=True):
+    for (made, axes), under in zip(found.groupby(SETTING, sort=False), below, strict=True):
         loss = axes[axes.axis == LOSS].iloc[0]
         reasons = [under] if under else []
         # Of what is below the floor no more is measured, which is no second reason.
@@ -337,10 +362,19 @@ def judged(results, policy, found):
         reasons += [_broken(row) for row in caps.itertuples() if not keeps(row)]
         reasons += [loss.reason] if loss.reason else []
         numbers = {"loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
-        rows.append({**loss[NAMED], **numbers, "kept": not reasons, "reasons": reasons, "below": under})
-    table = pd.DataFrame(rows)
+        own = {"kept": not reasons, "reasons": reasons, "below": under, "certain": certain.get(made)}
+        rows.append({**loss[NAMED], **numbers, **own})
+    table = pd.DataFrame(rows).astype({"certain": object})
     table["status"] = np.where(table.below != "", "refused", _dominance(found, table))
     return _in_order(table.drop(columns="below"))
+
+
+def _certain(results):
+    """`{release: whether somebody's sensitive value is certain and was not without it}`, where that was measured."""
+    worst = results[(results.measure == "attribute_risk") & (results.variant == "largest") & (results.group == "")]
+    worst = worst[(worst.control == "") & worst.value.notna()]
+    sure = (worst.value >= SURE) & ~(worst.baseline >= SURE)
+    return {made: bool(each.any()) for made, each in sure.groupby([worst[name] for name in SETTING])}
 
 
 def _in_order(releases):

@@ -36,6 +36,7 @@ from privnb.privacy_models.grading import grade
 VERSION = 2  # of the card's form, see card.schema.json
 SCHEMA = Path(__file__).with_name("card.schema.json")
 ENDING = ".card.json"
+SAFER = "nobody's value certain"  # of another release, where somebody's is
 LONG = 200  # values of a taxonomy that is written out
 NAMED = 20  # releases that are ruled out by name
 ROW = [name for name in KEY if name not in ("seed", "miner")]  # a number is a mean over seeds, of the best miner each
@@ -392,12 +393,16 @@ def _groups(own, dataset):
 
 
 def _beside(decision, results, of):
-    """The release that is next to this one, and what both lose and risk; None where no other keeps the policy."""
+    """The release that is next to this one, the safer one where somebody's value is certain under this; and what both
+    lose and risk. None where no other keeps the policy.
+    """
     others = decision.releases[decision.releases.kept & ~_of(decision.releases, of)]
     if others.empty:
         return None
-    both = {"this": of, "other": others.iloc[0]}
-    said = {"release": others.iloc[0].setting, "is": "chosen" if others.index[0] == 0 else "runner-up"}
+    first, safer = others.iloc[0], decision.safer if others.index[0] else None
+    both = {"this": of, "other": first if safer is None else safer}
+    is_it = "chosen" if others.index[0] == 0 else "runner-up" if safer is None else SAFER
+    said = {"release": both["other"].setting, "is": is_it}
     return said | {name: _in_short(results, row) for name, row in both.items()}
 
 

@@ -51,7 +51,8 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     many = len(dataset.schema.quasi_identifiers)
     whose = ", one per person," if dataset.schema.person is None else f" of {dataset.headcount:,} people"
     of_table = f"It has {len(dataset):,} records{whose} and {many} quasi-identifier{'s' * (many > 1)}."
-    said = [of_table, found.decision.tightest, _instead(found.decision, dataset.schema), note.data if note else ""]
+    closest = found.decision.certainty or found.decision.tightest
+    said = [of_table, closest, _instead(found.decision, dataset.schema), note.data if note else ""]
     said = " ".join(filter(None, said))
     row = recommendation(found.results, found.decision.choice, found.decision.why, said)
     (original, bare), target, size = ends(), sensitive_name(dataset, None), profile_of(profile)

@@ -29,6 +29,7 @@ def results(releases):
         columns = {
             "identity": ("identity_risk", {"variant": "largest"}), "attribute": ("attribute_risk", {}),
             "cost": ("cost", {}), "people": ("smallest_combination", {}),
+            **({"surest": ("attribute_risk", {"variant": "largest"})} if "surest" in found else {}),
         }  # fmt: skip
         for key, (measure, more) in columns.items():
             values = found.get(key, MISSING)
@@ -184,6 +185,31 @@ def test_the_cap_that_the_choice_uses_most_is_said():
     assert decided(policy=other).tightest.startswith("Closest to its cap: attribute, ")
     none = RiskPolicy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
     assert decided(policy=none).tightest == ""
+
+
+@pytest.mark.parametrize(
+    ("surest", "said"),
+    [
+        ({11: 1.0, 20: 1.0, 40: 0.7}, "nobody's under Full-domain recoding, k = 40, where users lose 90%."),
+        ({11: 1.0, 20: 0.9, 40: 0.7}, "nobody's under Mondrian, k = 20, where users lose 50%."),
+        ({11: 1.0, 20: [0.9, 1.0]}, "of no other release that keeps the policy was it found that nobody's is."),
+        ({11: 1.0}, "of no other release that keeps the policy was it found that nobody's is."),
+        ({11: 0.9, 20: 0.5}, ""),
+        ({20: 1.0, 40: 1.0}, ""),
+    ],
+)
+def test_what_it_costs_that_nobodys_value_is_certain_is_said(surest, said):
+    names = ("Identity", "Suppress", "Mondrian k=11", "Mondrian k=20", "FullDomain k=40")
+    few = {name: RELEASES[name] for name in names}
+    few["FullDomain k=40"] = few["FullDomain k=40"] | {"cost": 0.72}
+    few["Suppress"] = few["Suppress"] | {"identity": 0.2}  # so that it does not keep the policy
+    found = decided({
+        name: of_it | ({"surest": surest[k]} if (k := int(name.partition("=")[2] or 0)) in surest else {})
+        for name, of_it in few.items()
+    })
+    assert found.setting == "Mondrian, k = 11"
+    assert found.certainty.partition("certain; ")[2] == said
+    assert (found.certainty in found.sentences) == bool(said)
 
 
 def test_vectors_between_the_ends():

@@ -176,6 +176,19 @@ def test_the_runner_up_stands_beside_the_chosen_release(made):
     assert f"<th>{found.runner_up} (runner-up)</th>" in release_card.page(card)
 
 
+def test_a_release_under_which_nobodys_value_is_certain_goes_before_the_runner_up(made):
+    path, found, results, card = made
+    assert card.content["decision"]["beside"]["is"] == "runner-up", "else this checks nothing"
+    kept = found.releases.kept[found.releases.kept].index
+    releases = found.releases.assign(certain=[place < kept[-1] for place in found.releases.index])
+    safer = cards.card(path, replace(found, releases=releases), results, load(CLINIC))
+    last = found.releases.setting[kept[-1]]
+    assert last != found.runner_up, "else this checks nothing"
+    beside = safer.content["decision"]["beside"]
+    assert (beside["release"], beside["is"]) == (last, "nobody's value certain")
+    assert re.findall("<h2>(Beside.*)</h2>", release_card.page(safer)) == [f"Beside {last}: nobody&#39;s value certain"]
+
+
 def plain(content):
     """A content with nothing to hold against it."""
     bare = deepcopy(content)
@@ -194,7 +207,7 @@ def one(value, baseline=0.0, **row):
 RESERVATIONS = {
     "a person whose secret is certain": (
         lambda risks, _: risks[1].update(worst_person=one(1.0, 0.58, target="vote")),
-        "One person's vote can be guessed with certainty: 100% (58% without the file); "
+        "Somebody's vote can be guessed with certainty: 100% (58% without the file); "
         "the policy caps the average alone.",
     ),
     "a risk without a cap": (
