@@ -37,8 +37,8 @@ def test_nobody_who_guards_is_breached_afterwards(results):
 
 def test_what_is_said(results):
     own, guarded = results
-    said = findings.own_wishes(own).data + findings.own_wishes(guarded).data
-    assert "5% of people ask for the larger k" in said
+    said = findings.own_wishes(own, (2, 20)).data + findings.own_wishes(guarded, (2, 20)).data
+    assert "5% of people ask for k = 20 and get it" in said
     assert "guard" in said
 
 

@@ -2,18 +2,21 @@
 
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import of
-from privnb.studies.aggarwal_yu_2008.own_wishes import AFTER, ALL, BEFORE, FEW, OWN
+from privnb.studies.aggarwal_yu_2008.own_wishes import AFTER, ALL, BEFORE, FEW, OWN, check_pair
 
 
-@of_results(otherwise="No wish was tried on this table.")
-def own_wishes(results):
+@of_results(otherwise="No wish was tried on this table.", ks=check_pair)
+def own_wishes(results, ks):
     """What a k that each asks for loses beside one k for all, and what guarding costs.
 
     Parameters
     ----------
     results : DataFrame
         Of `studies.own_k` and `studies.guards`, joined.
+    ks : tuple of int
+        The smaller k and the larger one, as of `own_k`.
     """
+    k, larger = ks
     losses = of(results, "certainty_penalty")
     if len(losses):
         share = losses.bound.min()
@@ -22,13 +25,13 @@ def own_wishes(results):
         )
         yield Finding.of(
             mine,
-            f"Loss where {share:.0%} of people ask for the larger k and get it",
+            f"Loss where {share:.0%} of people ask for k = {larger} and get it",
             setting="",
-            beside={"that k for all": for_all.value, "the smaller k for all": small.value},
+            beside={f"k = {larger} for all": for_all.value, f"k = {k} for all": small.value},
         )
         kept = of(results, "wishes_kept", variant=FEW, bound=share).dropna(subset="value")
         if len(kept):
-            yield Finding.of(kept.iloc[0], "Wishes kept if all get the smaller k", setting="")
+            yield Finding.of(kept.iloc[0], f"Wishes kept if all get k = {k}", setting="")
     breached = of(results, "wishes_breached", variant=BEFORE).dropna(subset="value")
     if len(breached):
         yield Finding.of(breached.iloc[0], "People who guard their value and are breached all the same", setting="")

@@ -119,6 +119,12 @@ def check_ks(k, larger, dataset):
     return k, larger
 
 
+def check_pair(name, ks):
+    """Raise ValueError unless `ks` are the smaller and the larger k of everybody and of those who ask."""
+    if not (isinstance(ks, tuple | list) and len(ks) == 2 and all(map(expect.is_whole, ks)) and 1 < ks[0] < ks[1]):
+        raise ValueError(f"{name} must be the smaller and the larger k, got {expect.found(ks)}.")
+
+
 def check_breach(share):
     """The largest breach probability, checked: a share above 0, at most 1."""
     return expect.share("BREACH", share)
@@ -146,13 +152,10 @@ def own_k(dataset, shares, ks, *, fewest=withholding.LIMIT, seed=1):
     """
     expect.these(dataset=dataset, fewest=fewest, seed=seed)
     _check_shares(shares)
-    if not (isinstance(ks, tuple | list) and len(ks) == 2):
-        raise ValueError(f"ks must be the smaller and the larger k, got {expect.found(ks)}.")
+    check_pair("ks", ks)
     k, larger = check_ks(*ks, dataset)
-    for_all = {
-        FEW: Mondrian(KAnonymity(k)).sanitize(dataset, rng=seed),
-        ALL: Mondrian(KAnonymity(larger)).sanitize(dataset, rng=seed),
-    }
+    one_k = {FEW: KAnonymity(k), ALL: KAnonymity(larger)}
+    for_all = {variant: Mondrian(model).sanitize(dataset, rng=seed) for variant, model in one_k.items()}
     found, draws = [], np.random.default_rng(seed).random(len(dataset))
     for share in shares:
         asks = draws < share
