@@ -123,8 +123,8 @@ class Decision:
                 "Somebody's sensitive value is certain; of no other release that keeps the policy was it found "
                 "that nobody's is."
             )
-        where = f"{other.setting}, where users lose {in_words(other.loss, other.loss_low, other.loss_high)}"
-        return f"Somebody's sensitive value is certain; nobody's under {where}."
+        lost = in_words(other.loss, other.loss_low, other.loss_high)
+        return f"Somebody's sensitive value is certain; nobody's under {other.setting} ({lost} lost)."
 
     @property
     def near(self):

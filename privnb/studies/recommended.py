@@ -50,7 +50,7 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     note, floor = as_they_are(dataset), found.decision.policy.floor
     many = len(dataset.schema.quasi_identifiers)
     whose = ", one per person," if dataset.schema.person is None else f" of {dataset.headcount:,} people"
-    of_table = f"It has {len(dataset):,} records{whose} and {many} quasi-identifier{'s' * (many > 1)}."
+    of_table = f"{len(dataset):,} records{whose} and {many} quasi-identifier{'s' * (many > 1)}."
     closest = found.decision.certainty or found.decision.tightest
     said = [of_table, closest, _instead(found.decision, dataset.schema), note.data if note else ""]
     said = " ".join(filter(None, said))

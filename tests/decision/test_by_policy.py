@@ -190,8 +190,8 @@ def test_the_cap_that_the_choice_uses_most_is_said():
 @pytest.mark.parametrize(
     ("surest", "said"),
     [
-        ({11: 1.0, 20: 1.0, 40: 0.7}, "nobody's under Full-domain recoding, k = 40, where users lose 90%."),
-        ({11: 1.0, 20: 0.9, 40: 0.7}, "nobody's under Mondrian, k = 20, where users lose 50%."),
+        ({11: 1.0, 20: 1.0, 40: 0.7}, "nobody's under Full-domain recoding, k = 40 (90% lost)."),
+        ({11: 1.0, 20: 0.9, 40: 0.7}, "nobody's under Mondrian, k = 20 (50% lost)."),
         ({11: 1.0, 20: [0.9, 1.0]}, "of no other release that keeps the policy was it found that nobody's is."),
         ({11: 1.0}, "of no other release that keeps the policy was it found that nobody's is."),
         ({11: 0.9, 20: 0.5}, ""),
