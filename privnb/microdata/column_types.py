@@ -52,6 +52,8 @@ GROUP = re.compile(
 KIND = named("sex|gender|geschl(echt)?|sexe|race|ethnic(ity)?|marital|religion|nationality|citizenship|employment")
 PART = named("area|zone|sector|block|cluster|stratum|strata|psu")  # of a country or a sample; an area may be a size
 POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
+SICK = re.compile(r"icd|diagn|(^|[\W_])dx", re.IGNORECASE)
+ICD = r"[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?"  # the classification of diseases, ICD-10
 COORDINATE = named("lat|latitude|lon|lng|long|longitude")
 YEAR = named("year|years?_?of|yr|jahr|annee|année|born|birth|built")
 TIME = named("year|quarter|month|week|day|date|time|period|wave|visit|round|session")
@@ -281,7 +283,9 @@ def years(name, values):
 
 
 def codes(name, values):
-    """Codes, such as post codes: by name, by British looks, or as digits of one length of which one begins with 0."""
+    """Codes, such as post codes: by name, by British looks, or as digits of one length of which one begins with 0; and
+    those of diseases, by their looks, of which the point is a part unless the name says what they are.
+    """
     lengths = values.texts.str.len()
     one_length = lengths.min() == lengths.max() in range(3, 9)
     if values.different < 3 or values.different > LEAVES:
@@ -291,6 +295,8 @@ def codes(name, values):
     digits = one_length and values.match(r"\d+") and values.texts.str.startswith("0").any()
     if digits or (one_length and POST.search(name)):
         return _categories(name, values, "codes", taxonomies.prefixes, most=4, in_order=True)
+    if values.match(ICD) and (SICK.search(name) or values.texts.str.contains(".", regex=False).mean() > 0.5):
+        return _categories(name, values, "ICD codes", taxonomies.beginnings, most=4, in_order=True)
     if POST.search(name) and lengths.max() <= 10:
         return _categories(name, values, "codes of several lengths", taxonomies.beginnings, most=4, in_order=True)
 
