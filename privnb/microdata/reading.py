@@ -24,6 +24,7 @@ from privnb.microdata.schema import SchemaError, text
 from privnb.microdata.text_files import guessed
 
 MOST = 1_000  # columns
+MUCH = 4  # times as many cells as the next one has the sheet that is surely the table
 # No leading zero: those are codes, such as postcodes. An exponent has a sign, as in 2.5e-04: 12E3 may be a code.
 YEAR = re.compile(r"1[5-9]\d\d|2[01]\d\d")
 TEXT, PARQUET, EXCEL = "text", "a Parquet file", "an Excel workbook"
@@ -218,11 +219,25 @@ def parquet_columns(path):
 
 def _excel(path):
     _needed("openpyxl", path)
-    sheet = pd.read_excel(path, header=None, dtype=object)  # with a header, pandas would rename double names
+    with pd.ExcelFile(path, engine="openpyxl") as book:
+        sizes = {each.title: (each.max_row or 0) * (each.max_column or 0) for each in book.book.worksheets}
+        # With a header, pandas would rename double names.
+        sheet = pd.read_excel(book, _largest(path, sizes), header=None, dtype=object)
     if sheet.empty:
         raise SchemaError(f"{path.name} is empty. There is nothing to do.")
     above = text_files.titles(sheet[: text_files.SEEN].map(_cell).to_numpy().tolist())
     return apart([_cell(name) for name in sheet.iloc[above]]), [_written(sheet[name][above + 1 :]) for name in sheet]
+
+
+def _largest(path, sizes):
+    """The sheet of a workbook that is the table: by far the largest, `{sheet: cells}`."""
+    first, *others = sorted(sizes, key=sizes.get, reverse=True)
+    if others and MUCH * sizes[others[0]] > sizes[first]:
+        raise SchemaError(
+            f"{path.name} has several sheets that may be the table, such as {first!r} and {others[0]!r}. Save the one "
+            "that is in a file of its own."
+        )
+    return first
 
 
 def _statistics(function):

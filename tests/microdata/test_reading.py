@@ -172,6 +172,19 @@ def test_names_stand_below_titles(write, tmp_path, above, separator):
     assert cells(read_unknown(tmp_path / "a.xlsx")[0]) == cells(found)
 
 
+def test_the_largest_sheet_is_the_table(tmp_path):
+    table = pd.DataFrame({"age": map(str, range(20, 60)), "ill": ["no", "yes"] * 20})
+    legend = pd.DataFrame({"column": ["age", "ill"], "meaning": ["years", "at the visit"]})
+    for rows, name in ((table, "a.xlsx"), (pd.concat([legend] * 5), "b.xlsx")):
+        with pd.ExcelWriter(tmp_path / name) as book:
+            legend.to_excel(book, sheet_name="Read me", index=False)
+            rows.to_excel(book, sheet_name="Data", index=False)
+            pd.DataFrame().to_excel(book, sheet_name="Empty")
+    assert cells(read(tmp_path / "a.xlsx")) == cells(table)
+    with pytest.raises(SchemaError, match="may be the table, such as 'Data' and 'Read me'"):
+        read(tmp_path / "b.xlsx")
+
+
 @pytest.mark.parametrize(
     "text",
     [b"name\nSmith, John, Berlin, 12\n", b"name\nDoe, Jane\n", b"as of:,2020\n1,2,3\n", b"age\na,b,c\nd,e,f,g\n"],
