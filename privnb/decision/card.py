@@ -480,7 +480,8 @@ def _entry(schema, hierarchies, name, how):
     if name not in schema.names():
         return {**entry, "role": "of the release", "domain": "", "unit": "", "labels": "", "taxonomy": []}
     attribute, generalization = schema[name], hierarchies.get(name)
-    paths = generalization.rows if isinstance(generalization, Taxonomy) else ()
+    named = isinstance(generalization, Taxonomy) and not getattr(attribute.domain, "read", False)
+    paths = generalization.rows if named else ()
     return {
         **entry,
         "role": str(attribute.role),

@@ -89,6 +89,13 @@ def _weighs(name, values):
     return bool(SURELY.search(name) or 0.3 < mean < 3 or mean > 300)
 
 
+def _spellings(values):
+    """Values that are alike but for capitals and spaces: list of texts, a few."""
+    plain = values.texts.str.split().str.join(" ").str.casefold()
+    alike = values.texts[plain.duplicated(keep=False)].groupby(plain, sort=False)
+    return [" and ".join(map(repr, each)) for _, each in itertools.islice(alike, FEW_CODES)]
+
+
 def _unanswered(values):
     """The texts of numbers that seem to be codes: 97, 98 or 9999 far above all others, or below 0 where no other is."""
     coded = values.texts.str.fullmatch(CODE).to_numpy(dtype=bool)
@@ -114,6 +121,11 @@ def _alone(name, values, role, numeric):
         yield (
             f"mixed: {words.sum():,} of {values.records:,} values are no numbers. If they say that one is missing, "
             f"draft it anew {how}: numbers are published in ranges, and texts are not"
+        )
+    if not numeric and (ways := _spellings(values)):
+        yield (
+            f"written in several ways, each of which counts as a value of its own: {'; '.join(ways)}. If they mean the "
+            "same, correct the file and take it anew with --again"
         )
     if numeric and (codes := _unanswered(values)):
         yield (

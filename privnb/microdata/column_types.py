@@ -21,6 +21,7 @@ from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, flat, taxonomies
 from privnb.microdata.hierarchy.merging import merged
 from privnb.microdata.notation import Notation
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
+from privnb.microdata.withholding import LIMIT
 
 
 def named(words):
@@ -302,8 +303,9 @@ def codes(name, values):
 
 
 def free_text(name, values):
-    """Sentences, of which hardly two are alike."""
-    if values.nearly_unique and not values.numbers and values.texts.str.len().mean() > LONG:
+    """Sentences, of which most are one person's."""
+    own = values.nearly_unique or (values.different > FEW and (values.counts == 1).mean() > 0.5)
+    if own and not values.numbers and values.texts.str.len().mean() > LONG:
         words = values.texts.str.split().str.len().mean()
         return Column(name, Role.UNUSED, f"free text, {words:.0f} words on average: who can say what it gives away?")
 
@@ -382,7 +384,8 @@ def _categories(name, values, what, tree, said="", order=str, **how):
     attribute = Attribute(name, KNOWN, domain)
     whole = flat(attribute) if tree is flat else tree(attribute, apart=values.marks)
     with contextlib.suppress(SchemaError):  # two values with | between them may be a third one
-        whole = merged(whole, values.records_of(), **how)
+        # Texts of any kind may be a person's own; what is in an order, and codes, is not.
+        whole = merged(whole, values.records_of(), named=LIMIT * (tree is flat and "in_order" not in how), **how)
     many = f"{values.different} {what}" if values.different != 1 else "one value"
     return Column(name, attribute.role, f"{said}{many}{values.gaps}", domain, whole)
 

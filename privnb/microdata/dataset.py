@@ -551,7 +551,7 @@ def _attribute(folder, name, entry):
         except SchemaError as error:
             raise SchemaError(f"column '{name}': {error}") from None
     elif domain is not None:
-        domain = Categories(tuple(domain))
+        domain = Categories(tuple(domain), read=entry.get("proposed", False))
     try:
         role = Role(entry["role"])
     except (KeyError, ValueError):

@@ -18,6 +18,7 @@ from privnb.microdata import progress
 from privnb.microdata.column_types import DAYS
 from privnb.microdata.notation import THOUSANDS
 from privnb.microdata.schema import Role, SchemaError
+from privnb.microdata.toml_lines import proposals
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,8 @@ KEYS = Table(
 
 
 def read(path):
-    """The description in the file at `path`, as TOML reads it, every key of it checked.
+    """The description in the file at `path`, as TOML reads it, every key of it checked; `proposed` is a key more of
+    each column whose domain a draft read from the records, and that nobody has replaced.
 
     Raises SchemaError for what is no TOML in UTF-8, a key that is unknown or missing, and a value that cannot be, and
     OSError, which names the file.
@@ -206,6 +208,8 @@ def read(path):
             f"{path.name} lacks [{'], ['.join(absent)}]. See data/adult/adult.toml for one that is whole."
         )
     _check(path.name, "", text, KEYS)
+    for name in proposals(whole.decode("utf-8")):
+        text["columns"][name]["proposed"] = True
     return text
 
 

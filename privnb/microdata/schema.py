@@ -303,18 +303,29 @@ LISTED = 50  # values of a domain of which some are named
 
 @dataclass(frozen=True)
 class Categories(_Domain):
-    """A fixed list of values, written as text."""
+    """A fixed list of values, written as text.
+
+    Parameters
+    ----------
+    values : tuple of str
+    read : bool
+        Whether they were read from the records: one may be a single person's, and no report names them.
+    """
 
     values: tuple[str, ...]
+    read: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     def __post_init__(self):
         expect.all_of("values", self.values, str)
+        expect.kind("read", self.read, bool)
         if len(set(self.values)) != len(self.values) or not self.values:
             raise SchemaError(f"a domain of categories needs distinct values, got {list(self.values)}.")
 
     def __str__(self):
         many = f"{len(self.values):,} values"
-        if len(self.values) > LISTED:  # which nobody knows by heart; read from records, few have each
+        if self.read:
+            return f"{many}, read from the records"
+        if len(self.values) > LISTED:  # which nobody knows by heart
             return many
         return f"{many}: {', '.join(self.values[:4])}" + (", ..." if len(self.values) > 4 else "")
 

@@ -102,6 +102,8 @@ def test_what_is_recognized_and_what_is_said():
         ("sex", [(1, 2, 9)[n % 3] for n in MANY], KNOWN, "by its name: 3 numbers of groups or kinds"),
         ("years of employment", [n % 30 for n in MANY], KNOWN, "a number, 30 different"),
         ("area", [45 + n % 10 for n in MANY], KNOWN, "a number, 10 different"),
+        ("open", [f"I live at {n} Mill Lane and have two children" for n in MANY] + ["nothing at all"] * 60,
+         Role.UNUSED, "free text"),
         ("shirt", ["S", "M", "L", "XL"] * 15, KNOWN, "in order: 4 values"),
         ("band", ["<18", "18-24", "25-64", "65+"] * 15, KNOWN, "in order: 4 values"),
         ("town", ["Ulm", "Bonn", "Trier"] * 20, KNOWN, "3 values"),

@@ -314,6 +314,15 @@ def test_the_same_table_is_opened_again_and_another_one_refused(table):
         described("")
 
 
+def test_one_word_in_several_ways_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    towns = ["Köln", "KÖLN", "Ulm", "Ulm ", "Bonn"]
+    Path("people.csv").write_text("town,age\n" + "".join(f"{towns[n % 5]},{n % 50}\n" for n in range(200)))
+    table = OwnTable.open(str(draft("people.csv")))
+    (said,) = [alert for alert in table.seen(table.roles)[0].alerts if "written in several ways" in alert]
+    assert "of its own: 'Köln' and 'KÖLN'; 'Ulm' and 'Ulm '. If" in said
+
+
 def test_a_corrected_file_takes_over_the_roles_of_its_description(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows = [f"{20 + n % 50},{'mf'[n % 2]},{n % 5 if n % 9 else 97},0{n % 6 + 1}/0{n % 9 + 1}/2019" for n in range(90)]

@@ -13,7 +13,7 @@ LISTED = 3  # a label of more members says how many there are
 AT_ONCE = 4  # neighbours that are joined in one step: so the rare end of an order soon is one group
 
 
-def merged(tree, counts, most=3, in_order=False, lowest=0):
+def merged(tree, counts, most=3, in_order=False, lowest=0, named=0):
     """The tree with levels in between, so that no node has more than `most` children, in order up to four.
 
     Mondrian cuts a node if each of its children that occurs holds k people. In one step from a value to `*`, one rare
@@ -31,12 +31,15 @@ def merged(tree, counts, most=3, in_order=False, lowest=0):
         Whether only neighbours are merged, up to four in one, those with the fewest records first.
     lowest : int
         The level of the lowest nodes that are merged; 0: the leaves; -1: the children of `*`.
+    named : int
+        How many records a member has at least that a new label names, where the leaves are children of `*`: what fewer
+        people have may be a person's own words. The others are numbered.
 
     Returns
     -------
     Taxonomy
         With all levels of `tree`. A new label lists two or three members with | between them; of more it names the
-        first and the last in their order, or without one the commonest.
+        first and the last in their order, or without one the commonest, unless even that has fewer than `named`.
 
     Raises
     ------
@@ -55,6 +58,7 @@ def merged(tree, counts, most=3, in_order=False, lowest=0):
     expect.kind("tree", tree, Taxonomy)
     expect.kind("counts", counts, Mapping)
     expect.whole("most", most, 2)
+    expect.whole("named", named, 0)
     expect.kind("in_order", in_order, bool)
     if not (expect.is_whole(lowest) and -tree.height <= lowest < tree.height):
         raise ValueError(f"lowest must be a level of the tree below *, 0 to {tree.height - 1}, got {lowest!r}.")
@@ -67,7 +71,7 @@ def merged(tree, counts, most=3, in_order=False, lowest=0):
         parent = np.empty(len(children), dtype=np.intp)
         parent[codes] = pd.factorize(upper)[0]
         families = np.split(np.argsort(parent, kind="stable"), np.cumsum(np.bincount(parent))[:-1])
-        steps = [(own, [*_steps(children[own], records[own], most, in_order)]) for own in families]
+        steps = [(own, [*_steps(children[own], records[own], most, in_order, named)]) for own in families]
         depth = max(len(each) for _, each in steps) if level >= lowest % tree.height else 0
         for step in range(depth):
             labels = children.copy()
@@ -80,7 +84,7 @@ def merged(tree, counts, most=3, in_order=False, lowest=0):
     return Taxonomy(tree.name, tuple(found[row[0]] for row in tree._as_given))
 
 
-def _steps(children, records, most, in_order):
+def _steps(children, records, most, in_order, named):
     """For each level in between, from the lowest up, the label of the group that holds each child: object array.
 
     `children`: object array (m,) of labels; `records`: of each, integer array (m,).
@@ -90,7 +94,7 @@ def _steps(children, records, most, in_order):
         joined = (_neighbours if in_order else _rarest)(np.bincount(group, records).astype(np.int64), most)
         group = joined[group]
         number = int(group.max()) + 1
-        yield _labels(children, records, group, in_order)[group]
+        yield _labels(children, records, group, in_order, named)[group]
 
 
 def _rarest(sums, most):
@@ -112,18 +116,21 @@ def _neighbours(sums, most):
     return np.repeat(np.arange(len(found)), [groups for _, groups in found])
 
 
-def _labels(children, records, group, in_order):
+def _labels(children, records, group, in_order, named):
     """The label of each group: object array (groups,). `group`: of each child, integer array (m,)."""
     sizes = np.bincount(group)
     ends = np.cumsum(sizes)
     members = children[np.argsort(group, kind="stable")]
-    commonest = children[np.lexsort([-records, group])[ends - sizes]]  # of equally common ones the first
+    most = np.lexsort([-records, group])[ends - sizes]  # the commonest; of equally common ones the first
+    rarest = np.minimum.reduceat(records[np.argsort(group, kind="stable")], ends - sizes)
     found = np.empty(len(sizes), dtype=object)
-    for place, (size, end, most_of_them) in enumerate(zip(sizes.tolist(), ends.tolist(), commonest, strict=True)):
-        if size <= LISTED:
+    for place, (size, end) in enumerate(zip(sizes.tolist(), ends.tolist(), strict=True)):
+        if size <= LISTED and rarest[place] >= named:
             found[place] = "|".join(members[end - size : end])
         elif in_order:
             found[place] = f"{members[end - size]} to {members[end - 1]}"
+        elif records[most[place]] >= named:
+            found[place] = f"{children[most[place]]} and {size - 1} others"
         else:
-            found[place] = f"{most_of_them} and {size - 1} others"
+            found[place] = f"{size} rare ones ({place + 1} of {len(sizes)})"
     return found

@@ -72,3 +72,17 @@ def test_one_rare_value_does_not_forbid_every_cut():
         losses.append(certainty_penalty(Mondrian(KAnonymity(5)).sanitize(data, rng=0)))
     assert losses[0] == 1
     assert losses[1] < 0.05
+
+
+def test_what_few_people_have_is_not_named():
+    said = {"no": 90, "some": 20, "a lot": 12} | {f"I live at {n} Mill Lane": 1 for n in range(20)}
+    rows = [row for value in said for row in [(value, "*")]]
+    for most in (2, 3, 4):
+        tree = merged(Taxonomy("answer", tuple(rows)), said, most, named=10)
+        labels = {label for path in tree.rows for label in path[1:]}
+        assert not [label for label in labels if "Mill" in label]
+        assert any("rare ones (" in label for label in labels)
+        assert any(label.startswith("no") for label in labels)
+        assert any(
+            "Mill" in label for path in merged(Taxonomy("answer", tuple(rows)), said, most).rows for label in path[1:]
+        )
