@@ -101,8 +101,8 @@ class Mask(Sanitizer):
             table[attribute.name] = of_codes(np.zeros(len(table), dtype=np.int8), [SUPPRESSED])
         if len(columns) < len(new) or {*columns} & {*dataset.schema.names()}:
             raise SanitizationError(
-                f"{self!r}: two columns would have one name, each of an attribute and a value of it. Rename a column or "
-                "a value."
+                f"{self!r}: two columns would have one name, each of an attribute and a value of it. Rename a column, "
+                "or a value."
             )
         table = having(table, columns)
         facts = {"new": tuple(new), "noisy": laws}
