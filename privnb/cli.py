@@ -191,10 +191,18 @@ def _columns(args):
 def new(args):
     """Draft the description of an owner's table, with the roles that are given; status 1 if it cannot be confirmed as
     asked."""
-    us, (table, news) = shlex.quote(runs_as()), _drafted(args)
-    path = Path("data", table.path.stem, table.path.name)
+    from privnb.microdata.draft import drafted
+    from privnb.microdata.own_table import OwnTable, redescribed
+    from privnb.microdata.roles import parsed_missing
+
+    us, missing, news = shlex.quote(runs_as()), parsed_missing(args.missing or ""), []
+    if args.again:
+        table, news = redescribed(args.file, args.name, missing=missing)
+        path = Path("data", table.path.stem, table.path.name)
+    else:
+        path, table = drafted(args.file, args.name, missing=missing)
     try:
-        table, said = _described(table, args)
+        table, said = _described(table if args.again else OwnTable.open(str(path), table), args)
     except ValueError:
         if not args.again:
             shutil.rmtree(path.parent)  # so that the same command can be corrected
@@ -210,18 +218,6 @@ def new(args):
         "that folder, because it holds people's data."
     )
     return int(args.confirm and table.is_draft)
-
-
-def _drafted(args):
-    """The table as it is drafted, and what to know of it, sentences."""
-    from privnb.microdata.draft import drafted
-    from privnb.microdata.own_table import OwnTable, redescribed
-    from privnb.microdata.roles import parsed_missing
-
-    missing = parsed_missing(args.missing or "")
-    if args.again:
-        return redescribed(args.file, args.name, missing=missing)
-    return OwnTable.open(*drafted(args.file, args.name, missing=missing)), []
 
 
 def describe(args):

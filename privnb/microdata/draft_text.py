@@ -115,13 +115,13 @@ def text(name, files, layout, notation, records, mark, columns, renamed, checked
     for file, own in files.items():
         head += f"\n[[files]]\npath = {quoted(offered(file.name))}\n"
         head += _sums(file, own) if checked else ""
+        if layout and layout.skip_lines:
+            head += f"skip_lines = {layout.skip_lines} # a guess: a title, it seems, above the columns' names\n"
     head += "\n[format]\n"
     if layout:
         head += f"separator = {quoted(layout.separator)}\n"
     if layout and layout.quote != '"':
         head += f"quote = {quoted(layout.quote)}\n"
-    if layout and layout.skip_lines:
-        head += f"skip_lines = {layout.skip_lines} # a guess: a title, as it seems, above the columns' names\n"
     if layout and layout.encoding != "utf-8":
         head += f"encoding = {quoted(layout.encoding)} # a guess: see whether letters with accents are right\n"
     if notation.decimal != ".":

@@ -484,3 +484,14 @@ def test_the_draft_of_the_clinic(here):
     assert schema["weight"].domain.step == 0.1
     assert schema["postcode"].domain.values[0] == "01011"
     assert "?" in schema["region"].domain.values
+
+
+def test_a_table_below_a_title_is_drafted_loaded_and_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{n % 9};{'fm'[n % 2]};{'ny'[n % 3 > 1]}" for n in range(90)]
+    Path("town.csv").write_text("\n".join(["Our town, 2020", "", "age;sex;ill", *rows]))
+    assert cli.main(["new", "town.csv", "--sensitive", "ill", "--confirm"]) == 0
+    assert len(load("town")) == 90
+    assert cli.main(["check", "town.csv", "--dataset", "town"]) == 0
+    assert cli.main(["sanitize", "town", "--model", "k=5", "--out", "out.csv"]) == 0
+    assert len(Path("out.csv").read_text().splitlines()) == 91
