@@ -23,9 +23,12 @@ LEFT = 0.1  # of the faults of a guess without the other column
 MOST = 60  # columns, each of which is compared with each
 ORDER = 0.99  # rank correlation
 KNOWN = Role.QUASI_IDENTIFIER
-WEIGHT = re.compile(r"w(eigh|gh?)ts?(?![a-z])|(^|[\W_])wts?([\W_\d]|$)", re.IGNORECASE)
+WEIGHT = re.compile(
+    r"w(eigh|gh?)ts?(?![a-z])|(^|[\W_])wts?([\W_\d]|$)|hochrechnung|gewicht|(^|[\W_])(b?p?hrf|gew|poids|pond)([\W_\d]|$)",
+    re.IGNORECASE,
+)
 SURELY = re.compile(r"(fnl|final|sampl\w*|survey|design|post|expansion|anal\w*|psp)[\W_]?w(eigh|gh?)t", re.IGNORECASE)
-CODE = r"9+[6-9]|-\d+"  # how surveys write that nobody answered
+CODES = (r"-\d+", r"9+[6-9]")  # how surveys write that nobody answered
 FEW_CODES = 4
 MANY_NUMBERS = 10  # different ones: of fewer, `determined` says what is to be said
 
@@ -98,14 +101,16 @@ def _spellings(values):
 
 def _unanswered(values):
     """The texts of numbers that seem to be codes: 97, 98 or 9999 far above all others, or below 0 where no other is."""
-    coded = values.texts.str.fullmatch(CODE).to_numpy(dtype=bool)
-    if not values.numbers or not coded.any() or coded.all():
+    if not values.numbers:
         return []
-    numbers = pd.to_numeric(values.texts).to_numpy()
-    others = numbers[~coded]
-    apart = coded & ((numbers > 2 * others.max()) | (numbers < min(others.min(), 0)))
-    few = apart.sum() <= FEW_CODES and others.min() >= 0 and (coded == apart).all()
-    return sorted(values.texts[apart], key=float) if few else []
+    numbers, found = pd.to_numeric(values.texts).to_numpy(), np.zeros(len(values.texts), dtype=bool)
+    for looks in CODES:
+        coded = values.texts.str.fullmatch(looks).to_numpy(dtype=bool)
+        others = numbers[~(coded | found)]
+        apart = coded & ((numbers < 0) | (numbers > 2 * others.max(initial=0)))
+        if len(others) and others.min() >= 0 and (coded == apart).all():
+            found |= apart
+    return sorted(values.texts[found], key=float) if found.sum() <= FEW_CODES else []
 
 
 def _alone(name, values, role, numeric):

@@ -427,6 +427,24 @@ def test_codes_that_stand_apart_are_said_and_are_no_numbers_once_they_are_named(
     assert read.table["income"].isna().sum() == sum(i % 9 == 0 for i in range(360))
 
 
+@pytest.mark.parametrize(
+    ("numbers", "codes"),
+    [
+        ([*range(90, 1100), -1, -2, -9], "-9, -2 and -1 stand apart"),
+        ([*range(90, 1100), 99999], "99999 stands apart"),
+        ([*range(10, 40), -1, 98], "-1 and 98 stand apart"),
+        ([*range(-40, 1100), -99], ""),
+        ([*range(40, 98), 98, 99], ""),
+    ],
+)
+def test_codes_are_those_that_no_number_is_near(tmp_path, monkeypatch, numbers, codes):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("\n".join(["income,sex", *(f"{number},f" for number in numbers)]))
+    table = OwnTable.open(str(draft("people.csv")))
+    said = [alert for alert in table.seen(table.roles)[0].alerts if "apart" in alert]
+    assert [each.partition(" from")[0] for each in said] == [codes] * bool(codes)
+
+
 def test_each_column_may_have_a_mark_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [
