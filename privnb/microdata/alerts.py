@@ -108,7 +108,8 @@ def _unanswered(values):
         coded = values.texts.str.fullmatch(looks).to_numpy(dtype=bool)
         others = numbers[~(coded | found)]
         apart = coded & ((numbers < 0) | (numbers > 2 * others.max(initial=0)))
-        if len(others) and others.min() >= 0 and (coded == apart).all():
+        others = numbers[~(apart | found)]  # 98 among numbers up to 60 is one of them
+        if len(others) and others.min() >= 0 and (numbers[apart] < 0).all() | (numbers[apart] > 2 * others.max()).all():
             found |= apart
     return sorted(values.texts[found], key=float) if found.sum() <= FEW_CODES else []
 
