@@ -124,6 +124,10 @@ def _of_what_else(content):
     free = [risk["risk"] for risk in content["risks"] if not risk["caps"]]
     if free:
         yield f"The policy sets no cap on {listed(free)}."
+    for others in filter(None, (risk["others"] for risk in content["risks"])):
+        if others["value"] is not None:
+            share = percent(others["value"])
+            yield f"From all other people's records alone {share} of people's secrets are guessed right."
     if "anti-utility" in free:
         yield f"Anti-utility: {MEANS['anti-utility']}."
     lost = content["uses"]["lost"]

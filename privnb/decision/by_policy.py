@@ -110,13 +110,21 @@ class Decision:
         """Where somebody's sensitive value is certain under the chosen release: of those that keep the policy the row
         of least loss under which nobody's was found to be. None where there is none, or no need of one.
         """
-        others = self.releases[self.releases.kept & self.releases.certain.isin([False])]  # None where unknown
-        return None if self.chosen is None or not self.chosen.certain or others.empty else others.iloc[0]
+        others = self.releases[self.releases.kept & (self.releases.certain == "no")]
+        return None if self.chosen is None or self.chosen.certain != "yes" or others.empty else others.iloc[0]
 
     @property
     def certainty(self):
-        """What it costs that nobody's sensitive value is certain, a sentence; empty where nobody's is."""
-        if self.chosen is None or not self.chosen.certain:
+        """What it costs that nobody's sensitive value is certain, or that it is withheld whether somebody's is: a
+        sentence; empty where nobody's is, and where that is unknown.
+        """
+        certain = "" if self.chosen is None else self.chosen.certain
+        if certain == "withheld":
+            return (
+                "Whether somebody's sensitive value is certain tells of few people and is withheld; to the owner "
+                "`privnb check` says it."
+            )
+        if certain != "yes":
             return ""
         if (other := self.safer) is None:
             return (
@@ -349,7 +357,7 @@ def judged(results, policy, found):
         Columns `sanitizer`, `parameters`, `setting`, `random`; `loss`, `loss_low`, `loss_high`; `kept`; `reasons`: why
         it is ruled out, a list; `status`: "efficient", "dominated", "undecided" as of `decision.points`, over all axes,
         or "refused" below the floor; `certain`: whether somebody's sensitive value is certain and was not without the
-        release, None where unknown.
+        release, "yes", "no", "withheld", or empty where unknown.
     """
     certain = _certain(results)
     below = refused(results, found.drop_duplicates(SETTING), policy.floor)
@@ -362,19 +370,20 @@ def judged(results, policy, found):
         reasons += [_broken(row) for row in caps.itertuples() if not keeps(row)]
         reasons += [loss.reason] if loss.reason else []
         numbers = {"loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
-        own = {"kept": not reasons, "reasons": reasons, "below": under, "certain": certain.get(made)}
+        own = {"kept": not reasons, "reasons": reasons, "below": under, "certain": certain.get(made, "")}
         rows.append({**loss[NAMED], **numbers, **own})
-    table = pd.DataFrame(rows).astype({"certain": object})
+    table = pd.DataFrame(rows)
     table["status"] = np.where(table.below != "", "refused", _dominance(found, table))
     return _in_order(table.drop(columns="below"))
 
 
 def _certain(results):
-    """`{release: whether somebody's sensitive value is certain and was not without it}`, where that was measured."""
+    """`{release: whether somebody's sensitive value is certain and was not without it}`, in words as in `judged`."""
     worst = results[(results.measure == "attribute_risk") & (results.variant == "largest") & (results.group == "")]
-    worst = worst[(worst.control == "") & worst.value.notna()]
+    worst = worst[(worst.control == "") & (worst.value.notna() | (worst.status == "withheld"))]
     sure = (worst.value >= SURE) & ~(worst.baseline >= SURE)
-    return {made: bool(each.any()) for made, each in sure.groupby([worst[name] for name in SETTING])}
+    said = pd.Series(np.select([sure, worst.value.isna()], ["yes", "withheld"], "no"), worst.index)
+    return {made: max(each) for made, each in said.groupby([worst[name] for name in SETTING])}  # "yes" before all
 
 
 def _in_order(releases):

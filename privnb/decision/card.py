@@ -33,7 +33,7 @@ from privnb.microdata.unknown_files import Unknown
 from privnb.microdata.writing import FACTS
 from privnb.privacy_models.grading import grade
 
-VERSION = 2  # of the card's form, see card.schema.json
+VERSION = 3  # of the card's form, see card.schema.json
 SCHEMA = Path(__file__).with_name("card.schema.json")
 ENDING = ".card.json"
 SAFER = "nobody's value certain"  # of another release, where somebody's is
@@ -53,7 +53,7 @@ ASKS = {
     "attribute": (
         "Can somebody learn what a person keeps secret?",
         "knows a person's quasi-identifiers, and guesses what is sensitive",
-        "more of the people are guessed right than without the file",
+        "more of the people are guessed right than from all other people's records",
     ),
     "linkability": (
         "Can somebody join two parts of a person's record?",
@@ -352,6 +352,8 @@ def _risk(risk, own, axes, policy, groups):
     said |= {"worst_group": next((each for each in own_groups if each["value"] > 0), None), "groups": len(own_groups)}
     said |= {"groups_withheld": groups["withheld_by"].get(measure, 0)}
     said["ceiling"] = ceiling[0] if ceiling else None
+    others = _numbers(own[own.measure == "guessed_without_them"]) if risk == "attribute" else []
+    said["others"] = others[0] if others else None
     of = None if rows.empty else facts(measure)
     said |= {"unit": of.unit if of else "", "baseline_is": of.baseline if of else "", "source": of.source if of else ""}
     capped = [cap for cap in policy.caps if cap.measure == measure]

@@ -193,10 +193,15 @@ WHOSE = {"mean": ", on average", "largest": ", worst-off person"}  # whom a cap 
 
 def _mean_said(mean, counts):
     none = counts.startswith("more") and mean["value"] is not None and mean["value"] <= 0
-    return f"{NO_BETTER}: {with_interval(mean)}" if none else with_interval(mean)
+    return f"{NO_BETTER} {_compared(counts)}: {with_interval(mean)}" if none else with_interval(mean)
 
 
-NO_BETTER = "no better than guessing without the file"
+NO_BETTER = "no better than guessing"
+
+
+def _compared(counts):
+    """What a gain is over, of the words for what its mean counts: without the file, unless they say it."""
+    return next((counts[counts.index(each) :] for each in ("from ", "without ") if each in counts), "without the file")
 
 
 def _no_group(risk):
@@ -231,6 +236,8 @@ def _shown(risk, content):
         said.append(f"It is unknown. {risk['unknown']} Unknown does not mean low.")
     if mean := risk["mean"]:
         said.append(_on_average(mean, risk["counts"]))
+        if risk["others"]:
+            said.append(f"From all other people's records {with_interval(risk['others'])} are guessed right already.")
         if mean["value"] is not None and mean["value"] < 0:
             said.append("Below 0 the file misleads more often than it helps.")
         if mean["baseline"]:

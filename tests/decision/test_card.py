@@ -180,7 +180,7 @@ def test_a_release_under_which_nobodys_value_is_certain_goes_before_the_runner_u
     path, found, results, card = made
     assert card.content["decision"]["beside"]["is"] == "runner-up", "else this checks nothing"
     kept = found.releases.kept[found.releases.kept].index
-    releases = found.releases.assign(certain=[place < kept[-1] for place in found.releases.index])
+    releases = found.releases.assign(certain=["yes" if place < kept[-1] else "no" for place in found.releases.index])
     safer = cards.card(path, replace(found, releases=releases), results, load(CLINIC))
     last = found.releases.setting[kept[-1]]
     assert last != found.runner_up, "else this checks nothing"
