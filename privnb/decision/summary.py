@@ -158,6 +158,7 @@ def summary(results):
     chosen = decided.iloc[0]
     rows = results[(results.dataset == chosen.dataset) & results.measure.isin([n for q in QUESTIONS for n in q[2]])]
     rows = as_shares(over_seeds(rows.drop_duplicates(KEY)))  # notebooks may ask for the same number
+    rows = _as_on_the_card(rows)
     ends = rows[rows.sanitizer.map(group) == "the ends"]
     sides = {
         "original": rows[rows.sanitizer == ORIGINAL],
@@ -172,6 +173,15 @@ def summary(results):
     reserved = results[results.measure == "reservations"]
     reserved = reserved[(reserved[SETTING] == chosen[SETTING]).all(axis=1)]
     return Summary(setting_name(chosen), chosen.reason, lines, int(reserved.value.max()) if len(reserved) else 0)
+
+
+def _as_on_the_card(rows):
+    """The rows with the surest guess as a card has it, of people: of records it may be another number."""
+    surest = rows[(rows.measure == "attribute_risk") & (rows.variant == "largest")]
+    if surest.empty:
+        return rows
+    others = rows[rows.measure != "largest_posterior"]
+    return pd.concat([others, surest.assign(measure="largest_posterior", variant="", of=np.nan)], ignore_index=True)
 
 
 def _line(kind, title, measures, sides, beside):

@@ -144,3 +144,16 @@ def test_where_nothing_is_recommended_the_original_stands_alone(results):
     assert (none.setting, none.reason) == ("", "None keeps it. Measured on town, sensitive job.")
     assert all(line.release is None for line in none.lines)
     assert none.lines[0].original[0] == 0.4
+
+
+def test_the_surest_guess_is_the_cards(results):
+    title = "sensitive value guessed, worst-off person"
+    assert lines(results)[title].release[0] == 0.6
+    largest = [
+        made("town", *setting, 1, "attribute_risk", "", "job", value, MISSING, MISSING, 0.5, "lower", variant="largest")
+        for setting, value in ((("Identity", ""), 1.0), (("Mondrian", "k=10"), 0.7))
+    ]
+    found = lines(join(results, tidy(largest)))
+    line = found[title]
+    assert (line.original[0], line.release[0], line.baseline[0]) == (1.0, 0.7, 0.5)
+    assert found["attribute: sensitive value guessed beyond others' records"].release[0] == 0.05
