@@ -274,7 +274,7 @@ def decide(args):
     from privnb.decision import policies
     from privnb.microdata.dataset import load
     from privnb.reporting import chosen_release
-    from privnb.studies import record_by_record, searched, study
+    from privnb.studies import as_they_are, record_by_record, searched, study
 
     policy = policies.read(args.policy)
     if args.release:
@@ -286,7 +286,7 @@ def decide(args):
         dataset, policy, profile=args.profile, seeds=args.seeds, store=args.store or "", records=len(whole)
     )
     ended = chosen_release.end(args.name, found, dataset, args.release, study=named)
-    print(ended.said)
+    print(*filter(None, [ended.said, as_they_are(dataset)]), sep="\n")
     return int(ended.found.chosen is None)
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 from privnb.measures.information_loss import average_class_size, certainty_penalty, discernibility
 from privnb.microdata.counts import distinct_codes, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.names import some_of
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
 from privnb.privacy_models import achieved
@@ -105,10 +106,16 @@ def _notes(release, others):
     if release.provenance.note:
         yield release.provenance.note
     neutral = [name for name in release.schema.names(Role.NEUTRAL) if name in release.treated("exact")]
+    sensitive = [name for name in release.schema.sensitive if name in release.cells]
     if neutral and release.buckets is None and _fewest(release, neutral) == 1:
         yield (
-            f"By its labels together with {', '.join(neutral)}, as in the table, somebody's record stands alone. "
+            f"By its labels together with {some_of(neutral)}, as in the table, somebody's record stands alone. "
             "Nothing is promised of these columns."
+        )
+    elif sensitive[1:] and release.buckets is None and _fewest(release, [*neutral, *sensitive]) == 1:
+        yield (
+            f"By its labels together with what is sensitive, {some_of(sensitive)}, somebody's record stands alone: who "
+            "knows one of these values of a person may learn the others."
         )
     if others:
         yield (

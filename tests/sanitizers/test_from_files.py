@@ -638,3 +638,13 @@ def test_files_without_a_header_are_read_by_their_description(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     sanitize("adult", Mondrian(KAnonymity(100)), "new.csv", study="li-li")
     assert len(pd.read_csv("new.csv")) == 45_222
+
+
+@pytest.mark.parametrize(("pays", "alone"), [(1, False), (240, True)])
+def test_who_stands_alone_by_several_sensitive_columns_is_said(here, pays, alone):
+    rows = [f"{n % 8},{'fm'[n % 2]},{'xyz'[n % 3]},{1000 + 90 * (n % pays)}" for n in range(240)]
+    Path("staff.csv").write_text("\n".join(["age,sex,mark,pay", *rows]))
+    assert cli.main(["new", "staff.csv", "--sensitive", "mark, pay", "--confirm"]) == 0
+    made = sanitize("staff", "k=5", "out.csv")
+    said = json.loads(Path("out.csv.provenance.json").read_text())["note"]
+    assert ("what is sensitive, mark, pay, somebody's record stands alone" in said) is alone, made
