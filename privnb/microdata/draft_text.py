@@ -165,4 +165,5 @@ def _domain(domain):
         return f"[{', '.join(map(quoted, domain.values))}]"
     step = "" if domain.step == 1 else f", step = {domain.step}"
     missing = "" if domain.missing is None else f", missing = {quoted(domain.missing)}"
-    return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {cuts.grain(domain)}{missing} }}"
+    parted = cuts.grain(domain) if domain.cuts == cuts.points(domain, None) else [*domain.cuts]
+    return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {parted}{missing} }}"

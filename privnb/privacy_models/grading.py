@@ -107,7 +107,7 @@ def grade(table, quasi_identifiers=None, sensitive=None, person=None, times=None
         ("records", records, "records", f"'{person}' says whose each is."),
         ("people", all_people, "people", "Each may have several records, and counts in every class that has one."),
     ]
-    rows = [("records", records, "people", "One row per person.")] if person is None else rows
+    rows = [("records", records, "people", "Each counts as one person.")] if person is None else rows
     rows += [
         ("quasi-identifiers", len(names), "columns", f"What an adversary may know: {', '.join(map(str, names))}."),
         ("classes", len(sizes), "classes", "Groups of people whom these columns cannot tell apart."),

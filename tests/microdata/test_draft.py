@@ -495,3 +495,17 @@ def test_a_table_below_a_title_is_drafted_loaded_and_written(tmp_path, monkeypat
     assert cli.main(["check", "town.csv", "--dataset", "town"]) == 0
     assert cli.main(["sanitize", "town", "--model", "k=5", "--out", "out.csv"]) == 0
     assert len(Path("out.csv").read_text().splitlines()) == 91
+
+
+@pytest.mark.parametrize(("richest", "cut"), [(1_250_000, True), (90_000, False)])
+def test_one_large_number_does_not_put_everybody_into_one_interval(tmp_path, monkeypatch, richest, cut):
+    monkeypatch.chdir(tmp_path)
+    pays = [*(20_000 + 211 * n for n in range(300)), richest]
+    Path("pay.csv").write_text("\n".join(["pay,sex", *(f"{pay},{'fm'[pay % 2]}" for pay in pays)]))
+    assert cli.main(["new", "pay.csv", "--sensitive", "pay", "--confirm"]) == 0
+    assert ("cut where nearly all people are" in Path("data/pay/pay.toml").read_text()) is cut
+    bands = load("pay").table["pay"].value_counts()
+    assert bands.max() < len(pays) / 4
+    high = load("pay").schema["pay"].domain.numbers.high
+    highest = bands[[label for label in bands.index if label.endswith(f"-{high}")]]
+    assert highest.sum() > 1 or not cut, "nobody is alone at the end"
