@@ -7,6 +7,7 @@ import math
 
 from privnb.decision import policies
 from privnb.decision.by_policy import SURE, in_words
+from privnb.microdata.names import some_of
 from privnb.microdata.numerals import percent
 from privnb.microdata.sentences import listed
 
@@ -72,6 +73,9 @@ def _of_risks(risks, people, groups):
         worst, mean = risk["worst_person"], risk["mean"]
         if not _capped(risk, "largest") and _likely(worst):
             yield people[risk["risk"]]
+        if not _capped(risk, "largest") and risk["risk"] == "attribute" and _withheld(worst):
+            target = worst["row"].get("target", "secret")
+            yield f"Whether somebody's {target} is certain is withheld: it would tell of few people."
         if not risk["caps"] and _likely(mean):
             yield f"On average {percent(mean['value'])} {risk['counts']}; the policy sets no cap."
         elif not risk["caps"] and _likely(risk["worst_group"]):
@@ -109,6 +113,8 @@ def _of_the_making(content):
             yield "Of the policy's source only a digest was read, not the source itself: its caps are our reading."
         else:
             yield "The policy does not say that anybody checked it against its source."
+    if others := content["unmeasured"]:
+        yield f"Nobody measured what the file gives away of {some_of(others)}, which is sensitive, too."
     if decision["chosen"] != decision["release"]:
         yield "The policy does not choose this release."
     if content["measured_on"] != done.get("dataset"):
@@ -135,7 +141,7 @@ def _of_what_else(content):
         yield f"Its users lose {percent(lost['value'])} of what there is to lose."
         yield "0% is the original, and 100% a file without quasi-identifiers."
     if content["decision"]["drawn"]:
-        yield "The file is one of many draws. The numbers are means over draws."
+        yield "The file is one of many that could have been made: its own numbers may differ from the measured ones."
 
 
 def _of_a_person(risk):
@@ -176,6 +182,11 @@ def _cap_said(risk, statistic):
 
 def _capped(risk, statistic):
     return any(cap["statistic"] == statistic for cap in risk["caps"])
+
+
+def _withheld(number):
+    """Whether a number is known and not shown, nor a bound of it."""
+    return number is not None and number["value"] is None and number["high"] is None
 
 
 def _likely(number):

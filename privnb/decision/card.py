@@ -32,6 +32,7 @@ from privnb.microdata.treatment import KINDS, TRUE
 from privnb.microdata.unknown_files import Unknown
 from privnb.microdata.writing import FACTS
 from privnb.privacy_models.grading import grade
+from privnb.sanitizers.catalogue import kinds
 
 VERSION = 3  # of the card's form, see card.schema.json
 SCHEMA = Path(__file__).with_name("card.schema.json")
@@ -192,7 +193,8 @@ def card(release_path, decision, results, dataset, of=None):
         "risks": [_risk(risk, own, axes, decision.policy, groups) for risk in policies.RISKS],
         "worst_groups": groups,
         "uses": _uses(own, axes, decision.policy),
-        "not_tried": [*_unmeasured(own, schema), *NOT_TRIED],
+        "unmeasured": _others(own, schema),
+        "not_tried": [*_unmeasured(own, schema), *_of_buckets(done), *NOT_TRIED],
         "dictionary": [_entry(schema, hierarchies, name, how) for name, how in done["columns"].items()],
     }
     content |= {"answer": answer(content)}
@@ -438,7 +440,7 @@ def _decision(decision, of):
         "chosen": decision.setting,
         "sanitizer": of.sanitizer,
         "parameters": of.parameters,
-        "drawn": bool(of.random),
+        "drawn": bool(of.random) or not kinds()[of.sanitizer].order_invariant,
         "runner_up": decision.runner_up,
         "as_good": list(decision.near),
         "releases": len(decision.releases),
@@ -469,10 +471,20 @@ def _unmeasured(own, schema):
             yield f"The risk of {risk} was not measured."
         elif measured(own[own.measure == measure]).empty:
             yield f"The risk of {risk} cannot be measured of this release."
+    for name in _others(own, schema):
+        yield f"Nobody measured what the file gives away of {name}, which is sensitive."
+
+
+def _others(own, schema):
+    """The sensitive attributes of which nobody measured what the file gives away."""
     guessed = {*own.target[own.measure == _measure("attribute")]}
-    for name in schema.sensitive[1:]:
-        if name not in guessed:
-            yield f"Nobody measured what the file gives away of {name}, which is sensitive."
+    return [name for name in schema.sensitive[1:] if name not in guessed]
+
+
+def _of_buckets(done):
+    """What nobody tried on buckets: sentences."""
+    if any(how.startswith("bucketized") for how in done["columns"].values()):
+        yield "Nobody learned from all buckets together whose value is whose (Kifer, SIGMOD 2009), which may tell more."
 
 
 def _entry(schema, hierarchies, name, how):

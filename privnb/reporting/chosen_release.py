@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 from privnb.decision import card
 from privnb.decision.card import Card, CardError
+from privnb.decision.points import same
 from privnb.microdata import expect, unfinished
-from privnb.microdata.counts import combinations, people_in
+from privnb.microdata.counts import coded, combinations, people_in, tabulated_in_parts
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.memory import Memory
+from privnb.microdata.numerals import percent
 from privnb.microdata.schema import NotForThisTable, SchemaError
 from privnb.microdata.sentences import say
 from privnb.microdata.unknown_files import Unknown
@@ -157,7 +159,7 @@ def _written(source, found, dataset, out, **given):
     ended = []
 
     def beside(made, written, release):
-        if why := next(_broken(made, written, release, found.decision.policy.floor), ""):
+        if why := next(_broken(made, written, release, found.decision.policy), ""):
             raise FileRefused(why)
         signed = card.card(made, found.decision, found.results, dataset)
         answer = signed.content["answer"]
@@ -181,7 +183,7 @@ def _said(found, written, answer, page):
     return "\n\n".join([_text(found.sentences), *lines])
 
 
-def _broken(made, written, release, floor):
+def _broken(made, written, release, policy):
     """Why the rows of a file may not leave, counted again in it: sentences."""
     schema, exact = release.schema, Unknown.of(made)
     names = [name for name in (*schema.quasi_identifiers, *schema.sensitive) if name in exact.names]
@@ -189,9 +191,28 @@ def _broken(made, written, release, floor):
     yield from (f"{reason[0].upper()}{reason[1:]}." for reason in broken_in_rows(release, cells, times))
     alike = people_in(combinations(cells[[*schema.quasi_identifiers]]).index, times=times)
     # Of a table with a key, people are counted before it is left out: the file holds rows.
+    floor = policy.floor
     smallest = min(int(alike.min()), written.smallest or floor) if written.buckets is None else int(alike.min())
     if smallest < floor:
         yield f"Fewer than {floor} people share its rarest combination of quasi-identifiers."
+    if schema.sensitive and written.buckets is None and schema.person is None:
+        yield from _surer(cells, schema, times, policy)
+
+
+def _surer(cells, schema, times, policy):
+    """Why a secret is surer in a file than its policy allows, though it was not in the release that was measured: of
+    the records in another order some sanitizers make other classes.
+    """
+    name, classes = schema.sensitive[0], combinations(cells[[*schema.quasi_identifiers]]).index
+    codes, values = coded(cells[name])
+    held = tabulated_in_parts(classes, codes, (classes.max() + 1, len(values)), times)
+    surest = max((part.max(axis=1) / part.sum(axis=1)).max() for part in held)
+    for cap in policy.caps:
+        if cap.measure == "attribute_risk" and cap.variant and surest > cap.most and not same(surest, cap.most):
+            yield (
+                f"In this file somebody's {name} can be guessed with a probability of {percent(surest)}, above the cap "
+                f"of {percent(cap.most)}. It is made anew, of the records in another order than was measured."
+            )
 
 
 def _scan(texts, source):

@@ -16,9 +16,10 @@ from naming import naming
 from privnb import cli, studies
 from privnb.decision import card
 from privnb.decision import decide as decide_again
+from privnb.decision.policies import Cap
 from privnb.microdata import leaks, unfinished, writing
 from privnb.microdata.dataset import load
-from privnb.microdata.schema import NotForThisTable
+from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import chosen_release
 from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, from_files, in_parts
@@ -303,3 +304,15 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_search(place, c
     with naming(place):
         assert decide(clinic, tmp_path / place).status == 2
     assert [each.name for each in tmp_path.iterdir()] == ["there.csv"]
+
+
+@pytest.mark.parametrize(("cap", "refused"), [(0.6, True), (0.75, False), (0.9, False)])
+def test_a_file_in_which_a_secret_is_surer_than_the_policy_allows_is_refused(cap, refused):
+    """Nine people in two classes, of whom three in four have one illness in the second: 75%."""
+    cells = pd.DataFrame({"age": ["1-5"] * 5 + ["6-9"] * 4, "ill": [*"abcab", *"aaab"]})
+    age = Attribute("age", Role.QUASI_IDENTIFIER, Numbers(1, 9))
+    schema = Schema("t", (age, Attribute("ill", Role.SENSITIVE, Categories(("a", "b", "c")))))
+    policy = SimpleNamespace(caps=(Cap("attribute", cap, "largest"), Cap("attribute", 0.1)))
+    said = [*chosen_release._surer(cells, schema, None, policy)]
+    assert bool(said) is refused
+    assert not said or "somebody's ill can be guessed with a probability of 75%, above the cap of 60%." in said[0]
