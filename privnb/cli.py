@@ -255,7 +255,7 @@ def _described(table, args):
     if roles != table.roles or (args.confirm and table.is_draft):
         table, lacks = table.save(roles, confirm=args.confirm)
     alerts = [f"{each.name}: {alert}." for each in table.seen(roles) for alert in each.alerts]
-    return table, [*alerts, roles.publishes, *lacks]
+    return table, [*alerts, *filter(None, [table.copies]), roles.publishes, *lacks]
 
 
 def sanitize(args):

@@ -101,7 +101,7 @@ class YourTable:
     def _draw(self):
         self._page.html = str(
             form(self.table.seen(self.roles), self.roles, self.table.day_forms)
-            + state(self.roles, self.said or self._unsaved())
+            + state(self.roles, self.said or self._unsaved(), self.table.copies)
         )
 
     def _restore(self):
@@ -224,11 +224,11 @@ def _listed(sentences):
     return Markup("<ul>{}</ul>").format(items) if items else items
 
 
-def state(roles, said):
+def state(roles, said, copies):
     """What would be published, what is still missing, and what came of saving."""
     return STATE.format(
         publishes=roles.publishes,
-        missing=_listed(roles.lacks),
+        missing=_listed([*filter(None, [copies]), *roles.lacks]),
         said=said,
         save=button("save", "Save"),
     )

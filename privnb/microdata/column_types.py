@@ -143,7 +143,12 @@ def recognized(name, values, notation=Notation()):  # noqa: B008 - a tuple
 
 
 def published(name, values, notation=Notation()):  # noqa: B008
-    """The `Column` that the first of `TYPES` proposes which has a domain, as a release needs."""
+    """The `Column` that the first of `TYPES` proposes which has a domain, as a release needs.
+
+    Raises SchemaError for one without a value.
+    """
+    if not values.records:
+        raise SchemaError(f"column '{name}' has no value, so there is nothing to publish. Give it the role unused.")
     return next(column for column in _proposed(name, values, notation) if column.domain is not None)
 
 

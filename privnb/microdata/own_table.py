@@ -19,6 +19,7 @@ import pandas as pd
 
 from privnb.microdata import alerts, column_types, description, expect, toml_lines
 from privnb.microdata.column_values import Values
+from privnb.microdata.counts import combinations
 from privnb.microdata.dataset import cells, described_by, find, marks
 from privnb.microdata.draft import draft, drafted, named
 from privnb.microdata.draft_text import proposal
@@ -28,6 +29,7 @@ from privnb.microdata.reading import parts
 from privnb.microdata.roles import Roles
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 
+FEW_KINDS = 50  # of records: of so few each is some other one's copy
 SAMPLE = 20_000  # records that are looked at for examples, and for what determines what
 
 
@@ -106,6 +108,21 @@ class OwnTable:
         """How the days of a column may be written, where that cannot be seen: `{column: forms}`."""
         found = {name: column_types.day_forms(each) for name, each in self._values.items()}
         return {name: forms for name, forms in found.items() if len(forms) > 1}
+
+    @cached_property
+    def copies(self):
+        """That each record stands more than once, a sentence; empty where one does not, or few kinds of records can be.
+
+        Not compared are columns that name people: copies may be numbered.
+        """
+        named = {each for each, role in self.roles.before.items() if role in (Role.IDENTIFIER, Role.PERSON)}
+        found = combinations(self.cells[[each for each in self.cells if each not in named]]).multiplicities
+        if found.min() < 2 or len(found) < max(FEW_KINDS, len(self.cells) / 10) or self.roles.names(Role.PERSON):
+            return ""
+        return (
+            f"Each record stands more than once: {len(self.cells):,} records, {len(found):,} different ones. If copies "
+            "are one person's, k counts that person several times: leave one of them, or name whose they are."
+        )
 
     @cached_property
     def _values(self):

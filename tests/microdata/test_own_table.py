@@ -314,6 +314,16 @@ def test_the_same_table_is_opened_again_and_another_one_refused(table):
         described("")
 
 
+@pytest.mark.parametrize(("times", "key", "said"), [(6, "", True), (1, "", False), (6, "person", False)])
+def test_copies_of_each_record_are_said(tmp_path, monkeypatch, capsys, times, key, said):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{n % 50},{'fm'[n % 2]},{n * 7 % 31},{n}" for n in range(150)]
+    file = tmp_path / "people.csv"
+    file.write_text("\n".join(["age,sex,stay,case", *rows * times]))
+    assert main(["new", str(file), *(["--roles", f"case: {key}"] if key else ["--roles", "case: identifier"])]) == 0
+    assert (f"{150 * times} records, 150 different ones" in capsys.readouterr().out) is said
+
+
 def test_one_word_in_several_ways_is_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     towns = ["Köln", "KÖLN", "Ulm", "Ulm ", "Bonn"]
@@ -349,6 +359,7 @@ def test_a_corrected_file_takes_over_the_roles_of_its_description(tmp_path, monk
     assert "people-before exists already" in capsys.readouterr().err
     assert before == {path: path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file()}
 
+    assert len(OwnTable.open("people-before").cells) == 90, "the former one can be looked at where it is"
     shutil.rmtree(tmp_path / "data" / "people-before")
     assert main(["describe", "people", "--confirm"]) == 0
     file.write_text("\n".join(["age,sex,trust,visit,town", *(f"{row},A" for row in rows)]))
