@@ -103,17 +103,17 @@ class AttributeRisk(Question):
         dataset, release, name = case.dataset, case.release, self.sensitive
         before, who, sure = without(dataset, name)[0], "", {"worst": False}  # how sure a miner is, nobody knows
         if release.groups is not None:
-            right, surest, people = of_groups(dataset, release, name)
-            prior = people_in(coded(dataset.cells[name])[0], dataset.people).max() / dataset.headcount
-            sure = {"surest": (surest, np.full(len(surest), prior)), "unsafe": tells_few(release, name, self.fewest)}
+            right, surest, prior, people = of_groups(dataset, release, name)
+            sure = {"surest": (surest, prior), "unsafe": tells_few(release, name, self.fewest)}
         if release.classes is None:
             right, people, who = of_miners(case, name)
         return Scores(right, before[people], people, gain=True, counted=True, **sure), who
 
 
 def of_groups(dataset, release, name):
-    """How likely each person's value is guessed by the commonest one of their group, how sure that guess is, and who
-    they are: float arrays (m,), integer array (m,). Of several commonest ones each is named as likely.
+    """How likely each person's value is guessed by the commonest one of their group, how sure that guess is with the
+    release and without it, and who they are: three float arrays (m,), integer array (m,). Of several commonest ones
+    each is named as likely, and without the release the rarest of them counts.
     """
     records = np.arange(len(dataset)) if release.records is None else release.records
     classes = release.groups
@@ -130,7 +130,14 @@ def of_groups(dataset, release, name):
     most = counts.max(axis=1)
     share = ((counts == most[:, None]).sum(axis=1), most / people_in(classes, release.people))
     right = np.where(counts[classes, own] == most[classes], 1 / share[0][classes], 0.0)
-    return _by_person(dataset, records, right, share[1][classes])
+    sure = share[1][classes]
+    right, surest, people = _by_person(dataset, records, right, sure)
+    column, known = coded(dataset.cells[name])
+    of_anybody = people_in(column, dataset.people)[pd.Index(known).get_indexer(distinct)] / dataset.headcount
+    prior = np.where(counts == most[:, None], of_anybody, 1.0).min(axis=1)[classes]
+    owner = records if dataset.people is None else dataset.people[records]
+    rarest = np.where(sure < surest[np.searchsorted(people, owner)], 1.0, prior)  # of a person's surest record
+    return right, surest, -_by_person(dataset, records, -rarest)[0], people
 
 
 def of_miners(case, name):

@@ -59,8 +59,13 @@ class Scores:
 
     @property
     def largest(self):
-        """The worst-off person's, and the largest without the release: two floats."""
-        return tuple(float(each.max()) for each in self.surest or (self.chance, self.before))
+        """The worst-off person's, and the largest without the release, or, of `surest`, what the adversary is sure of
+        without it of the same guess: two floats.
+        """
+        if self.surest is None:
+            return float(self.chance.max()), float(self.before.max())
+        sure, before = self.surest
+        return float(sure.max()), float(before[np.isclose(sure, sure.max())].min())
 
     @cached_property
     def counts(self):

@@ -4,6 +4,7 @@ import tracemalloc
 
 import keyed
 import numpy as np
+import pandas as pd
 import plain
 import pytest
 
@@ -16,8 +17,9 @@ from privnb.evaluation.risks.groups import groups_of
 from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.scores import Scores, paired
 from privnb.microdata.counts import coded
-from privnb.microdata.dataset import load
-from privnb.microdata.schema import Role
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import (
@@ -135,13 +137,16 @@ def test_averages_that_keep_a_k_tell_for_certain_where_all_rows_alike_have_one_v
         groups.setdefault(tuple(row), []).append(occupation)
     assert min(map(len, groups.values())) >= 5
     share = max(max(map(each.count, each)) / len(each) for each in groups.values())
-    commonest = adult.table.occupation.value_counts().iloc[0] / 3000
+    everywhere = adult.table.occupation.value_counts()
+    guesses = [(of.count(value) / len(of), everywhere[value] / 3000) for of in groups.values() for value in {*of}]
+    surest = min(before for sure, before in guesses if sure == share)
     questions = [AttributeRisk.of(adult), Disclosure.of(adult)]
     found = evaluate(adult, [Microaggregation(5), LaplaceNoise(1.0)], measures=questions)
     found = found[(found.group == "") & (found.sanitizer == "Microaggregation")]
     for measure, variant in (("attribute_risk", "largest"), ("largest_posterior", "")):
         [row] = found[(found.measure == measure) & (found.variant == variant)].itertuples()
-        assert (row.value, row.baseline) == pytest.approx((share, commonest))
+        before = surest if variant else everywhere.iloc[0] / 3000
+        assert (row.value, row.baseline) == pytest.approx((share, before))
     assert Microaggregation(5, (("age", "sex"), ("race",))).sanitize(adult, rng=1).groups is None, "no k of all"
     assert LaplaceNoise(1.0).sanitize(adult, rng=1).groups is None
 
@@ -279,3 +284,15 @@ def test_the_interval_of_paired_differences_is_the_sources():
         half = 1.959963984540054 * np.sqrt((n12 + n21) - (n12 - n21) ** 2 / n) / n
         differences = np.r_[np.zeros(cells[0] + cells[3]), np.ones(cells[1]), -np.ones(cells[2])]
         assert paired(differences) == pytest.approx((max(-1, middle - half), min(1, middle + half)))
+
+
+@pytest.mark.parametrize(("alone", "people"), [("ill", 70), ("well", 170)])
+def test_the_surest_guess_stands_beside_how_likely_that_value_is_of_anybody(alone, people):
+    """Of 220 people 20 are alone in town B, and all of them are ill, or well: to be well was to be expected."""
+    rows = [("A", "well")] * 150 + [("A", "ill")] * 50 + [("B", alone)] * 20
+    town = Attribute("town", Role.QUASI_IDENTIFIER, Categories(("A", "B")))
+    state = Attribute("state", Role.SENSITIVE, Categories(("ill", "well")))
+    table = pd.DataFrame(rows, columns=["town", "state"])
+    dataset = Dataset("towns", table, Schema("towns", (town, state)), {"town": flat(town)})
+    largest = everybody(risks(dataset, [Mondrian(KAnonymity(20))]), "attribute_risk", "largest")
+    assert (largest.value, largest.baseline) == (1.0, pytest.approx(people / 220))
