@@ -358,7 +358,7 @@ def find(name, folder=None):
         roots = [Path(folder)] if folder else [here / "data", *(p / "data" for p in here.parents), PROJECT / "data"]
         candidates = [root / name / f"{name}.toml" for root in roots]
         # Of a folder that was called otherwise before, the one description that it holds.
-        held = [[*(root / name).glob("*.toml")] for root in roots]
+        held = [[*(root / name).glob("*.toml")] for root in roots if Path(name).name == str(name) != ".."]
         candidates += [path for paths in held if len(paths) == 1 for path in paths]
     for candidate in candidates:
         if candidate.is_file():
