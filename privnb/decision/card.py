@@ -494,7 +494,7 @@ def _entry(schema, hierarchies, name, how):
     if name not in schema.names():
         return {**entry, "role": "of the release", "domain": "", "unit": "", "labels": "", "taxonomy": []}
     attribute, generalization = schema[name], hierarchies.get(name)
-    named = isinstance(generalization, Taxonomy) and not getattr(attribute.domain, "read", False)
+    named = isinstance(generalization, Taxonomy) and not getattr(attribute.domain, "of_records", False)
     paths = generalization.rows if named else ()
     return {
         **entry,

@@ -554,7 +554,7 @@ def _attribute(folder, name, entry):
         except SchemaError as error:
             raise SchemaError(f"column '{name}': {error}") from None
     elif domain is not None:
-        domain = Categories(tuple(domain), read=entry.get("proposed", False))
+        domain = Categories(tuple(domain), of_records=entry.get("proposed", False))
     try:
         role = Role(entry["role"])
     except (KeyError, ValueError):

@@ -80,6 +80,7 @@ class _Domain:
     """A public domain. Its kinds give `has(values)`: which of an array's values are in it, none of them missing."""
 
     missing = None
+    of_records = False  # whether its values were read from the records
 
     def marked(self, column):
         """A Series with the mark in the place of each value that is missing."""
@@ -308,22 +309,22 @@ class Categories(_Domain):
     Parameters
     ----------
     values : tuple of str
-    read : bool
+    of_records : bool
         Whether they were read from the records: one may be a single person's, and no report names them.
     """
 
     values: tuple[str, ...]
-    read: bool = field(default=False, repr=False, compare=False, kw_only=True)
+    of_records: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     def __post_init__(self):
         expect.all_of("values", self.values, str)
-        expect.kind("read", self.read, bool)
+        expect.kind("of_records", self.of_records, bool)
         if len(set(self.values)) != len(self.values) or not self.values:
             raise SchemaError(f"a domain of categories needs distinct values, got {list(self.values)}.")
 
     def __str__(self):
         many = f"{len(self.values):,} values"
-        if self.read:
+        if self.of_records:
             return f"{many}, read from the records"
         if len(self.values) > LISTED:  # which nobody knows by heart
             return many

@@ -103,10 +103,14 @@ def made_up(dataset, people=3, *, originals=(), rng=0):
 
 
 def _in_public(dataset, name):
-    """The values of an attribute, sorted, array (n,); a number that few have as the first of its public interval."""
+    """The values of an attribute, sorted, array (n,); a number that few have as the first of its public interval, and a
+    text that was read from the records and that few have as the commonest one.
+    """
     column, domain = by_content(dataset.table[[name]])[name].to_numpy(), dataset.schema[name].domain
     if not dataset.schema[name].numeric:
-        return column
+        texts, index, people = np.unique(column.astype(str), return_inverse=True, return_counts=True)
+        rare = (people < LIMIT)[index] & (domain is not None and domain.of_records)
+        return np.where(rare, texts[people.argmax()], column)
     codes, index, people = np.unique(domain.codes(column), return_inverse=True, return_counts=True)
     shown = np.where(people < LIMIT, domain.interval(codes)[0], codes)
     return np.array([domain.value(code) if code <= domain.steps else np.nan for code in shown])[index]
@@ -174,6 +178,10 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
     lacking, own = table.isna().all(axis=1), persons_own(table.fillna(""), originals)
     table[own] = ""
     table.loc[lacking | own, names[0]] = np.where(own, "not shown: few have this", "not in the sample")[lacking | own]
+    for name in (name for name in names if dataset.schema[name].domain.of_records):
+        having_it = dataset.table[name].value_counts()
+        rare = {*dataset.schema[name].domain.values} - {*having_it.index[having_it >= LIMIT]}
+        table[name] = table[name].mask(table[name].isin(rare), "of few people")
     table = table.fillna("").rename(lambda i: f"person {i - len(dataset) + 1}", level=0)
     table = table if people > 1 else table.droplevel(0)
     who = f"{people} made-up people" if people > 1 else "A made-up person"

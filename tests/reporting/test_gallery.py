@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
+from privnb.cli import main
 from privnb.evaluation.results import setting_name
 from privnb.microdata import leaks
 from privnb.microdata.dataset import Dataset, find, load
@@ -16,7 +17,16 @@ from privnb.microdata.schema import Attribute, Numbers, Role
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import charts, gallery, leak_scan
 from privnb.reporting.findings import release_costs
-from privnb.sanitizers import Anatomy, Identity, KMember, Mondrian, Rotation, catalogue
+from privnb.sanitizers import (
+    Anatomy,
+    Identity,
+    KMember,
+    LocalRecoding,
+    Mondrian,
+    RandomizedResponse,
+    Rotation,
+    catalogue,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -144,3 +154,17 @@ def test_the_chart_and_the_answer_say_the_numbers(losses):
     assert f"{bare('{:%}', widest.value)} of the domain under {setting_name(widest)}" in title
     assert isinstance(catalogue.family(load(CLINIC))[2], KMember)
     assert isinstance(losses, pd.DataFrame)
+
+
+def test_no_value_of_few_people_is_shown_of_a_domain_that_was_read_from_the_records(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    towns = ["Ulm", "Bonn", "Trier"] * 40 + [f"Hamlet {n}" for n in range(30)]
+    rows = [f"{town},{20 + n * 7 % 67},{'xyz'[n % 3]}" for n, town in enumerate(towns)]
+    (tmp_path / "people.csv").write_text("\n".join(["town,age,ill", *rows]))
+    assert main(["new", "people.csv", "--sensitive", "ill", "--confirm"]) == 0
+    dataset = load("people")
+    assert dataset.schema["town"].domain.of_records
+    asked = [RandomizedResponse(0.1), RandomizedResponse(0.2), LocalRecoding(KAnonymity(2)), Mondrian(KAnonymity(5))]
+    shown = gallery.side_by_side(dataset, asked, people=5).table.to_string()
+    assert "of few people" in shown
+    assert "Hamlet" not in shown

@@ -101,7 +101,7 @@ def _of_column(row, original, release, name, fewest):
     alike = np.diff(true.starts) / true.starts[-1]
     shares = {TABLE: true.shares, **read, ALIKE: alike}
     shares = {variant: np.bincount(together, each) for variant, each in shares.items()}
-    labels = _labels(attribute, true.starts, together)
+    labels = _labels(attribute, true.starts, together, true.shares * len(original), fewest)
     made = []
     for variant in read:
         loss, least = (distribution_loss(shares[each], shares[TABLE]) for each in (variant, ALIKE))
@@ -138,8 +138,8 @@ def _as_they_stand(groups):
     return np.array([first[group] for group in groups.tolist()])
 
 
-def _labels(attribute, starts, together):
-    """What each group is called: a list of texts."""
+def _labels(attribute, starts, together, people, fewest):
+    """What each group is called: a list of texts; of categories after that which most people have."""
     labels = []
     for group in range(together.max() + 1):
         places = np.flatnonzero(together == group)
@@ -147,6 +147,9 @@ def _labels(attribute, starts, together):
             low, high = (attribute.domain.value(each) for each in (starts[places[0]], starts[places[-1] + 1] - 1))
             labels.append(f"{low:g}" if low == high else f"{low:g} to {high:g}")
         else:
-            named = [str(attribute.domain.values[starts[place]]) for place in places]
-            labels.append(named[0] if len(named) == 1 else f"{named[0]} and {len(named) - 1} others")
+            most = places[people[places].argmax()]
+            others = f" and {len(places) - 1} others" if len(places) > 1 else ""
+            unnamed = attribute.domain.of_records and people[most] < fewest - 1e-9  # which may be a person's own words
+            one = f"{len(places)} rare ones" if unnamed else f"{attribute.domain.values[starts[most]]}{others}"
+            labels.append(f"{one} ({group + 1})" if unnamed else one)
     return labels
