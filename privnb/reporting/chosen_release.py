@@ -195,7 +195,7 @@ def _broken(made, written, release, policy):
     smallest = min(int(alike.min()), written.smallest or floor) if written.buckets is None else int(alike.min())
     if smallest < floor:
         yield f"Fewer than {floor} people share its rarest combination of quasi-identifiers."
-    if schema.sensitive and written.buckets is None and schema.person is None:
+    if {*schema.sensitive[:1]} & {*cells} and written.buckets is None and schema.person is None:
         yield from _surer(cells, schema, times, policy)
 
 

@@ -134,7 +134,9 @@ def of_groups(dataset, release, name):
     right, surest, people = _by_person(dataset, records, right, sure)
     column, known = coded(dataset.cells[name])
     of_anybody = people_in(column, dataset.people)[pd.Index(known).get_indexer(distinct)] / dataset.headcount
-    prior = np.where(counts == most[:, None], of_anybody, 1.0).min(axis=1)[classes]
+    prior, (group, value) = np.ones(len(counts)), np.nonzero(counts == most[:, None])
+    np.minimum.at(prior, group, of_anybody[value])
+    prior = prior[classes]
     owner = records if dataset.people is None else dataset.people[records]
     rarest = np.where(sure < surest[np.searchsorted(people, owner)], 1.0, prior)  # of a person's surest record
     return right, surest, -_by_person(dataset, records, -rarest)[0], people
