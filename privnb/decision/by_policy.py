@@ -24,6 +24,7 @@ LOSS = "loss"  # the axis of what users lose, beside one axis per cap
 ORIGINAL, BARE = type(Identity()).__name__, type(Suppress()).__name__
 NONE = "none"
 SURE = 1 - 1e-9  # how likely a guess is that is certain
+CERTAIN = ("no", "withheld", "yes")  # whether somebody's sensitive value is, the worst last
 NAMED = [*SETTING, "setting", "random"]
 
 
@@ -382,8 +383,8 @@ def _certain(results):
     worst = results[(results.measure == "attribute_risk") & (results.variant == "largest") & (results.group == "")]
     worst = worst[(worst.control == "") & (worst.value.notna() | (worst.status == "withheld"))]
     sure = (worst.value >= SURE) & ~(worst.baseline >= SURE)
-    said = pd.Series(np.select([sure, worst.value.isna()], ["yes", "withheld"], "no"), worst.index)
-    return {made: max(each) for made, each in said.groupby([worst[name] for name in SETTING])}  # "yes" before all
+    rank = pd.Series(np.select([sure, worst.value.isna()], [2, 1], 0), worst.index)  # of several seeds the worst
+    return {made: CERTAIN[each.max()] for made, each in rank.groupby([worst[name] for name in SETTING])}
 
 
 def _in_order(releases):
