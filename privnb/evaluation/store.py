@@ -18,6 +18,7 @@ import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -64,21 +65,21 @@ class Store:
         inputs without a content (see `content`) and for any other result, which is not kept.
         """
         key = self.key(function, *inputs, **options)
-        value, trouble = self._found_or_made(key, function, inputs, options)
+        entry, trouble = self._found_or_made(key, function, inputs, options)
         progress.say(trouble)
-        return value
+        return _results([entry])[0]
 
     def _found_or_made(self, key, function, inputs, options):
-        """The result, and why it could not be kept ("" if it is)."""
-        value, trouble = self._read(key), ""
-        if value is None:
+        """The entry, and why it could not be kept ("" if it is)."""
+        entry, trouble = self._read(key), ""
+        if entry is None:
             text = _encoded(function(*inputs, **options))
-            value = _decoded(text)  # of a new result too: what a first run returns is what a later one reads
+            entry = _decoded(text)  # of a new result too: what a first run returns is what a later one reads
             try:
                 self._write(key, text)
             except OSError as error:
                 trouble = f"{self.folder} keeps no more results ({error.strerror or error}); the run goes on without."
-        return value, trouble
+        return entry, trouble
 
     def key(self, function, *inputs, **options):
         """The name of an evaluation, 64 hexadecimal digits: of the function, its arguments and the code beneath.
@@ -90,7 +91,7 @@ class Store:
         return sealed(fingerprint(), content(function), content(given.arguments)).hex()
 
     def _read(self, key):
-        """The result of an entry; None where there is none, or one that is damaged."""
+        """What an entry holds, see `_decoded`; None where there is none, or one that is damaged."""
         try:
             checksum, _, text = (self.folder / f"{key}{ENTRY}").read_bytes().partition(b"\n")
             return _decoded(text) if checksum == _checksum(key, text) else None
@@ -136,7 +137,7 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
         raise ValueError(f"jobs is how many processes run at a time, got {jobs!r}. Give 1 or more.")
     keys = [store.key(task.func, *task.args, **task.keywords) for task in tasks]
     places = {key: place for place, key in reversed(list(enumerate(keys)))}
-    found = {key: value for key in places if (value := store._read(key)) is not None}
+    found = {key: entry for key in places if (entry := store._read(key)) is not None}
     missing = sorted(place for key, place in places.items() if key not in found)
     if missing:
         groups = {}
@@ -145,10 +146,10 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
         made = _evaluated(list(groups.values()), jobs, store, tasks)
         with contextlib.closing(made):
             for group, results in progress.track(made, description, len(groups)):
-                for place, (value, trouble) in zip(group, results, strict=True):
-                    found[keys[place]] = value
+                for place, (entry, trouble) in zip(group, results, strict=True):
+                    found[keys[place]] = entry
                     progress.say(trouble)
-    return [found[key].copy() if isinstance(found[key], pd.DataFrame) else found[key] for key in keys]
+    return _results([found[key] for key in keys])
 
 
 def _as_a_worker():
@@ -162,7 +163,7 @@ def _small(tasks):
 
 
 def _evaluated(groups, jobs, store, tasks):
-    """What the groups of places come to, as they are finished: (places, [(value, trouble)]). The first ones are made
+    """What the groups of places come to, as they are finished: (places, [(entry, trouble)]). The first ones are made
     here: as long as no other core is this process's, and of small tables until it has worked for some seconds.
     """
     here = jobs is None and _as_a_worker()
@@ -276,18 +277,35 @@ def _plain(cell):
 
 
 def _decoded(text):
+    """A number, or of tidy results the type and the cells of each column."""
     value = json.loads(text)
-    if type(value) in (bool, int, float):
+    if type(value) in (bool, int, float) or (isinstance(value, list) and len(value) == len(COLUMNS)):
         return value
-    if not isinstance(value, list):
-        raise ValueError("neither results nor a number")
-    kinds = {}
-    for name, (dtype, cells) in zip(COLUMNS, value, strict=True):
-        kinds.setdefault(dtype, {})[name] = cells
-    return pd.concat([_alike(dtype, columns) for dtype, columns in kinds.items()], axis=1)[COLUMNS]
+    raise ValueError("neither results nor a number")
+
+
+def _results(entries):
+    """Numbers as they are, and tidy results as tables. Those with columns of the same types are made at once and
+    divided: two dozen Series per table take longer than most evaluations.
+    """
+    found, alike = list(entries), {}
+    for place, entry in enumerate(entries):
+        if isinstance(entry, list):
+            alike.setdefault(tuple(dtype for dtype, _ in entry), []).append(place)
+    for dtypes, places in alike.items():
+        kinds = {}
+        for name, dtype, cells in zip(COLUMNS, dtypes, zip(*(entries[place] for place in places)), strict=True):
+            kinds.setdefault(dtype, {})[name] = list(chain.from_iterable(some for _, some in cells))
+        table = pd.concat([_alike(dtype, columns) for dtype, columns in kinds.items()], axis=1)[COLUMNS]
+        end = 0
+        for place in places:
+            begin, end = end, end + len(entries[place][0][1])
+            found[place] = table.iloc[begin:end]
+            found[place].index = pd.RangeIndex(end - begin)
+    return found
 
 
 def _alike(dtype, columns):
-    """Columns of one type, made at once: two dozen Series per result take longer than most evaluations."""
+    """Columns of one type as a table."""
     plain = dtype if dtype in NUMERIC else object
     return pd.DataFrame(np.array([*columns.values()], dtype=plain).T, columns=[*columns], dtype=dtype)

@@ -1,5 +1,6 @@
 """What every sanitizer keeps, whatever it does; classes are found, not listed."""
 
+import contextlib
 from dataclasses import replace
 from functools import cache
 
@@ -19,7 +20,7 @@ from privnb.microdata.hierarchy import Intervals, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import UNTRUE, Rows, Unreadable
 from privnb.microdata.withholding import LIMIT
-from privnb.sanitizers.base import USUAL
+from privnb.sanitizers.base import USUAL, SanitizationError
 from privnb.sanitizers.catalogue import kinds
 
 SCHEMA = Schema(
@@ -151,7 +152,15 @@ def test_whatever_is_drawn_with_a_seed_is_a_simulation(sanitizer, released):
     assert release.provenance.simulation == sanitizer.draws
     said = "simulation: not for publication" if sanitizer.draws else "release"
     assert released(sanitizer).provenance.public()["use"] == said
-    assert sanitizer.sanitize(toy(), rng=None).provenance.public()["use"] == "release"
+    assert unseeded(sanitizer).provenance.public()["use"] == "release"
+
+
+def unseeded(sanitizer):
+    """A release that nobody's seed drew: of some draws, since one may find nothing to exchange in so few records."""
+    for _ in range(20):
+        with contextlib.suppress(SanitizationError):
+            return sanitizer.sanitize(toy(), rng=None)
+    return sanitizer.sanitize(toy(), rng=None)
 
 
 @every
