@@ -293,8 +293,8 @@ def _results(entries):
         if isinstance(entry, list):
             alike.setdefault(tuple(dtype for dtype, _ in entry), []).append(place)
     for dtypes, places in alike.items():
-        kinds = {}
-        for name, dtype, cells in zip(COLUMNS, dtypes, zip(*(entries[place] for place in places)), strict=True):
+        kinds, columns = {}, zip(*(entries[place] for place in places), strict=True)
+        for name, dtype, cells in zip(COLUMNS, dtypes, columns, strict=True):
             kinds.setdefault(dtype, {})[name] = list(chain.from_iterable(some for _, some in cells))
         table = pd.concat([_alike(dtype, columns) for dtype, columns in kinds.items()], axis=1)[COLUMNS]
         end = 0
