@@ -308,7 +308,7 @@ def vectors(results, policy):
     -------
     DataFrame
         Columns `sanitizer`, `parameters`, `setting`, `random`: whether it is drawn; `axis`: a cap in words, or "loss";
-        `measure`, `group`; `value`, `low`, `high`: a mean over seeds and its 95% interval, equal where exact; NaN where
+        `measure`; `target`, `group`: of several sensitive attributes and groups the worst; `value`, `low`, `high`: a mean over seeds and its 95% interval, equal where exact; NaN where
         unknown; `baseline`; `seeds`; `cap`, NaN where there is none; `reason`: why it is unknown.
     """
     expect.these(results=results)
@@ -325,7 +325,7 @@ def vectors(results, policy):
     for key, name in names.items():
         for cap in policy.caps:
             rows.append({**name, **at_cap(results.iloc[of.get((*key, cap.measure), [])], cap)})
-        rows.append({**name, "axis": LOSS, "measure": "", "group": "", "cap": np.nan, **losses[key]})
+        rows.append({**name, "axis": LOSS, "measure": "", "target": "", "group": "", "cap": np.nan, **losses[key]})
     return pd.DataFrame(rows)
 
 
@@ -393,7 +393,8 @@ def _in_order(releases):
 
 
 def at_cap(rows, cap):
-    """One release on one cap; of a "worst group" the group of the largest upper bound that is shown.
+    """One release on one cap: of several sensitive attributes the worst, and of a "worst group" the group of the
+    largest upper bound that is shown. Where one of the attributes is unknown, so is the whole.
 
     Parameters
     ----------
@@ -406,24 +407,39 @@ def at_cap(rows, cap):
     dict
         As a row of `vectors`, from `axis` on.
     """
-    axis = {"axis": cap.subject, "measure": cap.measure, "cap": cap.most, "group": ""}
+    axis = {"axis": cap.subject, "measure": cap.measure, "cap": cap.most, "target": "", "group": ""}
     there = rows[rows.variant == cap.variant]
     if cap.group == "everybody":
         there = there[there.group == ""]
     elif (there.group != "").any():
         there = there[there.group != ""]
     known = measured(there)
-    if known.empty:
+    lacking = {*rows.target} - {*known.target}
+    if known.empty or lacking:
+        there, rows = (table[table.target.isin(lacking)] for table in (there, rows))
         whys = [*there.reason, *rows.reason[rows.value.isna()]]  # a refusal is a row of the mean alone
         return {**axis, **_unknown(next(filter(None, whys), f"{facts(cap.measure).phrase} was not measured"))}
-    columns, random, named = _numbers(known), known.randomized.any(), known.group.tolist()
-    groups = {
-        named[places[0]]: _averaged({name: column[places] for name, column in columns.items()}, random)
-        for places in places_alike(known, ["group"])
-    }
-    shown = [group for group in groups if np.isfinite(groups[group]["high"])] or [*groups]
-    worst = max(shown, key=lambda group: groups[group]["high"])
-    return {**axis, "group": worst, **groups[worst]}
+    columns, random, found = _numbers(known), known.randomized.any(), {}
+    targets, groups = known.target.tolist(), known.group.tolist()
+    for places in places_alike(known, ["target", "group"]):
+        numbers = _averaged({name: column[places] for name, column in columns.items()}, random)
+        found.setdefault(targets[places[0]], {})[groups[places[0]]] = numbers
+    worst = []
+    for target, groups in found.items():
+        shown = [group for group in groups if np.isfinite(groups[group]["high"])] or [*groups]
+        group = max(shown, key=lambda group: groups[group]["high"])
+        worst.append({"target": target if len(found) > 1 else "", "group": group, **groups[group]})
+    return {**axis, **max(worst, key=lambda each: (np.isnan(each["high"]), each["high"]))}
+
+
+def how_bad(value, high, baseline):
+    """How bad a risk of one sensitive attribute is among those of several, as a tuple: a guess that is certain and was
+    not without the release is the worst, then what is withheld, NaN, then what has the larger upper bound.
+
+    >>> max([(0.9, 0.95, 0.5), (np.nan, np.nan, np.nan), (1.0, 1.0, 0.2)], key=lambda numbers: how_bad(*numbers))[0]
+    1.0
+    """
+    return value >= SURE and not baseline >= SURE, bool(np.isnan(value)), value if np.isnan(high) else high
 
 
 def averaged(rows, random):
@@ -544,7 +560,8 @@ def _risk_said(row):
 
 
 def _subject(row):
-    return f"{row.axis} ({row.group})" if row.group else row.axis
+    of = ", ".join(filter(None, (row.target, row.group)))
+    return f"{row.axis} ({of})" if of else row.axis
 
 
 def in_words(value, low, high):

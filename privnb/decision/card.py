@@ -17,7 +17,7 @@ import numpy as np
 
 from privnb.decision import policies
 from privnb.decision.answer import answer
-from privnb.decision.by_policy import LOSS, averaged, keeps
+from privnb.decision.by_policy import LOSS, averaged, how_bad, keeps
 from privnb.decision.group_sizes import sizes
 from privnb.decision.points import same
 from privnb.evaluation.results import KEY, SETTING, measured
@@ -28,6 +28,7 @@ from privnb.microdata.family import opening
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.memory import Memory
 from privnb.microdata.schema import Schema
+from privnb.microdata.sentences import listed
 from privnb.microdata.treatment import KINDS, TRUE
 from privnb.microdata.unknown_files import Unknown
 from privnb.microdata.writing import FACTS
@@ -330,9 +331,15 @@ def _measure(risk):
 
 
 def _of_everybody(risk, own):
-    """The mean of a risk over everybody, and that of the worst-off person: two numbers, or None."""
+    """The mean of a risk over everybody, and that of the worst-off person: two numbers, or None; of several sensitive
+    attributes of the one that is worst.
+    """
     whole = own[(own.measure == _measure(risk)) & (own.group == "")]
-    return [next(iter(_numbers(whole[whole.variant == variant])), None) for variant in ("", "largest")]
+    return [max(_numbers(whole[whole.variant == variant]), key=_badly, default=None) for variant in ("", "largest")]
+
+
+def _badly(number):
+    return how_bad(*(math.nan if number[name] is None else number[name] for name in ("value", "high", "baseline")))
 
 
 def _risk(risk, own, axes, policy, groups):
@@ -342,8 +349,9 @@ def _risk(risk, own, axes, policy, groups):
     rows = own[own.measure == measure]
     mean, largest = _of_everybody(risk, own)
     ceiling = _numbers(own[(own.measure == f"{risk}_ceiling") & (own.group == "")])
-    targets = [number["row"]["target"] for number in (mean, largest) if number and "target" in number["row"]]
-    said = {"risk": risk, "asks": asks, "adversary": ": ".join([who, *targets[:1]]), "counts": counts}
+    targets = [*dict.fromkeys(filter(None, rows.target))]
+    said = {"risk": risk, "asks": asks, "adversary": ": ".join([who, *([listed(targets)] if targets else [])])}
+    said |= {"counts": counts}
     if rows.empty:
         unknown = "It was not measured."
     else:
@@ -354,8 +362,9 @@ def _risk(risk, own, axes, policy, groups):
     said |= {"worst_group": next((each for each in own_groups if each["value"] > 0), None), "groups": len(own_groups)}
     said |= {"groups_withheld": groups["withheld_by"].get(measure, 0)}
     said["ceiling"] = ceiling[0] if ceiling else None
-    others = _numbers(own[own.measure == "guessed_without_them"]) if risk == "attribute" else []
-    said["others"] = others[0] if others else None
+    others = _numbers(own[own.measure == "guessed_without_them"]) if risk == "attribute" and mean else []
+    same_target = (each for each in others if each["row"].get("target") == mean["row"].get("target"))
+    said["others"] = next(same_target, None)
     of = None if rows.empty else facts(measure)
     said |= {"unit": of.unit if of else "", "baseline_is": of.baseline if of else "", "source": of.source if of else ""}
     capped = [cap for cap in policy.caps if cap.measure == measure]
@@ -387,13 +396,22 @@ def _groups(own, dataset):
     rows = own[own.measure.isin([_measure(risk) for risk in policies.RISKS]) & (own.group != "")]
     found, shown = _numbers(rows[rows.variant == ""]), []
     for measure in {number["row"]["measure"]: None for number in found}:
-        these = [number for number in found if number["row"]["measure"] == measure]
+        these = {}  # by group: of several sensitive attributes the number that is largest
+        for number in found:
+            group = number["row"]["group"]
+            if number["row"]["measure"] == measure:
+                these[group] = max(these.get(group, number), number, key=_known)
+        these = [*these.values()]
         people = sizes(dataset, [number["row"]["group"] for number in these]) if isinstance(dataset, Dataset) else {}
         shown += [number | {"people": people.get(number["row"]["group"])} for number in these]
     bare = Counter(each["row"]["measure"] for each in shown if each["value"] is None)
     shown = [each for each in shown if each["value"] is not None]
     order = sorted(shown, key=lambda each: (each["row"]["measure"], -each["value"]))
-    return {"shown": order, "withheld": len(found) - len(shown), "withheld_by": dict(bare)}
+    return {"shown": order, "withheld": sum(bare.values()), "withheld_by": dict(bare)}
+
+
+def _known(number):
+    return number["value"] is not None, number["value"] or 0.0
 
 
 def _beside(decision, results, of):

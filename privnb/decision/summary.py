@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from privnb.decision.by_policy import how_bad
 from privnb.decision.points import ORIGINAL
 from privnb.evaluation.results import KEY, MADE, SETTING, as_shares, over_seeds, row, setting_name, tidy, whose
 from privnb.measures.base import facts, state
@@ -158,15 +159,19 @@ def summary(results):
     chosen = decided.iloc[0]
     rows = results[(results.dataset == chosen.dataset) & results.measure.isin([n for q in QUESTIONS for n in q[2]])]
     rows = as_shares(over_seeds(rows.drop_duplicates(KEY)))  # notebooks may ask for the same number
-    rows = _as_on_the_card(rows)
+    of_it = rows[(rows[SETTING] == (chosen[SETTING] if chosen.sanitizer != NONE else [ORIGINAL, ""])).all(axis=1)]
+    rows, guessed = _as_on_the_card(rows, of_it)
     ends = rows[rows.sanitizer.map(group) == "the ends"]
     sides = {
         "original": rows[rows.sanitizer == ORIGINAL],
         "release": rows[(rows.sanitizer == chosen.sanitizer) & (rows.parameters == chosen.parameters)],
         "without": ends[(ends.sanitizer != ORIGINAL) & (ends.parameters == "")],
     }
-    others = results[(results.dataset == chosen.dataset) & (results.measure == "guessed_without_them")].value.dropna()
+    others = results[(results.dataset == chosen.dataset) & (results.measure == "guessed_without_them")]
+    others = others[others.target == guessed.get("attribute_risk", "")].value.dropna()
     beside = {"attribute_risk": f", which give {percent(others.iloc[0])}"} if len(others) else {}
+    if results[results.measure == "attribute_risk"].target.nunique() > 1:
+        beside = {measure: f"{beside.get(measure, '')} ({target})" for measure, target in guessed.items()}
     lines = tuple(_line(*question, sides, beside) for question in QUESTIONS)
     if chosen.sanitizer == NONE:
         return Summary("", chosen.reason, lines)
@@ -175,13 +180,26 @@ def summary(results):
     return Summary(setting_name(chosen), chosen.reason, lines, int(reserved.value.max()) if len(reserved) else 0)
 
 
-def _as_on_the_card(rows):
-    """The rows with the surest guess as a card has it, of people: of records it may be another number."""
-    surest = rows[(rows.measure == "attribute_risk") & (rows.variant == "largest")]
-    if surest.empty:
-        return rows
-    others = rows[rows.measure != "largest_posterior"]
-    return pd.concat([others, surest.assign(measure="largest_posterior", variant="", of=np.nan)], ignore_index=True)
+def _as_on_the_card(rows, of_it):
+    """The rows with the surest guess as a card has it, of people: of records it may be another number; of several
+    sensitive attributes with those alone that are worst in the release `of_it`. And which these are, by measure.
+    """
+    attribute = rows.measure == "attribute_risk"
+    mean, surest = (
+        _of_the_worst(rows[attribute & (rows.variant == variant)], of_it[of_it.variant == variant])
+        for variant in ("", "largest")
+    )
+    surest = surest.assign(measure="largest_posterior", variant="", of=np.nan)
+    others = rows[~attribute & ((rows.measure != "largest_posterior") | surest.empty)]
+    guessed = {each.measure.iloc[0]: each.target.iloc[0] for each in (mean, surest) if len(each)}
+    return pd.concat([others, mean, surest], ignore_index=True), guessed
+
+
+def _of_the_worst(rows, of_it):
+    """Of attribute risks those of the sensitive attribute that is worst in a release."""
+    of_it = of_it[(of_it.measure == "attribute_risk") & (of_it.group == "") & (of_it.control == "")]
+    worst = max(of_it.itertuples(), key=lambda row: how_bad(row.value, row.high, row.baseline), default=None)
+    return rows if worst is None else rows[rows.target == worst.target]
 
 
 def _line(kind, title, measures, sides, beside):

@@ -195,7 +195,7 @@ def _broken(made, written, release, policy):
     smallest = min(int(alike.min()), written.smallest or floor) if written.buckets is None else int(alike.min())
     if smallest < floor:
         yield f"Fewer than {floor} people share its rarest combination of quasi-identifiers."
-    if {*schema.sensitive[:1]} & {*cells} and written.buckets is None and schema.person is None:
+    if written.buckets is None and schema.person is None:
         yield from _surer(cells, schema, times, policy)
 
 
@@ -203,16 +203,17 @@ def _surer(cells, schema, times, policy):
     """Why a secret is surer in a file than its policy allows, though it was not in the release that was measured: of
     the records in another order some sanitizers make other classes.
     """
-    name, classes = schema.sensitive[0], combinations(cells[[*schema.quasi_identifiers]]).index
-    codes, values = coded(cells[name])
-    held = tabulated_in_parts(classes, codes, (classes.max() + 1, len(values)), times)
-    surest = max((part.max(axis=1) / part.sum(axis=1)).max() for part in held)
-    for cap in policy.caps:
-        if cap.measure == "attribute_risk" and cap.variant and surest > cap.most and not same(surest, cap.most):
-            yield (
-                f"In this file somebody's {name} can be guessed with a probability of {percent(surest)}, above the cap "
-                f"of {percent(cap.most)}. It is made anew, of the records in another order than was measured."
-            )
+    classes = combinations(cells[[*schema.quasi_identifiers]]).index
+    for name in filter(cells.columns.__contains__, schema.sensitive):
+        codes, values = coded(cells[name])
+        held = tabulated_in_parts(classes, codes, (classes.max() + 1, len(values)), times)
+        surest = max((part.max(axis=1) / part.sum(axis=1)).max() for part in held)
+        for cap in policy.caps:
+            if cap.measure == "attribute_risk" and cap.variant and surest > cap.most and not same(surest, cap.most):
+                yield (
+                    f"In this file somebody's {name} can be guessed with a probability of {percent(surest)}, above the "
+                    f"cap of {percent(cap.most)}. It is made anew, of the records in another order than was measured."
+                )
 
 
 def _scan(texts, source):

@@ -85,7 +85,8 @@ def _instead(decision, schema):
 
 
 def as_they_are(dataset):
-    """On what every release publishes and no risk here counts: neutral attributes, and sensitive ones but the first.
+    """On what every release publishes and no risk here counts, neutral attributes; and which of several sensitive ones
+    what is about.
 
     Parameters
     ----------
@@ -99,10 +100,10 @@ def as_they_are(dataset):
     expect.these(dataset=dataset)
     many, said = len(dataset.schema.names(Role.NEUTRAL)), []
     if len(sensitive := dataset.schema.names(Role.SENSITIVE)) > 1:
-        first, *others = sensitive
         said.append(
-            f"The risks are of the sensitive attribute {first}. What a release tells of {listed(others)} is not "
-            "measured here: decide for each of them, by a study of the description file in which it alone is sensitive."
+            f"The attribute risk is that of the worst of {len(sensitive)} sensitive attributes, {listed(sensitive)}. Of "
+            f"{sensitive[0]} alone are the losses of privacy and utility, and what l-diversity and its like protect: to "
+            "protect another one so, put it first, or make it the only one in a study of the description file."
         )
     if many:
         what = f"{many} neutral attributes are" if many > 1 else "1 neutral attribute is"

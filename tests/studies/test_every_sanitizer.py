@@ -338,7 +338,7 @@ def test_what_is_published_beside_the_quasi_identifiers_is_said(people):
     assert said.startswith("2 neutral attributes are published exactly: membership and linkability count what")
     both = people.schema.with_roles({"age": Role.QUASI_IDENTIFIER, "race": Role.SENSITIVE, "sex": Role.SENSITIVE})
     said = studies.as_they_are(Dataset("two", table, both, {"age": people.hierarchies["age"]})).data
-    assert said.startswith("The risks are of the sensitive attribute race. What a release tells of sex is not measured")
+    assert said.startswith("The attribute risk is that of the worst of 2 sensitive attributes, race and sex. Of race")
 
 
 def test_along_one_parameter(people, tmp_path):

@@ -45,9 +45,10 @@ def questions(dataset, *, sensitive=None, fewest=withholding.LIMIT):
     list of Question
     """
     expect.these(dataset=dataset, sensitive=sensitive, fewest=fewest)
+    secrets = [sensitive] if sensitive else dataset.schema.sensitive or [None]
     return [
         IdentityRisk(fewest),
-        AttributeRisk.of(dataset, sensitive, fewest),
+        *(AttributeRisk.of(dataset, secret, fewest) for secret in secrets),
         LinkabilityRisk(fewest=fewest),
         MembershipRisk(fewest),
         AntiUtilityRisk.of(dataset, fewest=fewest),
@@ -62,7 +63,7 @@ def risks(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=withholding.LI
     dataset : Dataset
     sanitizers : list of Sanitizer
     sensitive : str, optional
-        The first sensitive attribute if None.
+        Whose value is guessed; None: that of each sensitive attribute.
     seeds : int
         Repeats of what is random.
     fewest : int
