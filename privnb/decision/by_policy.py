@@ -308,8 +308,9 @@ def vectors(results, policy):
     -------
     DataFrame
         Columns `sanitizer`, `parameters`, `setting`, `random`: whether it is drawn; `axis`: a cap in words, or "loss";
-        `measure`; `target`, `group`: of several sensitive attributes and groups the worst; `value`, `low`, `high`: a mean over seeds and its 95% interval, equal where exact; NaN where
-        unknown; `baseline`; `seeds`; `cap`, NaN where there is none; `reason`: why it is unknown.
+        `measure`; `target`, `group`: of several sensitive attributes and groups the worst; `value`, `low`, `high`: a
+        mean over seeds and its 95% interval, equal where exact; NaN where unknown; `baseline`; `seeds`; `cap`, NaN
+        where there is none; `reason`: why it is unknown.
     """
     expect.these(results=results)
     policies.check(policy)

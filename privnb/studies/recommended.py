@@ -101,9 +101,9 @@ def as_they_are(dataset):
     many, said = len(dataset.schema.names(Role.NEUTRAL)), []
     if len(sensitive := dataset.schema.names(Role.SENSITIVE)) > 1:
         said.append(
-            f"The attribute risk is that of the worst of {len(sensitive)} sensitive attributes, {listed(sensitive)}. Of "
-            f"{sensitive[0]} alone are the losses of privacy and utility, and what l-diversity and its like protect: to "
-            "protect another one so, put it first, or make it the only one in a study of the description file."
+            f"The attribute risk is that of the worst of {len(sensitive)} sensitive attributes, {listed(sensitive)}. "
+            f"Of {sensitive[0]} alone are the losses of privacy and utility, and what l-diversity and its like "
+            "protect: to protect another one so, make it the only one in a study of the description file."
         )
     if many:
         what = f"{many} neutral attributes are" if many > 1 else "1 neutral attribute is"

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from rows import made
 
@@ -127,6 +128,20 @@ def test_a_cap_of_the_worst_group_reads_each_group():
     found = decided(releases, policy)
     assert found.setting == "Mondrian, k = 20"
     assert dict(found.ruled_out)["Mondrian, k = 11"][0].startswith("attribute in each group (race: b) is 20%, above")
+
+
+def test_of_several_sensitive_attributes_the_worst_counts_and_none_may_be_unknown():
+    def of(target, setting, value, **more):
+        return made("town", *setting, 1, "attribute_risk", "", target, value, MISSING, MISSING, 0, "lower", **more)
+
+    found = results({name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=11", "Mondrian k=20")})
+    first, second = ("Mondrian", "k=11"), ("Mondrian", "k=20")
+    unknown = {"status": "refused", "reason": "nobody's class is known"}
+    others = [of("income", first, 0.2), of("income", second, MISSING, **unknown)]
+    found = found.assign(target=found.target.where(found.measure != "attribute_risk", "job"))
+    why = dict(decision.decide(pd.concat([found, tidy(others)]), POLICY).ruled_out)
+    assert why["Mondrian, k = 11"] == ["attribute (income) is 20%, above the cap of 5%"]
+    assert why["Mondrian, k = 20"] == ["attribute is unknown: nobody's class is known"]
 
 
 def test_seeds_widen_what_is_drawn_and_the_upper_end_counts():

@@ -157,3 +157,19 @@ def test_the_surest_guess_is_the_cards(results):
     line = found[title]
     assert (line.original[0], line.release[0], line.baseline[0]) == (1.0, 0.7, 0.5)
     assert found["attribute: sensitive value guessed beyond others' records"].release[0] == 0.05
+
+
+def test_of_several_sensitive_attributes_that_stands_in_a_line_which_is_worst_in_the_release(results):
+    def of(target, setting, value, variant=""):
+        numbers = (value, MISSING, MISSING, 0.5)
+        return made("town", *setting, 1, "attribute_risk", "", target, *numbers, "lower", variant=variant)
+
+    others = [of("income", ("Identity", ""), 0.3), of("income", ("Mondrian", "k=10"), 0.2)]
+    sure = [of("income", ("Mondrian", "k=10"), 0.9, "largest"), of("job", ("Mondrian", "k=10"), 1.0, "largest")]
+    sure += [of(target, ("Identity", ""), 1.0, "largest") for target in ("income", "job")]
+    known = [*rows("Mondrian k=10", {"guessed_without_them": exact(0.1)})]
+    known = tidy(known).assign(target=["income"])
+    found = lines(join(results, tidy([*others, *sure]), known))
+    line = found["attribute: sensitive value guessed beyond others' records, which give 10% (income)"]
+    assert (line.original[0], line.release[0]) == (0.3, 0.2), "of job the original is worse, and the release better"
+    assert found["sensitive value guessed, worst-off person (job)"].release[0] == 1.0

@@ -308,10 +308,12 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_search(place, c
 
 @pytest.mark.parametrize(("cap", "refused"), [(0.6, True), (0.75, False), (0.9, False)])
 def test_a_file_in_which_a_secret_is_surer_than_the_policy_allows_is_refused(cap, refused):
-    """Nine people in two classes, of whom three in four have one illness in the second: 75%."""
-    cells = pd.DataFrame({"age": ["1-5"] * 5 + ["6-9"] * 4, "ill": [*"abcab", *"aaab"]})
+    """Nine people in two classes, of whom three in four have one illness in the second: 75%. It is the second secret;
+    of the first each value is at most half as likely."""
+    cells = pd.DataFrame({"age": ["1-5"] * 5 + ["6-9"] * 4, "owes": [*"abcabcabc"], "ill": [*"abcab", *"aaab"]})
     age = Attribute("age", Role.QUASI_IDENTIFIER, Numbers(1, 9))
-    schema = Schema("t", (age, Attribute("ill", Role.SENSITIVE, Categories(("a", "b", "c")))))
+    secrets = [Attribute(name, Role.SENSITIVE, Categories(("a", "b", "c"))) for name in ("owes", "ill")]
+    schema = Schema("t", (age, *secrets))
     policy = SimpleNamespace(caps=(Cap("attribute", cap, "largest"), Cap("attribute", 0.1)))
     said = [*chosen_release._surer(cells, schema, None, policy)]
     assert bool(said) is refused

@@ -296,3 +296,17 @@ def test_the_surest_guess_stands_beside_how_likely_that_value_is_of_anybody(alon
     dataset = Dataset("towns", table, Schema("towns", (town, state)), {"town": flat(town)})
     largest = everybody(risks(dataset, [Mondrian(KAnonymity(20))]), "attribute_risk", "largest")
     assert (largest.value, largest.baseline) == (1.0, pytest.approx(people / 220))
+
+
+def test_each_sensitive_attribute_is_guessed():
+    """What everybody of a class has is certain, be it the second of two secrets: the first one alone looked safe."""
+    table = pd.DataFrame({"sex": ["f", "m"] * 20, "ill": [*"aabb"] * 10, "owes": ["yes", "no"] * 20})
+    domains = {"sex": ("f", "m"), "ill": ("a", "b"), "owes": ("no", "yes")}
+    roles = {"sex": Role.QUASI_IDENTIFIER, "ill": Role.SENSITIVE, "owes": Role.SENSITIVE}
+    schema = Schema("two", tuple(Attribute(name, roles[name], Categories(domains[name])) for name in table))
+    data = Dataset("two", table, schema, {"sex": flat(schema["sex"])})
+    found = risks(data, [Identity()])
+    surest = found[(found.measure == "attribute_risk") & (found.variant == "largest") & (found.group == "")]
+    assert dict(zip(surest.target, surest.value, strict=True)) == {"ill": 0.5, "owes": 1.0}
+    alone = risks(data, [Identity()], sensitive="ill")
+    assert {*alone.target[alone.measure == "attribute_risk"]} == {"ill"}
