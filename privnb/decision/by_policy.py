@@ -419,7 +419,8 @@ def at_cap(rows, cap):
     if known.empty or lacking:
         there, rows = (table[table.target.isin(lacking)] for table in (there, rows))
         whys = [*there.reason, *rows.reason[rows.value.isna()]]  # a refusal is a row of the mean alone
-        return {**axis, **_unknown(next(filter(None, whys), f"{facts(cap.measure).phrase} was not measured"))}
+        why = next(filter(None, whys), f"{facts(cap.measure).phrase} was not measured")
+        return {**axis, **_unknown(why.rstrip("."))}
     columns, random, found = _numbers(known), known.randomized.any(), {}
     targets, groups = known.target.tolist(), known.group.tolist()
     for places in places_alike(known, ["target", "group"]):

@@ -3,7 +3,7 @@
 from privnb import sanitizers
 from privnb.microdata import expect
 from privnb.microdata.family import members
-from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.base import MODELS, Sanitizer
 
 # Of kinds, by their treatment; a kind whose cells are exact publishes fewer records.
 GROUPS = {
@@ -121,9 +121,11 @@ def generalizing(dataset, *models):
 def varied(dataset, letter, value, *, sensitive, least):
     """Every sanitizer with a bound of this letter, at this value: a list.
 
-    `sensitive`: the attribute that it is about; `least`: the k of one that needs a k as well.
+    `sensitive`: the attribute that it is about, None where there is none; `least`: the k of one that needs a k as well.
     """
-    secret, keyed = [dataset.schema[sensitive]], bool(dataset.schema.person)
+    secret, keyed = [dataset.schema[sensitive]] if sensitive else [], bool(dataset.schema.person)
+    if letter in {*MODELS} - {"k"} and not secret:  # they are about its values
+        return []
     return [
         kind.at({each: least for each in kind.requires if each == "k"} | {letter: value}, sensitive)
         for kind in kinds().values()

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from privnb.evaluation import disclosures, queries, trade_off, workload
-from privnb.evaluation.attributes import first_number, sensitive_name
+from privnb.evaluation.attributes import first_number, first_secret, sensitive_name
 from privnb.evaluation.cases import Linked, OfMeasure, Question, answer
 from privnb.evaluation.combinations import FLOOR, Combinations
 from privnb.evaluation.predictions import miners_of
@@ -342,15 +342,14 @@ class _Plan:
     @cached_property
     def questions(self):
         """What is asked of releases without noise and with it: `{noisy: {evaluation: question}}`."""
-        target = sensitive_name(self.dataset, None)
+        target = first_secret(self.dataset)
         # One for all, since it keeps what they have in common.
-        losses = {
-            "trade_off": trade_off.Losses(target, fewest=self.fewest),
-            "combinations": Combinations(self.floor, self.fewest),
-        }
+        losses = {"trade_off": trade_off.Losses(target, fewest=self.fewest)} if target else {}
+        losses |= {"combinations": Combinations(self.floor, self.fewest)}
         losses |= {"linked": Linked(fewest=self.fewest), "costs": Costs(self.fewest)}
-        losses["count_queries"] = queries.Queries(target, min(4, len(self.dataset.schema.quasi_identifiers)))
-        if not self.dataset.schema[target].numeric:  # a number is seldom predicted exactly
+        if target:
+            losses["count_queries"] = queries.Queries(target, min(4, len(self.dataset.schema.quasi_identifiers)))
+        if target and not self.dataset.schema[target].numeric:  # a number is seldom predicted exactly
             folds = next(iter(self.profile.workloads.values()))[1]
             losses["utility"] = workload.Utility(target, "naive Bayes", folds=folds)
         losses |= {name: OfMeasure(marked(name), self.fewest) for name in self.wanted if _other(name)}
@@ -358,8 +357,8 @@ class _Plan:
         for noisy in (False, True):
             miners = self.miners if noisy else ""
             # Of the very releases that the losses are of.
-            disclosed = disclosures.Disclosure(target, miners=miners, fewest=self.fewest, reorders=False)
-            every = losses | {"disclosure": disclosed}
+            given = {"miners": miners, "fewest": self.fewest, "reorders": False}
+            every = losses | ({"disclosure": disclosures.Disclosure(target, **given)} if target else {})
             found[noisy] = {name: every[name] for name in self.wanted if name in every}
         return found
 
@@ -387,7 +386,7 @@ class _Plan:
 
 
 def _at(dataset, letter, value, least):
-    return catalogue.varied(dataset, letter, value, sensitive=sensitive_name(dataset, None), least=least)
+    return catalogue.varied(dataset, letter, value, sensitive=first_secret(dataset), least=least)
 
 
 def _bounded(gains):

@@ -12,7 +12,7 @@ from privnb.decision.card import check
 from privnb.decision.points import refused
 from privnb.decision.summary import reservations
 from privnb.evaluation import trade_off
-from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.attributes import first_secret
 from privnb.evaluation.cases import answer
 from privnb.evaluation.results import SETTING, join, setting
 from privnb.evaluation.risks import questions
@@ -25,7 +25,7 @@ from privnb.studies.profiles import evaluated, profile_of
 
 RISK_MEASURES = [f"{risk.replace('-', '_')}_risk" for risk in policies.RISKS]
 SEEDS = {"quick": 3, "full": 10}  # of what is drawn, in the last step
-WITHOUT_GROUPS = "certainty_penalty"  # stands for a utility loss where a table has no large groups
+WITHOUT_GROUPS = "certainty_penalty"  # stands for a utility loss where a table has no large groups, or no secret
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,9 +213,10 @@ def _possible(dataset, policy):
     known = [each for measures in MEASURES["utility"].values() for each in measures]
     for need in policy.needs:
         expect.one_of("measure of a need", need.measure, known)
-    if trade_off.large_populations(dataset, sensitive_name(dataset, None)) is not None:
+    secret = first_secret(dataset)
+    if secret and trade_off.large_populations(dataset, secret) is not None:
         return policy
-    lacking = ("utility_loss", "worse_than_trivial")
+    lacking = ("utility_loss", "worse_than_trivial") if secret else [each for each in known if each != WITHOUT_GROUPS]
     needs = [replace(need, measure=WITHOUT_GROUPS) if need.measure in lacking else need for need in policy.needs]
     return replace(policy, needs=tuple(needs))
 

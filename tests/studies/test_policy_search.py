@@ -9,7 +9,8 @@ import pytest
 from privnb import studies
 from privnb.decision.policies import Cap, Need, read
 from privnb.evaluation import risks
-from privnb.microdata.dataset import load
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.schema import Role
 from privnb.studies import Profile, policy_search, recommended
 
 FAMILY = {"k": "5, 20", "l": "2", "t": "0.4", "delta": "2", "epsilon": "1", "miners": "naive Bayes", "all": False}
@@ -88,6 +89,21 @@ def test_a_need_that_nothing_measures_is_refused(people):
 def test_a_table_without_large_groups_loses_detail_instead(people, monkeypatch):
     monkeypatch.setattr(policy_search.trade_off, "large_populations", lambda *_: None)
     assert policy_search._possible(people, read("k-5")).needs == (Need("certainty_penalty"),)
+
+
+def test_a_table_without_a_sensitive_attribute_is_decided_by_who_can_be_found(people, monkeypatch):
+    """A policy on identity alone needs no secret; one that caps what is learned of it is kept by nothing."""
+    monkeypatch.setattr(policy_search, "questions", risks.questions)
+    bare = people.schema.with_roles({name: Role.QUASI_IDENTIFIER for name in ("age", "race", "sex")})
+    data = Dataset("bare", people.table[bare.names()], bare, {name: people.hierarchies[name] for name in bare.names()})
+    found = studies.searched(data, read("k-5"), profile="small", seeds=1)
+    smallest = data.table.groupby(bare.names()).size().min()
+    released = found.chosen.sanitize(data, rng=1).table.astype(str)
+    assert smallest < 5 <= released.groupby(bare.names()).size().min()
+    assert not [each for each in found.sanitizers if set("lt") & {*vars(each)} or len(getattr(each, "models", ())) > 1]
+    capped = studies.searched(data, read("ontario-2025"), profile="small", seeds=1)
+    assert capped.chosen is None
+    assert "attribute is unknown: 'bare' has no sensitive attribute to guess" in " ".join(capped.sentences[1:3])
 
 
 def test_where_nothing_or_hardly_anything_is_kept_it_is_said_what_would_help(people, found):
