@@ -6,7 +6,8 @@ All of it is derived from the content of the card, so that whoever has a card ca
 import math
 
 from privnb.decision import policies
-from privnb.decision.by_policy import SURE, in_words
+from privnb.decision.by_policy import in_words
+from privnb.evaluation.results import SURE
 from privnb.microdata.names import some_of
 from privnb.microdata.numerals import percent
 from privnb.microdata.sentences import listed
@@ -155,7 +156,9 @@ def _of_a_person(risk):
     sure = worst["value"] is not None and share >= SURE
     who, how = ("Somebody's", " with certainty") if sure else ("The worst-off person's", "")
     without = "" if worst["baseline"] is None else f" ({percent(worst['baseline'])} without the file)"
-    return f"{who} {befalls}{how}: {most}{percent(share)}{without}; {_cap_said(risk, 'largest')}."
+    certain = risk["certain"] if sure and risk["certain"] and risk["certain"]["value"] else None
+    many = "" if certain is None else f", so for {percent(certain['value'])} of people"
+    return f"{who} {befalls}{how}: {most}{percent(share)}{without}{many}; {_cap_said(risk, 'largest')}."
 
 
 def _of_a_group(risk):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from privnb.decision import policies
 from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, beats, refused, same
-from privnb.evaluation.results import SETTING, measured, places_alike, setting_names
+from privnb.evaluation.results import SETTING, SURE, measured, places_alike, setting_names
 from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
 from privnb.microdata import expect, numerals
@@ -23,7 +23,6 @@ from privnb.sanitizers.catalogue import title
 LOSS = "loss"  # the axis of what users lose, beside one axis per cap
 ORIGINAL, BARE = type(Identity()).__name__, type(Suppress()).__name__
 NONE = "none"
-SURE = 1 - 1e-9  # how likely a guess is that is certain
 CERTAIN = ("no", "withheld", "yes")  # whether somebody's sensitive value is, the worst last
 NAMED = [*SETTING, "setting", "random"]
 
@@ -127,13 +126,12 @@ class Decision:
             )
         if certain != "yes":
             return ""
+        of = self.chosen.made_certain
+        whose = f"The sensitive value of {percent(of)} of people" if of > 0 else "Somebody's sensitive value"
         if (other := self.safer) is None:
-            return (
-                "Somebody's sensitive value is certain; of no other release that keeps the policy was it found "
-                "that nobody's is."
-            )
+            return f"{whose} is certain; of no other release that keeps the policy was it found that nobody's is."
         lost = in_words(other.loss, other.loss_low, other.loss_high)
-        return f"Somebody's sensitive value is certain; nobody's under {other.setting} ({lost} lost)."
+        return f"{whose} is certain; nobody's under {other.setting} ({lost} lost)."
 
     @property
     def near(self):
@@ -359,9 +357,11 @@ def judged(results, policy, found):
         Columns `sanitizer`, `parameters`, `setting`, `random`; `loss`, `loss_low`, `loss_high`; `kept`; `reasons`: why
         it is ruled out, a list; `status`: "efficient", "dominated", "undecided" as of `decision.points`, over all axes,
         or "refused" below the floor; `certain`: whether somebody's sensitive value is certain and was not without the
-        release, "yes", "no", "withheld", or empty where unknown.
+        release, "yes", "no", "withheld", or empty where unknown; `made_certain`: the share of people, of the worst
+        attribute and seed, NaN where unknown.
     """
     certain = _certain(results)
+    people = results[results.measure == "made_certain"].groupby(SETTING, sort=False).value.max()
     below = refused(results, found.drop_duplicates(SETTING), policy.floor)
     rows = []
     for (made, axes), under in zip(found.groupby(SETTING, sort=False), below, strict=True):
@@ -373,7 +373,7 @@ def judged(results, policy, found):
         reasons += [loss.reason] if loss.reason else []
         numbers = {"loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
         own = {"kept": not reasons, "reasons": reasons, "below": under, "certain": certain.get(made, "")}
-        rows.append({**loss[NAMED], **numbers, **own})
+        rows.append({**loss[NAMED], **numbers, **own, "made_certain": people.get(made, np.nan)})
     table = pd.DataFrame(rows)
     table["status"] = np.where(table.below != "", "refused", _dominance(found, table))
     return _in_order(table.drop(columns="below"))

@@ -35,7 +35,7 @@ from privnb.microdata.writing import FACTS
 from privnb.privacy_models.grading import grade
 from privnb.sanitizers.catalogue import kinds
 
-VERSION = 3  # of the card's form, see card.schema.json
+VERSION = 4  # of the card's form, see card.schema.json
 SCHEMA = Path(__file__).with_name("card.schema.json")
 ENDING = ".card.json"
 SAFER = "nobody's value certain"  # of another release, where somebody's is
@@ -362,9 +362,10 @@ def _risk(risk, own, axes, policy, groups):
     said |= {"worst_group": next((each for each in own_groups if each["value"] > 0), None), "groups": len(own_groups)}
     said |= {"groups_withheld": groups["withheld_by"].get(measure, 0)}
     said["ceiling"] = ceiling[0] if ceiling else None
-    others = _numbers(own[own.measure == "guessed_without_them"]) if risk == "attribute" and mean else []
-    same_target = (each for each in others if each["row"].get("target") == mean["row"].get("target"))
-    said["others"] = next(same_target, None)
+    for key, name, beside in (("others", "guessed_without_them", mean), ("certain", "made_certain", largest)):
+        there = _numbers(own[own.measure == name]) if risk == "attribute" and beside else []
+        same_target = (each for each in there if each["row"].get("target") == beside["row"].get("target"))
+        said[key] = next(same_target, None)
     of = None if rows.empty else facts(measure)
     said |= {"unit": of.unit if of else "", "baseline_is": of.baseline if of else "", "source": of.source if of else ""}
     capped = [cap for cap in policy.caps if cap.measure == measure]

@@ -228,6 +228,17 @@ def test_what_it_costs_that_nobodys_value_is_certain_is_said(surest, said):
     assert (found.certainty in found.sentences) == bool(said)
 
 
+def test_of_how_many_people_the_value_is_certain_is_said():
+    few = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=11")}
+    few["Mondrian k=11"] = few["Mondrian k=11"] | {"surest": 1.0}
+    shares = [("job", 0.1), ("income", 0.4)]
+    key = "town", "Mondrian", "k=11", 1, "made_certain", ""
+    more = [made(*key, name, share, share, share, 0) for name, share in shares]
+    found = decision.decide(pd.concat([results(few), tidy(more)]), POLICY)
+    assert found.certainty.startswith("The sensitive value of 40% of people is certain; ")
+    assert decided(few).certainty.startswith("Somebody's sensitive value is certain; ")
+
+
 def test_vectors_between_the_ends():
     found = by_policy.scaled(by_policy.vectors(results(RELEASES), POLICY))
     assert found["Identity", ""].tolist() == [1, 1, 0]

@@ -20,7 +20,7 @@ from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Question
 from privnb.evaluation.disclosures import is_withheld
 from privnb.evaluation.releases import tells_few
-from privnb.evaluation.results import guessed
+from privnb.evaluation.results import SURE, guessed
 from privnb.evaluation.risks.identity import check_known
 from privnb.evaluation.risks.scores import Scores
 from privnb.measures.base import state
@@ -63,6 +63,20 @@ state(
     axis=False,
 )
 
+state(
+    "made_certain",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Made certain",
+    sentence="Share of people whose sensitive value is certain with the release and was not without it.",
+    source="this package",
+    unit="share of people",
+    format="{:%} of people",
+    baseline="without the release",
+    axis=False,
+)
+
 
 @dataclass(frozen=True)
 class AttributeRisk(Question):
@@ -96,7 +110,18 @@ class AttributeRisk(Question):
         right, best = without(case.dataset, self.sensitive)
         share, *bounds = guessed(round(right.sum()), len(right), self.fewest)
         beside = {"target": self.sensitive, "miner": best, "interval": bounds}
-        return [*rows, case.row("guessed_without_them", share, **beside)]
+        return [*rows, case.row("guessed_without_them", share, **beside), *self._certain(case, scores)]
+
+    def _certain(self, case, scores):
+        """Of how many people the value is certain: a row, or none where nobody knows how sure a guess is."""
+        if scores.surest is None:
+            return []
+        sure, before = scores.surest
+        certain = (sure >= SURE) & (before < SURE)
+        share, *bounds = guessed(int(certain.sum()), len(sure), self.fewest)
+        if scores.unsafe and certain.any():
+            share, bounds = np.nan, (np.nan, np.nan)
+        return [case.row("made_certain", share, target=self.sensitive, interval=bounds, baseline=0.0)]
 
     def scores(self, case):
         """The `Scores` of people, and who guesses."""

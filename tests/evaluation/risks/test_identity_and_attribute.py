@@ -308,5 +308,23 @@ def test_each_sensitive_attribute_is_guessed():
     found = risks(data, [Identity()])
     surest = found[(found.measure == "attribute_risk") & (found.variant == "largest") & (found.group == "")]
     assert dict(zip(surest.target, surest.value, strict=True)) == {"ill": 0.5, "owes": 1.0}
+    certain = found[found.measure == "made_certain"]
+    assert dict(zip(certain.target, certain.value, strict=True)) == {"ill": 0.0, "owes": 1.0}
     alone = risks(data, [Identity()], sensitive="ill")
     assert {*alone.target[alone.measure == "attribute_risk"]} == {"ill"}
+
+
+@pytest.mark.parametrize(("people", "shown"), [(0, True), (4, False), (12, True), (24, True)])
+def test_it_is_counted_whose_value_a_release_makes_certain(people, shown):
+    """Of 36 people in three classes so many are all ill: 0, 12 or 24. Four in a class of their own are withheld."""
+    ages = np.repeat([1, 2, 3], 12)
+    ill = ["yes" if age * 12 <= people else "no yes".split()[place % 2] for place, age in enumerate(ages)]
+    if people == 4:
+        ages, ill = np.append(ages, [4] * 4), [*ill, *["yes"] * 4]
+    age = Attribute("age", Role.QUASI_IDENTIFIER, Categories(("1", "2", "3", "4")))
+    schema = Schema("t", (age, Attribute("ill", Role.SENSITIVE, Categories(("no", "yes")))))
+    table = pd.DataFrame({"age": ages.astype(str), "ill": ill})
+    found = risks(Dataset("t", table, schema, {"age": flat(age)}), [Identity()])
+    row = found[found.measure == "made_certain"].iloc[0]
+    assert row.baseline == 0
+    assert row.value == people / 36 if shown else (row.status == "withheld" and row.high == 9 / 40)
