@@ -152,10 +152,10 @@ class ForestOnceEach:
 
     def fit(self, records, target):
         first, index = _equal(records, target)
+        features, values = records.features[first], target[first]
         for tree in self.trees:  # each learns from as many people as there are, drawn with repetition
             drawn = np.random.RandomState(tree.random_state).randint(0, len(target), len(target), dtype=np.int32)
-            times = np.bincount(index[drawn], minlength=len(first))
-            tree.fit(records.features[first], target[first], sample_weight=times)
+            tree.fit(features, values, sample_weight=np.bincount(index[drawn], minlength=len(first)))
         return self
 
     def predict(self, records):
