@@ -11,7 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from privnb.evaluation import disclosures, queries, trade_off, workload
-from privnb.evaluation.attributes import first_number, first_secret, sensitive_name
+from privnb.evaluation.attributes import first_number, first_secret
 from privnb.evaluation.cases import Linked, OfMeasure, Question, answer
 from privnb.evaluation.combinations import FLOOR, Combinations
 from privnb.evaluation.predictions import miners_of
@@ -48,6 +48,8 @@ MEASURES = {
         "utility": ("workload_utility",),
     },
 }  # fmt: skip
+AVERAGED = ("utility_loss", "worse_than_trivial")  # utilities of large groups
+WITHOUT = {"privacy": "reidentification_rate", "utility": "certainty_penalty"}  # what a table without a secret has
 
 
 def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):  # noqa: E741 - the field's letters
@@ -102,7 +104,8 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     dataset : Dataset
     privacy, utility : str
         Of `MEASURES`, or a function marked with `@measure` of which each release is asked. Where a table has no large
-        populations, no utility loss is defined, and the certainty penalty stands for it.
+        populations, no utility loss is defined, and the certainty penalty stands for it; so it does without a sensitive
+        attribute, of which nothing can be lost either: there the privacy loss is the share of people who are found.
 
     Returns
     -------
@@ -122,9 +125,12 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
                 f"{kind.upper()} is a measure of {kind}, one of {', '.join(known)}, or a function marked as one that "
                 f"takes the release, the dataset and the sensitive attribute alone; got {expect.found(measure)}."
             )
-    without = trade_off.large_populations(dataset, sensitive_name(dataset, None)) is None
-    utility = "certainty_penalty" if without and utility in ("utility_loss", "worse_than_trivial") else utility
-    return {"privacy": privacy, "utility": utility}
+    found, secret = {"privacy": privacy, "utility": utility}, first_secret(dataset)
+    if not secret:
+        every = {each for measures in MEASURES.values() for given in measures.values() for each in given}
+        return {kind: WITHOUT[kind] if found[kind] in every else found[kind] for kind in found}
+    without = utility in AVERAGED and trade_off.large_populations(dataset, secret) is None
+    return found | ({"utility": WITHOUT["utility"]} if without else {})
 
 
 def few_conditions(dataset):
@@ -140,7 +146,8 @@ def few_conditions(dataset):
         None where they are of all.
     """
     expect.these(dataset=dataset)
-    found = trade_off.large_populations(dataset, sensitive_name(dataset, None))
+    secret = first_secret(dataset)
+    found = trade_off.large_populations(dataset, secret) if secret else None
     if found is None or found.conditions is None:
         return None
     return say(

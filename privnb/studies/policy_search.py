@@ -20,7 +20,7 @@ from privnb.microdata import expect, withholding
 from privnb.microdata.schema import NotForThisTable
 from privnb.sanitizers import in_parts
 from privnb.sanitizers.catalogue import ends
-from privnb.studies.every_sanitizer import MEASURES, appraised, family
+from privnb.studies.every_sanitizer import AVERAGED, MEASURES, appraised, family
 from privnb.studies.profiles import evaluated, profile_of
 
 RISK_MEASURES = [f"{risk.replace('-', '_')}_risk" for risk in policies.RISKS]
@@ -216,7 +216,7 @@ def _possible(dataset, policy):
     secret = first_secret(dataset)
     if secret and trade_off.large_populations(dataset, secret) is not None:
         return policy
-    lacking = ("utility_loss", "worse_than_trivial") if secret else [each for each in known if each != WITHOUT_GROUPS]
+    lacking = AVERAGED if secret else [each for each in known if each != WITHOUT_GROUPS]
     needs = [replace(need, measure=WITHOUT_GROUPS) if need.measure in lacking else need for need in policy.needs]
     return replace(policy, needs=tuple(needs))
 

@@ -4,7 +4,7 @@ from functools import partial
 
 from privnb.decision.summary import recommendation
 from privnb.evaluation import disclosures, trade_off, workload
-from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.attributes import first_secret
 from privnb.evaluation.cases import Linked, answer
 from privnb.evaluation.combinations import Combinations
 from privnb.evaluation.releases import Costs
@@ -55,33 +55,38 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     said = [of_table, closest, _instead(found.decision, dataset.schema), note.data if note else ""]
     said = " ".join(filter(None, said))
     row = recommendation(found.results, found.decision.choice, found.decision.why, said)
-    (original, bare), target, size = ends(), sensitive_name(dataset, None), profile_of(profile)
-    questions = [Combinations(floor), Linked(), disclosures.Disclosure(target), Costs(), trade_off.Losses(target)]
-    if not dataset.schema[target].numeric:  # a number is seldom predicted exactly
+    (original, bare), target, size = ends(), first_secret(dataset), profile_of(profile)
+    questions = [Combinations(floor), Linked(), Costs()]
+    if target:
+        questions += [disclosures.Disclosure(target), trade_off.Losses(target)]
+    if target and not dataset.schema[target].numeric:  # a number is seldom predicted exactly
         miner, (_, folds) = next(iter(size.workloads.items()))
         questions.append(workload.Utility(target, miner, folds=folds))
     both = [original, *filter(None, [found.chosen])]
     tasks = [partial(answer, dataset, each, 1, question) for each in both for question in questions]
     tasks.append(partial(answer, dataset, bare, 1, Costs()))
     seen = evaluated({"": tasks}, store, "look at what is chosen")[""]
-    mined = adversaries(dataset, both, profile=profile, seeds=1, store=store)
-    return together([join(results, row, found.of_risks, seen, mined)])
+    mined = [adversaries(dataset, both, profile=profile, seeds=1, store=store)] if target else []
+    return together([join(results, row, found.of_risks, seen, *mined)])
 
 
 def _instead(decision, schema):
     """What to do where no release keeps the policy, or hardly anything is kept with it: a sentence, or nothing."""
     less = "fewer quasi-identifiers, or a policy that accepts more"
-    if decision.chosen is None:
-        bare = decision.vectors[(decision.vectors.sanitizer == "Suppress") & (decision.vectors.parameters == "")]
-        broken = bare[(bare.high > bare.cap) & bare.measure.isin(COUNTED)]
-        others = [name for name in schema.published if name not in schema.quasi_identifiers]
-        if len(broken) and others:
-            less = (
-                f"another role, such as unused, for what every release publishes as it is ({some_of(others)}): even "
-                f"without any quasi-identifier the cap on {broken.axis.iloc[0]} is broken"
-            )
-        return f"What would help: {less}; page 08 says what comes nearest."
-    return f"Its users lose more than half: {less}, would keep more." if decision.chosen.loss > HALF else ""
+    if decision.chosen is not None:
+        return f"Its users lose more than half: {less}, would keep more." if decision.chosen.loss > HALF else ""
+    bare = decision.vectors[(decision.vectors.sanitizer == "Suppress") & (decision.vectors.parameters == "")]
+    broken = bare[(bare.high > bare.cap) & bare.measure.isin(COUNTED)]
+    others = [name for name in schema.published if name not in schema.quasi_identifiers]
+    if not schema.sensitive and (bare.measure == "attribute_risk").any():
+        less = "the role sensitive for a column, or a policy that does not cap what is guessed of one, such as ema-0070"
+    elif len(broken) and others:
+        less = (
+            f"another role, such as unused, for what every release publishes as it is ({some_of(others)}): even "
+            f"without any quasi-identifier the cap on {broken.axis.iloc[0]} is broken"
+        )
+    return f"What would help: {less}; page 08 says what comes nearest."
+
 
 
 def as_they_are(dataset):

@@ -104,7 +104,10 @@ class AttributeRisk(Question):
 
     def rows(self, case):
         if not self.sensitive:
-            raise Unreadable(f"'{case.dataset.name}' has no sensitive attribute to guess. Give a column that role.")
+            raise Unreadable(
+                f"'{case.dataset.name}' has no sensitive attribute to guess. Give a column that role, or take a policy "
+                "that does not cap what is guessed, such as ema-0070."
+            )
         scores, who = self.scores(case)
         rows = scores.rows(partial(self.row(case), miner=who), case.dataset, self.fewest)
         right, best = without(case.dataset, self.sensitive)

@@ -76,7 +76,7 @@ def search(tuned, cap, whole=None, *, floor=decision.Policy.floor, **axes):
         As of `frontier.points`: `privacy` and `utility`.
     """
     if tuned is None:
-        yield "Nothing was searched: that takes a PRIVACY_CAP above 0 and a TUNED parameter."
+        yield "Nothing was searched: that takes a PRIVACY_CAP above 0, a TUNED parameter and a sensitive attribute."
         return
     releases = tuned.releases
     if tuned.value is None and releases.privacy_high.isna().all():
