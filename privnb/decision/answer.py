@@ -74,9 +74,9 @@ def _of_risks(risks, people, groups):
         worst, mean = risk["worst_person"], risk["mean"]
         if not _capped(risk, "largest") and _likely(worst):
             yield people[risk["risk"]]
-        if not _capped(risk, "largest") and risk["risk"] == "attribute" and _withheld(worst):
-            target = worst["row"].get("target", "secret")
-            yield f"Whether somebody's {target} is certain is withheld: it would tell of few people."
+        if not _capped(risk, "largest") and risk["risk"] == "attribute" and risk["withheld"]:
+            targets = listed([name or "secret" for name in risk["withheld"]])
+            yield f"Whether somebody's {targets} is certain is withheld: it would tell of few people."
         if not risk["caps"] and _likely(mean):
             yield f"On average {percent(mean['value'])} {risk['counts']}; the policy sets no cap."
         elif not risk["caps"] and _likely(risk["worst_group"]):
@@ -131,10 +131,12 @@ def _of_what_else(content):
     free = [risk["risk"] for risk in content["risks"] if not risk["caps"]]
     if free:
         yield f"The policy sets no cap on {listed(free)}."
-    for others in filter(None, (risk["others"] for risk in content["risks"])):
-        if others["value"] is not None:
-            share = percent(others["value"])
-            yield f"From all other people's records alone {share} of people's secrets are guessed right."
+    for risk in content["risks"]:
+        if certain := [f"{each['row']['target']} of {percent(each['value'])}" for each in risk["certain"]]:
+            yield f"Certain: the {listed(certain)} of people."
+        if (others := risk["others"]) and others["value"] is not None:
+            share, secret = percent(others["value"]), others["row"].get("target", "secret")
+            yield f"From all other people's records alone the {secret} of {share} of people is guessed right."
     if "anti-utility" in free:
         yield f"Anti-utility: {MEANS['anti-utility']}."
     lost = content["uses"]["lost"]
@@ -156,9 +158,7 @@ def _of_a_person(risk):
     sure = worst["value"] is not None and share >= SURE
     who, how = ("Somebody's", " with certainty") if sure else ("The worst-off person's", "")
     without = "" if worst["baseline"] is None else f" ({percent(worst['baseline'])} without the file)"
-    certain = risk["certain"] if sure and risk["certain"] and risk["certain"]["value"] else None
-    many = "" if certain is None else f", so for {percent(certain['value'])} of people"
-    return f"{who} {befalls}{how}: {most}{percent(share)}{without}{many}; {_cap_said(risk, 'largest')}."
+    return f"{who} {befalls}{how}: {most}{percent(share)}{without}; {_cap_said(risk, 'largest')}."
 
 
 def _of_a_group(risk):
@@ -185,11 +185,6 @@ def _cap_said(risk, statistic):
 
 def _capped(risk, statistic):
     return any(cap["statistic"] == statistic for cap in risk["caps"])
-
-
-def _withheld(number):
-    """Whether a number is known and not shown, nor a bound of it."""
-    return number is not None and number["value"] is None and number["high"] is None
 
 
 def _likely(number):

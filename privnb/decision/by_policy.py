@@ -16,7 +16,7 @@ from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
 from privnb.microdata import expect, numerals
 from privnb.microdata.numerals import percent
-from privnb.microdata.sentences import B
+from privnb.microdata.sentences import B, listed
 from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.catalogue import title
 
@@ -115,8 +115,8 @@ class Decision:
 
     @property
     def certainty(self):
-        """What it costs that nobody's sensitive value is certain, or that it is withheld whether somebody's is: a
-        sentence; empty where nobody's is, and where that is unknown.
+        """Of how many people a sensitive value is certain and what it costs that nobody's is, or that it is withheld
+        whether somebody's is: a sentence; empty where nobody's is, and where that is unknown.
         """
         certain = "" if self.chosen is None else self.chosen.certain
         if certain == "withheld":
@@ -126,12 +126,13 @@ class Decision:
             )
         if certain != "yes":
             return ""
-        of = self.chosen.made_certain
-        whose = f"The sensitive value of {percent(of)} of people" if of > 0 else "Somebody's sensitive value"
+        whose = [f"{name} of {percent(share)}" for name, share in self.chosen.made_certain]
+        is_it = f"{'is' if len(whose) < 2 else 'are'} certain"
+        said = f"The {listed(whose)} of people {is_it}" if whose else f"Somebody's sensitive value {is_it}"
         if (other := self.safer) is None:
-            return f"{whose} is certain; of no other release that keeps the policy was it found that nobody's is."
+            return f"{said}; of no other release that keeps the policy was it found that nobody's is."
         lost = in_words(other.loss, other.loss_low, other.loss_high)
-        return f"{whose} is certain; nobody's under {other.setting} ({lost} lost)."
+        return f"{said}; nobody's under {other.setting} ({lost} lost)."
 
     @property
     def near(self):
@@ -357,11 +358,11 @@ def judged(results, policy, found):
         Columns `sanitizer`, `parameters`, `setting`, `random`; `loss`, `loss_low`, `loss_high`; `kept`; `reasons`: why
         it is ruled out, a list; `status`: "efficient", "dominated", "undecided" as of `decision.points`, over all axes,
         or "refused" below the floor; `certain`: whether somebody's sensitive value is certain and was not without the
-        release, "yes", "no", "withheld", or empty where unknown; `made_certain`: the share of people, of the worst
-        attribute and seed, NaN where unknown.
+        release, "yes", "no", "withheld", or empty where unknown; `made_certain`: the attributes of which
+        values are certain, with the share of people, the largest first: a list, of what is not withheld.
     """
     certain = _certain(results)
-    people = results[results.measure == "made_certain"].groupby(SETTING, sort=False).value.max()
+    people = _made_certain(results)
     below = refused(results, found.drop_duplicates(SETTING), policy.floor)
     rows = []
     for (made, axes), under in zip(found.groupby(SETTING, sort=False), below, strict=True):
@@ -373,7 +374,7 @@ def judged(results, policy, found):
         reasons += [loss.reason] if loss.reason else []
         numbers = {"loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
         own = {"kept": not reasons, "reasons": reasons, "below": under, "certain": certain.get(made, "")}
-        rows.append({**loss[NAMED], **numbers, **own, "made_certain": people.get(made, np.nan)})
+        rows.append({**loss[NAMED], **numbers, **own, "made_certain": people.get(made, [])})
     table = pd.DataFrame(rows)
     table["status"] = np.where(table.below != "", "refused", _dominance(found, table))
     return _in_order(table.drop(columns="below"))
@@ -386,6 +387,16 @@ def _certain(results):
     sure = (worst.value >= SURE) & ~(worst.baseline >= SURE)
     rank = pd.Series(np.select([sure, worst.value.isna()], [2, 1], 0), worst.index)  # of several seeds the worst
     return {made: CERTAIN[each.max()] for made, each in rank.groupby([worst[name] for name in SETTING])}
+
+
+def _made_certain(results):
+    """`{release: [(attribute, the share of people whose value it makes certain)]}`, a mean over seeds."""
+    found = results[(results.measure == "made_certain") & (results.control == "")]
+    shares = found.groupby([*SETTING, "target"], sort=False).value.agg(lambda each: each.mean(skipna=False))
+    made = {}
+    for (*release, name), share in shares[shares > 0].sort_values(ascending=False, kind="stable").items():
+        made.setdefault(tuple(release), []).append((name, share))
+    return made
 
 
 def _in_order(releases):
@@ -419,8 +430,8 @@ def at_cap(rows, cap):
     if known.empty or lacking:
         there, rows = (table[table.target.isin(lacking)] for table in (there, rows))
         whys = [*there.reason, *rows.reason[rows.value.isna()]]  # a refusal is a row of the mean alone
-        why = next(filter(None, whys), f"{facts(cap.measure).phrase} was not measured")
-        return {**axis, **_unknown(why.rstrip("."))}
+        unknown = _unknown(next(filter(None, whys), f"{facts(cap.measure).phrase} was not measured"))
+        return {**axis, "target": "" if known.empty else listed(sorted(lacking)), **unknown}
     columns, random, found = _numbers(known), known.randomized.any(), {}
     targets, groups = known.target.tolist(), known.group.tolist()
     for places in places_alike(known, ["target", "group"]):
@@ -436,12 +447,14 @@ def at_cap(rows, cap):
 
 def how_bad(value, high, baseline):
     """How bad a risk of one sensitive attribute is among those of several, as a tuple: a guess that is certain and was
-    not without the release is the worst, then what is withheld, NaN, then what has the larger upper bound.
+    not without the release is the worst, then what is withheld, NaN, then what has the larger upper bound; of equal
+    ones that which was less likely without the release.
 
     >>> max([(0.9, 0.95, 0.5), (np.nan, np.nan, np.nan), (1.0, 1.0, 0.2)], key=lambda numbers: how_bad(*numbers))[0]
     1.0
     """
-    return value >= SURE and not baseline >= SURE, bool(np.isnan(value)), value if np.isnan(high) else high
+    certain = value >= SURE and not baseline >= SURE
+    return certain, bool(np.isnan(value)), value if np.isnan(high) else high, -np.nan_to_num(baseline)
 
 
 def averaged(rows, random):
@@ -546,7 +559,7 @@ def keeps(row):
 def _broken(row):
     """Why a release does not keep a cap, in words."""
     if np.isnan(row.high):
-        return f"{_subject(row)} is unknown: {row.reason}"
+        return f"{_subject(row)} is unknown: {row.reason.rstrip('.')}"
     surely = row.value > row.cap and not same(row.value, row.cap)  # not only by its upper bound
     said = f"{_subject(row)} is {in_words(row.value, row.low, row.high)}"
     return f"{said}, {'above' if surely else 'which may be above'} the cap of {percent(row.cap)}"
@@ -555,7 +568,7 @@ def _broken(row):
 def _risk_said(row):
     """A risk beside its cap, as a sentence."""
     if np.isnan(row.high):
-        return f"{_subject(row)}: unknown, since {row.reason}."
+        return f"{_subject(row)}: unknown, since {row.reason.rstrip('.')}."
     beside = facts(row.measure).baseline or "without the release"
     without = "" if np.isnan(row.baseline) else f"; baseline: {percent(row.baseline)}, {beside}"
     return f"{_subject(row)}: {in_words(row.value, row.low, row.high)}, of at most {percent(row.cap)}{without}."

@@ -330,12 +330,20 @@ def _measure(risk):
     return f"{risk.replace('-', '_')}_risk"
 
 
-def _of_everybody(risk, own):
+def _of_everybody(risk, own, beside=(None, None)):
     """The mean of a risk over everybody, and that of the worst-off person: two numbers, or None; of several sensitive
-    attributes of the one that is worst.
+    attributes of the one that is worst, or of those that two other numbers are `beside`.
     """
-    whole = own[(own.measure == _measure(risk)) & (own.group == "")]
-    return [max(_numbers(whole[whole.variant == variant]), key=_badly, default=None) for variant in ("", "largest")]
+    found, whole = [], own[(own.measure == _measure(risk)) & (own.group == "")]
+    for variant, other in zip(("", "largest"), beside, strict=True):
+        numbers = _numbers(whole[whole.variant == variant])
+        found.append(max([each for each in numbers if other is None or _alike(each, other)], key=_badly, default=None))
+    return found
+
+
+def _alike(number, other):
+    """Whether two numbers are of the same attribute."""
+    return number["row"].get("target") == other["row"].get("target")
 
 
 def _badly(number):
@@ -362,10 +370,15 @@ def _risk(risk, own, axes, policy, groups):
     said |= {"worst_group": next((each for each in own_groups if each["value"] > 0), None), "groups": len(own_groups)}
     said |= {"groups_withheld": groups["withheld_by"].get(measure, 0)}
     said["ceiling"] = ceiling[0] if ceiling else None
-    for key, name, beside in (("others", "guessed_without_them", mean), ("certain", "made_certain", largest)):
-        there = _numbers(own[own.measure == name]) if risk == "attribute" and beside else []
-        same_target = (each for each in there if each["row"].get("target") == beside["row"].get("target"))
-        said[key] = next(same_target, None)
+    others, certain = (
+        _numbers(own[own.measure == name]) if risk == "attribute" else []
+        for name in ("guessed_without_them", "made_certain")
+    )
+    said["others"] = next((each for each in others if mean and _alike(each, mean)), None)
+    said["certain"] = sorted((each for each in certain if each["value"]), key=lambda each: -each["value"])
+    each_surest = _numbers(rows[(rows.variant == "largest") & (rows.group == "")])
+    said["of"] = targets
+    said["withheld"] = [each["row"].get("target", "") for each in each_surest if _bare(each)]
     of = None if rows.empty else facts(measure)
     said |= {"unit": of.unit if of else "", "baseline_is": of.baseline if of else "", "source": of.source if of else ""}
     capped = [cap for cap in policy.caps if cap.measure == measure]
@@ -376,11 +389,14 @@ def _risk(risk, own, axes, policy, groups):
 def _no_person(risk, largest, unknown):
     """Why the risk of the worst-off person stands nowhere: a sentence, empty where it does."""
     if largest is not None:
-        bare = largest["value"] is None and largest["high"] is None
-        return f"withheld, because it tells of fewer than {withholding.LIMIT} people" if bare else ""
+        return f"withheld, because it tells of fewer than {withholding.LIMIT} people" if _bare(largest) else ""
     if unknown:
         return "not measured, because the risk is unknown"
     return f"not measured, because {ONE_PERSON.get(risk, 'no attack measures it')}"
+
+
+def _bare(number):
+    return number["value"] is None and number["high"] is None
 
 
 def _cap(row, cap, groups):
@@ -388,7 +404,8 @@ def _cap(row, cap, groups):
     numbers = {name: _plain(getattr(row, name)) for name in ("value", "low", "high", "cap")}
     over = [each for each in groups if each["value"] > row.cap and not same(each["value"], row.cap)]
     plain = cap.statistic == "mean" and cap.group == "everybody"
-    said = {"says": row.axis, "statistic": cap.statistic, "group": row.group, **numbers, "written": float(cap.at_most)}
+    says = f"{row.axis} ({row.target})" if row.target else row.axis
+    said = {"says": says, "statistic": cap.statistic, "group": row.group, **numbers, "written": float(cap.at_most)}
     return said | {"kept": keeps(row), "exceeded_in": over if plain else [], "unknown": row.reason}
 
 
@@ -426,13 +443,16 @@ def _beside(decision, results, of):
     both = {"this": of, "other": first if safer is None else safer}
     is_it = "chosen" if others.index[0] == 0 else "runner-up" if safer is None else SAFER
     said = {"release": both["other"].setting, "is": is_it}
-    return said | {name: _in_short(results, row) for name, row in both.items()}
+    this = _in_short(results, both["this"])
+    return said | {"this": this, "other": _in_short(results, both["other"], this["risks"])}
 
 
-def _in_short(results, row):
+def _in_short(results, row, beside=()):
+    """What its users lose and its risks, of the attributes that the risks `beside` it are of."""
     own = results[_of(results, row) & (results.control == "")]
     lost = {name: _plain(row[column]) for name, column in zip(ENDS, ("loss", "loss_low", "loss_high"), strict=True)}
-    pairs = {risk: _of_everybody(risk, own) for risk in policies.RISKS}
+    of = {each["risk"]: (each["mean"], each["worst_person"]) for each in beside}
+    pairs = {risk: _of_everybody(risk, own, of.get(risk, (None, None))) for risk in policies.RISKS}
     risks = [{"risk": risk, "mean": mean, "worst_person": largest} for risk, (mean, largest) in pairs.items()]
     return {"lost": lost, "risks": risks}
 
@@ -496,7 +516,7 @@ def _unmeasured(own, schema):
 
 def _others(own, schema):
     """The sensitive attributes of which nobody measured what the file gives away."""
-    guessed = {*own.target[own.measure == _measure("attribute")]}
+    guessed = {*measured(own[own.measure == _measure("attribute")]).target}
     return [name for name in schema.sensitive[1:] if name not in guessed]
 
 

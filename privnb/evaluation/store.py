@@ -279,7 +279,9 @@ def _plain(cell):
 def _decoded(text):
     """A number, or of tidy results the type and the cells of each column."""
     value = json.loads(text)
-    if type(value) in (bool, int, float) or (isinstance(value, list) and len(value) == len(COLUMNS)):
+    if type(value) in (bool, int, float):
+        return value
+    if isinstance(value, list) and len(value) == len(COLUMNS) and len({len(cells) for _, cells in value}) == 1:
         return value
     raise ValueError("neither results nor a number")
 

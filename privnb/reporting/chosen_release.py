@@ -206,6 +206,8 @@ def _surer(cells, schema, times, policy):
     classes = combinations(cells[[*schema.quasi_identifiers]]).index
     for name in filter(cells.columns.__contains__, schema.sensitive):
         codes, values = coded(cells[name])
+        if len(values) < 2:  # what everybody has is no secret
+            continue
         held = tabulated_in_parts(classes, codes, (classes.max() + 1, len(values)), times)
         surest = max((part.max(axis=1) / part.sum(axis=1)).max() for part in held)
         for cap in policy.caps:

@@ -231,13 +231,16 @@ def _on_average(mean, counts):
 
 def _shown(risk, content):
     """A risk as its part of the page: what is asked, a gauge per number, sentences."""
-    said = []
+    said, of = [], ["", ""]
+    if len(risk["of"]) > 1:  # of several sensitive attributes the worst one stands there, each time
+        of = [f" ({number['row']['target']})" if number else "" for number in (risk["mean"], risk["worst_person"])]
     if risk["unknown"]:
         said.append(f"It is unknown. {risk['unknown']} Unknown does not mean low.")
     if mean := risk["mean"]:
-        said.append(_on_average(mean, risk["counts"]))
+        said.append(_on_average(mean, risk["counts"] + of[0]))
         if risk["others"]:
-            said.append(f"From all other people's records {with_interval(risk['others'])} are guessed right already.")
+            already = f"guessed right already{of[0]}"
+            said.append(f"From all other people's records {with_interval(risk['others'])} are {already}.")
         if mean["value"] is not None and mean["value"] < 0:
             said.append("Below 0 the file misleads more often than it helps.")
         if mean["baseline"]:
@@ -247,7 +250,10 @@ def _shown(risk, content):
         said.append(f"For the worst-off person: {risk['no_person']}.")
     else:
         without = "" if worst["baseline"] is None else f", and {percent(worst['baseline'])} without the file"
-        said.append(f"For the worst-off person: {_alone(worst)}{without}.")
+        said.append(f"For the worst-off person{of[1]}: {_alone(worst)}{without}.")
+    if risk["certain"]:
+        many = listed([f"{each['row']['target']} of {with_interval(each)} of people" for each in risk["certain"]])
+        said.append(f"Certain: {many}.")
     if ceiling := risk["ceiling"]:
         said.append(f"No attack can exceed what the records themselves would tell: {_alone(ceiling)}.")
     if risk["risk"] == "membership":

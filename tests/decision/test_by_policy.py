@@ -141,7 +141,7 @@ def test_of_several_sensitive_attributes_the_worst_counts_and_none_may_be_unknow
     found = found.assign(target=found.target.where(found.measure != "attribute_risk", "job"))
     why = dict(decision.decide(pd.concat([found, tidy(others)]), POLICY).ruled_out)
     assert why["Mondrian, k = 11"] == ["attribute (income) is 20%, above the cap of 5%"]
-    assert why["Mondrian, k = 20"] == ["attribute is unknown: nobody's class is known"]
+    assert why["Mondrian, k = 20"] == ["attribute (income) is unknown: nobody's class is known"]
 
 
 def test_seeds_widen_what_is_drawn_and_the_upper_end_counts():
@@ -235,7 +235,7 @@ def test_of_how_many_people_the_value_is_certain_is_said():
     key = "town", "Mondrian", "k=11", 1, "made_certain", ""
     more = [made(*key, name, share, share, share, 0) for name, share in shares]
     found = decision.decide(pd.concat([results(few), tidy(more)]), POLICY)
-    assert found.certainty.startswith("The sensitive value of 40% of people is certain; ")
+    assert found.certainty.startswith("The income of 40% and job of 10% of people are certain; ")
     assert decided(few).certainty.startswith("Somebody's sensitive value is certain; ")
 
 

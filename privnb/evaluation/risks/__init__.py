@@ -8,6 +8,9 @@
 | `membership_risk` | takes a record for a member's that the release covers more than other people do | guesses |
 | `anti_utility_risk` | lets a miner name a value, to be nearer than what was released | guesses without the release |
 
+Of several sensitive attributes each has its attribute risk, by `target`. `made_certain` says of how many people the
+release makes the value certain, `guessed_without_them` what others' records say.
+
 With sampling weights, `individual_risk` and `population_unique` say of identity what they are in the population.
 
 Each is one file, a `Question` whose `scores` are an array over people with the release beside one without it. Mean,
@@ -45,7 +48,8 @@ def questions(dataset, *, sensitive=None, fewest=withholding.LIMIT):
     list of Question
     """
     expect.these(dataset=dataset, sensitive=sensitive, fewest=fewest)
-    secrets = [sensitive] if sensitive else dataset.schema.sensitive or [None]
+    varied = [name for name in dataset.schema.sensitive if dataset.cells[name].nunique(dropna=False) > 1]
+    secrets = [sensitive] if sensitive else varied or [None]  # what everybody has is no secret
     return [
         IdentityRisk(fewest),
         *(AttributeRisk.of(dataset, secret, fewest) for secret in secrets),

@@ -3,7 +3,7 @@
 With the release the adversary names the commonest value of the person's class; where it has no classes, what a decision
 tree says that has learned from it, or the commonest value of the rows that fit the person best, whichever is right more
 often. Without it they name what the other people's records say: of the guesses of `WITHOUT` the one that is right most
-often, which is chosen once per dataset.
+often, which is chosen once per dataset. Beside it stands of how many people the release makes the value certain.
 
 One module, since what a release adds is counted from what is guessed without it.
 """
@@ -69,11 +69,11 @@ state(
     better="lower",
     bounds=(0, 1),
     title="Made certain",
-    sentence="Share of people whose sensitive value is certain with the release and was not without it.",
+    sentence="Share of people whose sensitive value is certain with the release, and is not everybody's.",
     source="this package",
     unit="share of people",
     format="{:%} of people",
-    baseline="without the release",
+    baseline="from how common each value is",
     axis=False,
 )
 
@@ -116,13 +116,17 @@ class AttributeRisk(Question):
         return [*rows, case.row("guessed_without_them", share, **beside), *self._certain(case, scores)]
 
     def _certain(self, case, scores):
-        """Of how many people the value is certain: a row, or none where nobody knows how sure a guess is."""
+        """Of how many people the value is certain: a row, or none where nobody knows how sure a guess is. Withheld with
+        the surest guess, and where it would tell of few people beside the mean.
+        """
         if scores.surest is None:
             return []
         sure, before = scores.surest
         certain = (sure >= SURE) & (before < SURE)
         share, *bounds = guessed(int(certain.sum()), len(sure), self.fewest)
-        if scores.unsafe and certain.any():
+        largest, without = scores.largest
+        others = round(scores.chance.sum() - certain.sum())  # guessed right and not certain: of them the mean tells
+        if (scores.unsafe and largest > without) or withholding.few(others, self.fewest):
             share, bounds = np.nan, (np.nan, np.nan)
         return [case.row("made_certain", share, target=self.sensitive, interval=bounds, baseline=0.0)]
 

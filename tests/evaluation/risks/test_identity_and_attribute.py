@@ -314,11 +314,11 @@ def test_each_sensitive_attribute_is_guessed():
     assert {*alone.target[alone.measure == "attribute_risk"]} == {"ill"}
 
 
-@pytest.mark.parametrize(("people", "shown"), [(0, True), (4, False), (12, True), (24, True)])
+@pytest.mark.parametrize(("people", "shown"), [(0, True), (4, False), (30, True), (60, True)])
 def test_it_is_counted_whose_value_a_release_makes_certain(people, shown):
-    """Of 36 people in three classes so many are all ill: 0, 12 or 24. Four in a class of their own are withheld."""
-    ages = np.repeat([1, 2, 3], 12)
-    ill = ["yes" if age * 12 <= people else "no yes".split()[place % 2] for place, age in enumerate(ages)]
+    """Of 90 people in three classes so many are all ill: 0, 30 or 60. Four in a class of their own are withheld."""
+    ages = np.repeat([1, 2, 3], 30)
+    ill = ["yes" if age * 30 <= people else "no yes".split()[place % 2] for place, age in enumerate(ages)]
     if people == 4:
         ages, ill = np.append(ages, [4] * 4), [*ill, *["yes"] * 4]
     age = Attribute("age", Role.QUASI_IDENTIFIER, Categories(("1", "2", "3", "4")))
@@ -327,4 +327,24 @@ def test_it_is_counted_whose_value_a_release_makes_certain(people, shown):
     found = risks(Dataset("t", table, schema, {"age": flat(age)}), [Identity()])
     row = found[found.measure == "made_certain"].iloc[0]
     assert row.baseline == 0
-    assert row.value == people / 36 if shown else (row.status == "withheld" and row.high == 9 / 40)
+    assert row.value == people / 90 if shown else (row.status == "withheld" and row.high == 9 / 94)
+
+
+def test_how_many_are_certain_is_withheld_beside_a_mean_that_would_tell_of_few_others():
+    """Forty of 48 are certain, and four of the others are guessed right: 44 of 48, less 40, names the four."""
+    age = Attribute("age", Role.QUASI_IDENTIFIER, Categories(("1", "2")))
+    schema = Schema("t", (age, Attribute("ill", Role.SENSITIVE, Categories(("no", "yes")))))
+    table = pd.DataFrame({"age": [*"1" * 40, *"2" * 8], "ill": [*["yes"] * 40, *["yes", "no"] * 4]})
+    found = risks(Dataset("t", table, schema, {"age": flat(age)}), [Identity()])
+    row = found[found.measure == "made_certain"].iloc[0]
+    assert np.isnan(row[["value", "low", "high"]].astype(float)).all()
+
+
+def test_what_everybody_has_is_no_secret():
+    """It would break each cap on the worst-off person, whatever is published."""
+    names = {"age": ("1", "2"), "ill": ("no", "yes"), "alive": ("yes",)}
+    roles = {"age": Role.QUASI_IDENTIFIER, "ill": Role.SENSITIVE, "alive": Role.SENSITIVE}
+    schema = Schema("t", tuple(Attribute(name, roles[name], Categories(names[name])) for name in names))
+    table = pd.DataFrame({"age": [*"1212"] * 10, "ill": ["no", "yes"] * 20, "alive": ["yes"] * 40})
+    found = risks(Dataset("t", table, schema, {"age": flat(schema["age"])}), [Identity()])
+    assert {*found.target[found.measure == "attribute_risk"]} == {"ill"}
