@@ -110,6 +110,8 @@ def as_they_are(dataset):
             f"Of {sensitive[0]} alone are the losses of privacy and utility, and what l-diversity and its like "
             "protect: to protect another one so, make it the only one in a study of the description file."
         )
+    if not sensitive:
+        said.append("No attribute is sensitive, so nobody's is guessed, and what users lose is counted in detail.")
     if many:
         what = f"{many} neutral attributes are" if many > 1 else "1 neutral attribute is"
         said.append(

@@ -8,10 +8,12 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import jsonschema
+import pandas as pd
 import pytest
 from made_up import CLINIC
 from markupsafe import escape
 from naming import naming
+from rows import made as row
 
 from privnb import cli, decision
 from privnb.decision import answer, group_sizes
@@ -21,6 +23,7 @@ from privnb.decision.card import Card, CardError
 from privnb.decision.policies import Cap, Need, RiskPolicy
 from privnb.evaluation.cases import evaluate
 from privnb.evaluation.combinations import Combinations
+from privnb.evaluation.results import tidy
 from privnb.evaluation.risks import questions
 from privnb.evaluation.risks.groups import OTHERS, groups_of
 from privnb.measures.information_loss import certainty_penalty
@@ -114,6 +117,22 @@ def test_the_five_risks_stand_in_it_and_what_is_unknown_is_said(made):
     assert len(content["not_tried"]) >= len(cards.NOT_TRIED)
     assert content["release"]["k"] >= 11
     assert content["answer"]["keeps"]
+
+
+def test_of_several_sensitive_attributes_the_worst_stands_on_a_card_and_the_same_beside_it():
+    surest = {("Mondrian", "k=11"): {"job": 0.9, "income": 1.0}, ("KMember", "k=11"): {"job": 0.95, "income": 0.5}}
+    results = tidy(
+        row("town", *setting, 1, "attribute_risk", "", name, value, value, value, 0.2, "lower", variant="largest")
+        for setting, values in surest.items()
+        for name, value in values.items()
+    )
+    lost = {"loss": 0.1, "loss_low": 0.1, "loss_high": 0.1}
+    first, other = (pd.Series(dict(zip(cards.SETTING, setting, strict=True)) | lost) for setting in surest)
+    this = cards._in_short(results, first)
+    beside = cards._in_short(results, other, this["risks"])
+    worst = [each["risks"][1]["worst_person"] for each in (this, beside, cards._in_short(results, other))]
+    named = [(each["row"]["target"], each["value"]) for each in worst]
+    assert named == [("income", 1.0), ("income", 0.5), ("job", 0.95)]
 
 
 def test_sensitive_attributes_that_nobody_measured_are_named(made):
