@@ -11,6 +11,7 @@ import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
 from privnb import studies
+from privnb.decision import policies
 from privnb.microdata import leaks
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import Role
@@ -61,6 +62,12 @@ def test_every_parameter_is_explained(path):
     for line in parameters.source.splitlines():
         # papermill cannot read a comment with = or ; in it.
         assert re.fullmatch(r'[A-Z_]+ = ("[^"]*"|[\d.]+)  # [^=;]{10,}', line), line
+
+
+@every
+def test_the_policies_that_a_parameter_names_are_those_of_the_package(path):
+    for line in re.findall(r"^POLICY = .*$", cells(path, "code")[0].source, re.MULTILINE):
+        assert f": {', '.join(policies.ready())}, or the path of" in line
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS[1:], ids=lambda path: path.stem)  # 00 is of made-up people alone

@@ -75,8 +75,8 @@ state(
 
 
 def published_models(
-    dataset, miners="five", target=None, *, examples=500, adversary=ADVERSARY, control="", seed=1, fewest=10,
-    store="",
+    dataset, miners="five", target=None, *, examples=500, adversary=ADVERSARY, control="", seed=1,
+    fewest=withholding.LIMIT, store="",
 ):  # fmt: skip
     """Whether the model of each miner opens a channel.
 

@@ -6,10 +6,12 @@ R-U confidentiality map", 2001.
 
 from privnb.evaluation.attributes import first_number
 from privnb.evaluation.cases import evaluate
+from privnb.evaluation.combinations import FLOOR
 from privnb.evaluation.masking_score import MaskingScore
 from privnb.microdata import expect
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import NotForThisTable
+from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Sanitizer, catalogue
 from privnb.studies.every_sanitizer import appraised
@@ -82,7 +84,7 @@ def compared(dataset, records):
     return dataset if len(dataset) <= records else dataset.sample(records, rng=0)
 
 
-def mapped(dataset, family, *measures, k=10, floor=5, fewest=10, store=""):
+def mapped(dataset, family, *measures, k=10, floor=FLOOR, fewest=LIMIT, store=""):
     """How often people are linked, and what is lost, of perturbed releases and of those that generalize: the points of
     the R-U map.
 
@@ -114,7 +116,7 @@ def mapped(dataset, family, *measures, k=10, floor=5, fewest=10, store=""):
     return appraised(dataset, every, *measures, seeds=1, floor=floor, fewest=fewest, store=store)
 
 
-def masking_scores(*, fewest=10, store=""):
+def masking_scores(*, fewest=LIMIT, store=""):
     """The score of masking, and its parts, of each kind that masks numbers, on the table `census`: tidy results.
 
     Parameters
