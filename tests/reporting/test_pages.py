@@ -84,7 +84,7 @@ def test_a_page_that_could_decide_nothing_recommends_nothing():
     silent = say(f"{B}This page has nothing to say.{B} The table has no quasi-identifier. Give one.")._repr_html_()
     html = made(cell(silent, "answer", "summary", source=""), text="")
     said = words(html["index.html"])
-    assert "No release is recommended. The table has no quasi-identifier. Give one. How this was decided" in said
+    assert "No release is recommended. The table has no quasi-identifier. Give one. How it was decided" in said
     assert "is sanitized in many ways" not in said
     assert "How this was found" not in html["01_a.html"], "nothing was"
 
