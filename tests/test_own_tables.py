@@ -102,7 +102,9 @@ def test_that_domains_were_read_from_the_records_is_said_until_they_are_confirme
 def test_without_a_sensitive_attribute_a_neighbour_still_finds_people(reports):
     results = report.read(reports / "no-sensitive" / "results.csv")
     assert {"reidentification_rate", "anti_utility", "unique"} <= set(results.measure)
-    assert "chosen" not in set(results.measure)
+    recommended = results[results.measure == "recommended"]
+    assert recommended.sanitizer.tolist() == ["none"], "the policy caps what is guessed, and nothing is"
+    assert "such as ema-0070" in recommended.reason.iloc[0]
 
 
 def test_a_table_of_people_with_several_records_is_reported_in_people(reports):
