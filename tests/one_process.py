@@ -3,7 +3,9 @@ shown, as there. `python tests/one_process.py OUT ASKED` builds it, what is aske
 """
 
 import asyncio
+import atexit
 import contextlib
+import gc
 import json
 import math
 import subprocess
@@ -57,7 +59,7 @@ async def _execute(notebook, work, out):
             with capture_output() as captured:
                 done = await shell.run_cell_async(cell.source, transformed_cell=shell.transform_cell(cell.source))
             if isinstance(done.error_in_exec, NotForThisTable):
-                InteractiveShell.clear_instance()
+                _end(shell)
                 return running.without(notebook, str(done.error_in_exec))
             done.raise_error()
             cell.execution_count, new = number, nbformat.v4.new_output
@@ -66,12 +68,19 @@ async def _execute(notebook, work, out):
             cell.outputs += [new("execute_result", execution_count=number, **each) for each in results]
             said = {name: getattr(captured, name) for name in ("stdout", "stderr")}
             cell.outputs += [new("stream", name=name, text=text) for name, text in said.items() if text]
-    InteractiveShell.clear_instance()
+    _end(shell)
     nbformat.write(read, copy)
     return running.Ended(running._cleaned(notebook, work, out))
+
+
+def _end(shell):
+    """IPython looks through all that there is, at the end of the process, for each shell that is left."""
+    atexit.unregister(shell.atexit_operations)
+    type(shell).clear_instance()
 
 
 if __name__ == "__main__":
     report.run, store.SECONDS, given = run, math.inf, sys.argv[1:]
     for one, asked in zip(given[::2], given[1::2], strict=True):
         report.build(one, **json.loads(asked))
+        gc.freeze()  # most of it is the libraries
