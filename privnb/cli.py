@@ -300,21 +300,22 @@ def check(args):
         return _check_card(args)
     import pandas as pd
 
-    from privnb.microdata.dataset import load, schema_of
+    from privnb.microdata.dataset import Chosen, find, load, with_one_mark
     from privnb.microdata.memory import Memory
     from privnb.microdata.schema import SchemaError
     from privnb.microdata.unknown_files import Unknown
     from privnb.privacy_models import check_k
     from privnb.privacy_models.grading import grade, known
 
-    memory = Memory.of(args.memory)
+    memory, described = Memory.of(args.memory), None
     if args.at_least_k is not None:
         check_k(args.at_least_k)
     if args.file.endswith(".toml"):
         dataset = load(args.file)
         table, schema = Unknown([*dataset.cells], [], dataset.cells), dataset.schema
     else:
-        table, schema = Unknown.of(args.file), args.dataset and schema_of(args.dataset)
+        table, described = Unknown.of(args.file), args.dataset and Chosen.of(find(args.dataset), None)
+        schema = described and described.schema
     names, secrets = args.quasi_identifiers and names_in(args.quasi_identifiers), [args.sensitive]
     if schema:
         names = names or [name for name in schema.quasi_identifiers if name in table.names and name not in secrets]
@@ -327,6 +328,7 @@ def check(args):
         raise SchemaError(f"{unknown}: its k of people cannot be counted. Name the column that is it with --person.")
     names = known(table.names, names, secrets[0], person)
     cells, times = table.counted([*names, *filter(None, (*secrets, person))], memory)
+    cells = with_one_mark(described.text, cells) if described else cells
     grades, *others = (grade(cells, names, secret, person, times) for secret in secrets)
     for each in others:  # whose classes are the same
         grades = pd.concat([grades, each[each.measure.eq("sensitive values").cummax()]])

@@ -508,6 +508,20 @@ def marks(text):
     return {name: (mark, *entry.get("missing", ())) for name, entry in text["columns"].items()}
 
 
+def with_one_mark(text, cells):
+    """The cells of a file, in which one mark says that a value is missing: that by which labels write it.
+
+    Parameters
+    ----------
+    text : dict
+        What the description says.
+    cells : DataFrame
+        Categoricals of texts, of any columns.
+    """
+    known = {name: marked for name, marked in marks(text).items() if name in cells}
+    return having(cells, {n: _read(cells[n], marked, marked[0], Notation.of({})) for n, marked in known.items()})
+
+
 def _read(column, marked, missing, notation):
     """A Categorical of texts, numbers of the `notation` as Python reads them; what is missing or `marked` is `missing`,
     or is NaN where that is empty.

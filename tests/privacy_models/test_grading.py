@@ -285,6 +285,40 @@ def test_check_a_release_by_its_datasets_description(tmp_path, capsys):
     assert "'diagnosis' away" in out
 
 
+def test_check_reads_what_is_missing_as_the_description_says(tmp_path, capsys):
+    """Three marks of one column are one value; of a column that has no mark of its own, the text stays one."""
+    pd.DataFrame({"age": ["-8", "-9", "NA", ""] + ["1"] * 4, "pay": ["-8"] * 4 + ["2"] * 4}).to_csv(
+        tmp_path / "asked.csv", index=False
+    )
+    (tmp_path / "asked.toml").write_text(
+        """
+[dataset]
+title = "Asked"
+source = "made up"
+license = "CC0"
+[format]
+missing = "NA"
+[[files]]
+path = "asked.csv"
+[columns.age]
+role = "quasi-identifier"
+missing = ["-8", "-9"]
+domain = { low = 0, high = 9, step = 1, missing = "NA" }
+[columns.pay]
+role = "sensitive"
+domain = ["-8", "2"]
+""",
+        encoding="utf-8",
+    )
+    known = ["check", str(tmp_path / "asked.csv")]
+    assert cli.main([*known, "--quasi-identifiers", "age", "--at-least-k", "2"]) == 1
+    capsys.readouterr()
+    assert cli.main([*known, "--dataset", str(tmp_path / "asked.toml"), "--at-least-k", "4"]) == 0
+    lines = {line[:20].strip(): line[20:].split()[0] for line in capsys.readouterr().out.splitlines()}
+    assert lines["classes"] == "2"
+    assert lines["sensitive values"] == "2"
+
+
 def test_check_counts_as_it_reads(tmp_path, capsys):
     """A CSV file, a Parquet file and a folder of parts are counted; a workbook is read. All say the same."""
     table = pd.concat([TABLE.assign(age=TABLE["age"].replace("*", "")), TABLE])
