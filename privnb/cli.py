@@ -300,7 +300,7 @@ def check(args):
         return _check_card(args)
     import pandas as pd
 
-    from privnb.microdata.dataset import Chosen, find, load, with_one_mark
+    from privnb.microdata.dataset import Chosen, find, load
     from privnb.microdata.memory import Memory
     from privnb.microdata.schema import SchemaError
     from privnb.microdata.unknown_files import Unknown
@@ -328,7 +328,7 @@ def check(args):
         raise SchemaError(f"{unknown}: its k of people cannot be counted. Name the column that is it with --person.")
     names = known(table.names, names, secrets[0], person)
     cells, times = table.counted([*names, *filter(None, (*secrets, person))], memory)
-    cells = with_one_mark(described.text, cells) if described else cells
+    cells = described.with_one_mark(cells) if described else cells
     grades, *others = (grade(cells, names, secret, person, times) for secret in secrets)
     for each in others:  # whose classes are the same
         grades = pd.concat([grades, each[each.measure.eq("sensitive values").cummax()]])
@@ -541,7 +541,7 @@ def _add_roles(command):
     command.add_argument(
         "--roles", metavar="'A: ROLE, B: ROLE'",
         help="identifier, person (the key of whose rows these are), weight (for how many people a row stands), "
-        "quasi-identifier, sensitive, neutral or unused",
+        "quasi-identifier, sensitive, neutral or unused; 'q*' is each column whose name begins with q",
     )  # fmt: skip
     command.add_argument(
         "--days", metavar="'A: dd/mm/yyyy'", help="how its days are written, where that cannot be seen: then months "

@@ -285,6 +285,8 @@ def test_roles_are_given_in_words_and_confirmed(tmp_path, monkeypatch, capsys):
         ("Ward: neutral", "no column 'Ward'. Did you mean 'ward'?"),
         ("ward", "'ward' gives a column no role"),
         ("ward: neutral, ward: unused", "'ward' has two roles: neutral and unused"),
+        ("*a*: neutral, w*: unused", "'ward' has two roles: neutral and unused"),
+        ("q*: neutral", "no column 'q*'"),
     ):
         assert cli.main([*new, roles]) == 2
         assert said in capsys.readouterr().err
@@ -295,6 +297,10 @@ def test_roles_are_given_in_words_and_confirmed(tmp_path, monkeypatch, capsys):
     assert "draft" not in told
     schema = dataset.load("people").schema
     assert (schema.sensitive, schema.quasi_identifiers) == (["pay"], ["age", "sex"])
+    assert cli.main(["describe", "people", "--roles", "*: neutral, pay: sensitive, age: quasi-identifier"]) == 0
+    capsys.readouterr()
+    schema = dataset.load("people").schema
+    assert (schema.sensitive, schema.quasi_identifiers) == (["pay"], ["age"]), "a name goes before a pattern"
     assert cli.main(["describe", "people", "--roles", "City, State: quasi-identifier"]) == 2, (
         "without quotes: two names"
     )

@@ -258,6 +258,13 @@ class Chosen(NamedTuple):
         marks = [self.text.get("format", {}).get("missing", "")]
         return form and (form, [mark for mark in marks if mark in getattr(domain, "values", ())])
 
+    def with_one_mark(self, cells):
+        """Categoricals of texts, of any columns, in which that mark alone says that a value is missing by which labels
+        write it.
+        """
+        known = {name: marked for name, marked in marks(self.text).items() if name in cells}
+        return having(cells, {n: _read(cells[n], marked, marked[0], Notation.of({})) for n, marked in known.items()})
+
     def cleaned(self, table, names=None):
         """Categoricals of texts, as files have them, as the description says: missing values, numbers on their steps.
 
@@ -506,20 +513,6 @@ def marks(text):
     """
     mark = text.get("format", {}).get("missing", "")
     return {name: (mark, *entry.get("missing", ())) for name, entry in text["columns"].items()}
-
-
-def with_one_mark(text, cells):
-    """The cells of a file, in which one mark says that a value is missing: that by which labels write it.
-
-    Parameters
-    ----------
-    text : dict
-        What the description says.
-    cells : DataFrame
-        Categoricals of texts, of any columns.
-    """
-    known = {name: marked for name, marked in marks(text).items() if name in cells}
-    return having(cells, {n: _read(cells[n], marked, marked[0], Notation.of({})) for n, marked in known.items()})
 
 
 def _read(column, marked, missing, notation):

@@ -12,6 +12,7 @@ import re
 import shutil
 import stat
 import tempfile
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +21,7 @@ from privnb.microdata import expect, reading
 from privnb.microdata.column_types import recognized
 from privnb.microdata.column_values import Values
 from privnb.microdata.draft_text import mark_of, marks_in, renamed_in, text
-from privnb.microdata.names import offered
+from privnb.microdata.names import like, offered
 from privnb.microdata.notation import Notation
 from privnb.microdata.owners import of_people
 from privnb.microdata.roles import checked
@@ -44,7 +45,8 @@ def draft(file, name=None, folder="data", missing=None):
     folder : path-like
     missing : dict of str to list of str, optional
         By column the texts that say that a value is missing, as "97" may where it means that nobody answered: they are
-        values of no other kind then. Marks such as "?" and "NA" need not be named.
+        values of no other kind then. "q*" is each column whose name begins with q and that has the text. Marks such as
+        "?" and "NA" need not be named.
 
     Returns
     -------
@@ -140,13 +142,18 @@ def _marked(table, mark, missing, known):
     """By column the texts that say, beside the `mark`, that a value is missing: `{column: list of str}`, those that are
     given and those that are known.
     """
+    given, found = defaultdict(list), {}
     for name, texts in missing.items():
-        if absent := [text for text in texts if text not in table[checked(name, [*table])].cat.categories]:
-            raise ValueError(f"no cell of '{name}' is {absent[0]!r}. Write what means missing as the file does.")
-    found = {}
+        alike = [checked(each, [*table]) for each in like(name, [*table])]
+        for mean in texts:
+            there = [each for each in alike if mean in table[each].cat.categories]
+            if not there:
+                raise ValueError(f"no cell of '{name}' is {mean!r}. Write what means missing as the file does.")
+            for each in there:
+                given[each].append(mean)
     for name, column in table.items():
         there = [text for text in known.get(name, ()) if text in column.cat.categories]
-        texts = dict.fromkeys([*missing.get(name, ()), *there, *marks_in(column)])
+        texts = dict.fromkeys([*given.get(name, ()), *there, *marks_in(column)])
         found[name] = [text for text in texts if text != mark]
     return found
 

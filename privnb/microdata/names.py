@@ -101,6 +101,17 @@ def names_in(text):
     return [name for name in found if name]
 
 
+def like(word, names):
+    """Which names a word with * means, in whose place any text may stand. What is a name itself means that one, and a
+    word that means none stays.
+
+    >>> like("q*", ["age", "q1", "q2"]), like("age", ["age"]), like("z*", ["age"])
+    (['q1', 'q2'], ['age'], ['z*'])
+    """
+    form = re.compile(".*".join(map(re.escape, word.split("*"))), re.DOTALL)
+    return [word] if word in names else [name for name in names if form.fullmatch(name)] or [word]
+
+
 def meant(words, known):
     """Which of the `known` words somebody may have meant who wrote `words`, as a question; "" where none is near.
 

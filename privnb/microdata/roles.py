@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from privnb.microdata.column_types import DAYS, spelled
-from privnb.microdata.names import meant, names_in
+from privnb.microdata.names import like, meant, names_in
 from privnb.microdata.schema import Role
 
 NAMED = 8  # columns that a sentence names; of more it names the first ones
@@ -99,7 +99,8 @@ def parsed(text, known):
     Parameters
     ----------
     text : str
-        Columns and roles, such as "zip: neutral, name: identifier"; one with a comma in quotes.
+        Columns and roles, such as "zip: neutral, name: identifier"; one with a comma in quotes. "q*: unused" is of all
+        whose names begin with q, but for those that are named.
     known : collection of str
         The columns that there are.
 
@@ -114,6 +115,8 @@ def parsed(text, known):
 
     >>> parsed('zip: neutral, "City, State: unused"', ["zip", "City, State"])
     {'zip': <Role.NEUTRAL: 'neutral'>, 'City, State': <Role.UNUSED: 'unused'>}
+    >>> parsed("q*: unused, q2: sensitive", ["age", "q1", "q2"])
+    {'q1': <Role.UNUSED: 'unused'>, 'q2': <Role.SENSITIVE: 'sensitive'>}
     """
     return {name: Role(role) for name, role in _pairs(text, known, "role", Role).items()}
 
@@ -146,7 +149,7 @@ def parsed_missing(text):
     Parameters
     ----------
     text : str
-        Columns and their texts, such as "trust: 97|98|99, income: 999999".
+        Columns and their texts, such as "trust: 97|98|99, income: 999999, q*: -9".
 
     Raises
     ------
@@ -171,19 +174,23 @@ def parsed_missing(text):
 
 
 def _pairs(text, known, what, allowed):
-    """`{column: one of those allowed}` of a text with commas between pairs."""
-    found, (first, *of) = {}, what.split()
+    """`{column: one of those allowed}` of a text with commas between pairs. What is given to a column by its name goes
+    before what is given to all that are like a word with *.
+    """
+    found, alike, (first, *of) = {}, {}, what.split()
     for pair in names_in(text):
         name, colon, given = (part.strip() for part in pair.rpartition(":"))
         if not colon:
             raise ValueError(f"{pair!r} gives a column no {what}. Write 'column: {what}', with commas between several.")
         if given not in [*allowed]:
             raise ValueError(f"'{given}' is no {what}.{meant([given], allowed)} There are: {', '.join(allowed)}.")
-        if checked(name, known) in found:
-            several = " ".join([f"{first}s", *of])
-            raise ValueError(f"'{name}' has two {several}: {found[name]} and {given}. Give it one.")
-        found[name] = given
-    return found
+        into = found if name in known else alike
+        for each in like(name, known):
+            if checked(each, known) in into:
+                several = " ".join([f"{first}s", *of])
+                raise ValueError(f"'{each}' has two {several}: {into[each]} and {given}. Give it one.")
+            into[each] = given
+    return alike | found
 
 
 def checked(name, known):

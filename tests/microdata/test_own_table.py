@@ -436,6 +436,12 @@ def test_codes_that_stand_apart_are_said_and_are_no_numbers_once_they_are_named(
     assert read.schema["income"].domain.high < 99_999
     assert read.table["trust"].isna().sum() == sum(i % 7 == 0 for i in range(360))
     assert read.table["income"].isna().sum() == sum(i % 9 == 0 for i in range(360))
+    asked = {"*": ["97", "98", "999999"], "tr*": ["99"]}  # a person's 97 years: of all columns that have it
+    marked = {
+        name: entry.get("missing", [])
+        for name, entry in tomllib.loads(draft("survey.csv", "all", missing=asked).read_text())["columns"].items()
+    }
+    assert marked == {"trust": ["97", "98", "99"], "income": ["999999"], "age": []}
 
 
 @pytest.mark.parametrize(
@@ -478,6 +484,8 @@ def test_each_column_may_have_a_mark_of_its_own(tmp_path, monkeypatch):
     ("given", "said"),
     [
         ("trust: 55", "no cell of 'trust' is '55'"),
+        ("tru*: 55", "no cell of 'tru*' is '55'"),
+        ("x*: 97", "there is no column 'x*'"),
         ("trusts: 97", "there is no column 'trusts'. Did you mean 'trust'?"),
         ("97", "'97' names no text that means missing"),
         ("trust: 97, trust: 98", "'trust' stands twice. Write it once: 'trust: 97|98'"),
