@@ -123,10 +123,11 @@ def scanned(path, layout, names=None):
                 number = f"than {len(names)} cells, separated by {layout.separator!r}"
                 if len(names) == 1 and fault == "TOO MANY COLUMNS":
                     fault, number = TITLE, ""
-                raise SchemaError(
-                    f"{path.name}: line {_line(file, place - 1)} "
-                    + FAULTS.get(fault, f"cannot be read ({fault.lower()}). Correct it.").format(number)
-                )
+                line = _line(file, place - 1)
+                said = FAULTS.get(fault, f"cannot be read ({fault.lower()}). Correct it.").format(number)
+                if layout.header and fault == "TOO MANY COLUMNS" and line == skipped + 1:
+                    said += " Or delete what stands above it, if that is a title and no columns' names."
+                raise SchemaError(f"{path.name}: line {line} {said}")
 
         mark = engine.quoted(layout.quote)
         query = (

@@ -381,6 +381,7 @@ def test_a_spreadsheets_file(here):
         ("name,age\n", "has column names but no record"),
         ("name,age\na,1\n", r"has 1 record\. A table needs at least 2"),
         ("39,Private\n50,State\n", r"starts with a record, it seems \('39' in line 1\)"),
+        ("Asked in 2020, by post\nage,sex,town\n1,f,Bern\n", "if that is a title and no columns' names"),
         ("name,age\na,1\nb,2,3\n", "line 3 has more than 2 cells, separated by ','"),
         ("name,age\na,1\nb\n", "line 3 has fewer than 2 cells"),
         ("naïve,age\na,1\n".encode() + b"b,\xe9\n", "two encodings, .*: it is UTF-8 but for byte 0xe9 in line 3"),
