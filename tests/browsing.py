@@ -159,6 +159,12 @@ def processes(ancestor, words):
     return [int(pid) for pid, _, command in table if int(pid) in below and words in command]
 
 
+def kernels(server):
+    """Those of a running `privnb app`: copies of one process below it."""
+    copied = processes(server, "multiprocessing.forkserver")
+    return [each for one in copied for each in processes(one, "multiprocessing.forkserver") if each != one]
+
+
 def run(page):
     """Run all cells of the notebook that JupyterLab shows; the cells with their outputs."""
     page.wait_for_function(READY)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import webbrowser
 from pathlib import Path
 
@@ -26,7 +27,9 @@ def check_setting(notebook):
 def served(parameters):
     """Voila and its settings, for a notebook with these `parameters`. The kernel holds the records, so the page is
     for who started it; Voila by itself lets anybody in."""
+    from jupyter_core.utils import run_sync
     from nbformat.v4 import new_code_cell
+    from tornado.web import HTTPError
     from voila.app import Voila
 
     def prepare(handler, *, notebook, cwd):
@@ -49,6 +52,12 @@ def served(parameters):
             the folder that `start` has just made and that goes with the server."""
             os.environ[STATE] = str(Path(self.connection_dir) / "board.json")
             return super().init_settings()
+
+        def stop(self):
+            """The kernels end before their folder goes, into which they write. One may end by itself meanwhile."""
+            with contextlib.suppress(HTTPError):
+                run_sync(self.kernel_manager.shutdown_all)()
+            shutil.rmtree(self.connection_dir, ignore_errors=True)
 
         def launch_browser(self):
             """Voila opens its page without the token. A file holds it, since anybody sees a browser's arguments."""
@@ -82,6 +91,7 @@ def served(parameters):
         "VoilaExecutor": {"cell_error_instruction": "The terminal that runs `privnb app` says why."},
         # Between this server and its kernels, where both can: else any user of this machine could listen.
         "KernelManager": {"transport_encryption": "auto"},
+        "MultiKernelManager": {"kernel_manager_class": "privnb.explorer.kernels.Kernel"},
         # A page that closes ends its kernel; this ends what a lost browser leaves.
         "MappingKernelManager": {"cull_idle_timeout": 300, "cull_interval": 60},
     }

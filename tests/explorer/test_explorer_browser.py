@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from dataclasses import replace
+from pathlib import Path
 
 import browsing
 import pandas as pd
@@ -433,14 +434,14 @@ def test_the_board_is_as_it_was_after_a_reload_and_a_closed_page_ends_its_kernel
     assert page.locator(".privnb-pins li").count() == 1
     beside = {path.name for path in in_app.folder.iterdir()}
     assert beside == {"09_explore.ipynb", "09_explore.pins.json"}, "where the board stands is the server's own file"
-    assert len(browsing.processes(in_app.pid, "ipykernel")) == 1, "the page that was left has a kernel"
+    assert len(browsing.kernels(in_app.pid)) == 1, "the page that was left has a kernel"
     assert in_app.outside == []
     assert in_app.errors == []
     page.close(run_before_unload=True)
     until = time.monotonic() + 30
-    while time.monotonic() < until and browsing.processes(in_app.pid, "ipykernel"):
+    while time.monotonic() < until and browsing.kernels(in_app.pid):
         time.sleep(0.2)
-    assert browsing.processes(in_app.pid, "ipykernel") == []
+    assert browsing.kernels(in_app.pid) == []
 
 
 @pytest.mark.parametrize(
@@ -472,3 +473,23 @@ def test_it_is_on_this_machine_only_and_without_its_token_there_is_a_login(serve
         assert {"base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'", "object-src 'none'"} <= {*policy}
     with pytest.raises(ConnectionRefusedError):  # it would answer if it listened on all addresses
         socket.create_connection(("127.0.0.2", int(url.rstrip("/").rpartition(":")[2])), timeout=30)
+
+
+def test_a_kernel_ends_with_a_server_that_is_killed(served):
+    """It is no child of the server, and the process between them would live as long as it."""
+    urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open(served["url"], timeout=120).close()
+    below = [each for each in browsing.processes(served["pid"], "") if each != served["pid"]]
+    assert browsing.kernels(served["pid"])
+    os.kill(served["pid"], signal.SIGKILL)
+    until = time.monotonic() + 30
+    while time.monotonic() < until and any(map(alive, below)):
+        time.sleep(0.2)
+    assert [each for each in below if alive(each)] == []
+
+
+def alive(process):
+    """Whether it is there, and no mere entry in the table of processes."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except FileNotFoundError:
+        return False
