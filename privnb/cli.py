@@ -147,7 +147,11 @@ def lab(args):
 def app(args):
     """Show the explorer, or the columns of a table, as a page: on this machine only, its token on, nothing asked of the
     network."""
-    from traitlets.config import Config
+    from privnb.explorer import LIBRARIES
+    from privnb.microdata.processes import begin_to_serve
+
+    begin_to_serve(*LIBRARIES)
+    from traitlets.config import Config  # seconds, in which the server does the same
 
     from privnb.explorer.app import served
 

@@ -4,10 +4,9 @@ import os
 
 from jupyter_server.services.kernels.kernelmanager import ServerKernelManager
 
+from privnb.explorer import LIBRARIES
 from privnb.microdata import processes
 from privnb.reporting.kernels import Copy, OfCopies, end_with_the_parent, serve
-
-LIBRARIES = ("privnb.evaluation._preloaded", "privnb.explorer.board")
 
 
 class Kernel(OfCopies, ServerKernelManager):

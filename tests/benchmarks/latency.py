@@ -123,7 +123,8 @@ def starts(folder, browser):
                 opened.page.goto(app["url"], wait_until="commit")
                 opened.page.wait_for_function(FIRST)
                 yield 1000 * (time.perf_counter() - began)
-                opened.page.close(run_before_unload=True)  # which ends its kernel
+                with opened.page.expect_event("close"):  # that ends its kernel
+                    opened.page.close(run_before_unload=True)
 
 
 def press(page, control, key):
