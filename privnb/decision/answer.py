@@ -6,8 +6,9 @@ All of it is derived from the content of the card, so that whoever has a card ca
 import math
 
 from privnb.decision import policies
-from privnb.decision.by_policy import in_words
+from privnb.decision.by_policy import LARGE, in_words, lost_about
 from privnb.evaluation.results import SURE
+from privnb.measures.populations import SUPPORT
 from privnb.microdata.names import some_of
 from privnb.microdata.numerals import percent
 from privnb.microdata.sentences import listed
@@ -141,8 +142,11 @@ def _of_what_else(content):
         yield f"Anti-utility: {MEANS['anti-utility']}."
     lost = content["uses"]["lost"]
     if lost["value"] is not None:
-        yield f"Its users lose {percent(lost['value'])} of what there is to lose."
+        about = lost_about(content["uses"]["by"])
+        yield f"It loses {percent(lost['value'])} of what there is to lose {about}."
         yield "0% is the original, and 100% a file without quasi-identifiers."
+        if content["uses"]["by"] == LARGE:
+            yield f"Large are groups of at least {percent(SUPPORT)} of people; about smaller ones it may lose more."
     if content["decision"]["drawn"]:
         yield "The file is one of many that could have been made: its own numbers may differ from the measured ones."
 

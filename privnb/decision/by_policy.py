@@ -21,6 +21,7 @@ from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.catalogue import title
 
 LOSS = "loss"  # the axis of what users lose, beside one axis per cap
+LARGE = ["utility_loss"]  # what users lose if the large groups alone are asked for
 ORIGINAL, BARE = type(Identity()).__name__, type(Suppress()).__name__
 NONE = "none"
 CERTAIN = ("no", "withheld", "yes")  # whether somebody's sensitive value is, the worst last
@@ -157,10 +158,13 @@ class Decision:
             return f"None of {many} releases keeps the policy."
         kept, loss = int(self.releases.kept.sum()), self.chosen
         lost = in_words(loss.loss, loss.loss_low, loss.loss_high)
-        keep = "keeps" if kept == 1 else "keep"
-        return (
-            f"{kept} of {many} releases {keep} the policy, and it loses least for its users ({lost} of what there is)."
-        )
+        those = f"{kept} of {many} releases {'keeps' if kept == 1 else 'keep'} the policy"
+        return f"{those}, and it loses least {self.about} ({lost} of what there is)."
+
+    @property
+    def about(self):
+        """What of, or for whom, is lost: words."""
+        return lost_about([need.measure for need in self.policy.needs])
 
     @property
     def risks(self):
@@ -170,13 +174,12 @@ class Decision:
         return found[(found.sanitizer == whose[0]) & (found.parameters == whose[1]) & (found.axis != LOSS)]
 
     @property
-    def tightest(self):
-        """Of which cap the chosen release uses most: a sentence; empty where none is chosen or no risk is known."""
-        risks = self.risks[self.risks.high.notna()]
-        if self.chosen is None or risks.empty:
+    def caps(self):
+        """How much of each cap of the policy the chosen release uses: a sentence; empty where none is chosen."""
+        if self.chosen is None or self.risks.empty:
             return ""
-        row = risks.loc[(risks.high / risks.cap).idxmax()]
-        return f"Closest to its cap: {_subject(row)}, {percent(row.high)} of at most {percent(row.cap)}."
+        used = [f"{_subject(row)} {_used(row)} of at most {percent(row.cap)}" for row in self.risks.itertuples()]
+        return f"{self.policy.title}: {', '.join(used)}."
 
     @property
     def sentences(self):
@@ -574,9 +577,22 @@ def _risk_said(row):
     return f"{_subject(row)}: {in_words(row.value, row.low, row.high)}, of at most {percent(row.cap)}{without}."
 
 
+def _used(row):
+    return "unknown" if np.isnan(row.high) else percent(row.high)
+
+
 def _subject(row):
     of = ", ".join(filter(None, (row.target, row.group)))
     return f"{row.axis} ({of})" if of else row.axis
+
+
+def lost_about(measures):
+    """What is lost, by the measures of it: words.
+
+    >>> lost_about(["utility_loss"]), lost_about(["utility_loss", "workload_utility"])
+    ('about large groups', 'for its users')
+    """
+    return "about large groups" if [*measures] == LARGE else "for its users"
 
 
 def in_words(value, low, high):

@@ -19,7 +19,7 @@ from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import row_builder, tidy
 from privnb.measures.base import state
 from privnb.measures.gains import deals
-from privnb.measures.populations import LargePopulations
+from privnb.measures.populations import SUPPORT, LargePopulations
 from privnb.measures.tradeoff import permuted_losses, privacy_losses, revealed_losses, utility_losses
 from privnb.microdata import expect, withholding
 from privnb.microdata.counts import coded, most_of_people, once_each
@@ -70,7 +70,7 @@ def trade_off(
     *,
     sensitive=None,
     distance="Jensen-Shannon",
-    support=0.05,
+    support=SUPPORT,
     hierarchies=None,
     seed=1,
     fewest=withholding.LIMIT,
@@ -119,7 +119,7 @@ class Losses(Question):
 
     sensitive: str
     distance: str = "Jensen-Shannon"
-    support: float = 0.05
+    support: float = SUPPORT
     hierarchies: Mapping | None = None
     fewest: int = withholding.LIMIT
 
@@ -161,7 +161,7 @@ state(
 state("large_populations", format="{:,}", axis=False)
 
 
-def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, fewest=withholding.LIMIT):
+def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=SUPPORT, fewest=withholding.LIMIT):
     """How the losses are to be read: what somebody loses whose sensitive value is disclosed for certain, and how many
     large populations there are.
 
@@ -261,7 +261,7 @@ def on_lines(dataset):
     return Dataset(dataset.name, dataset.cells, dataset.schema, lines)
 
 
-def large_populations(dataset, sensitive, support=0.05, hierarchies=None):
+def large_populations(dataset, sensitive, support=SUPPORT, hierarchies=None):
     """The large populations of a dataset.
 
     Parameters

@@ -11,6 +11,7 @@ from numba import njit
 from privnb.measures.reconstruction import Boxes, Line, codes_of, values_asked
 from privnb.microdata import expect
 
+SUPPORT = 0.05  # of all people: groups of so many are large
 MOST = 2**15  # populations: of twenty attributes that are mostly "no" there would be a million
 
 
@@ -43,7 +44,7 @@ class LargePopulations:
     conditions: int | None
 
     @classmethod
-    def of(cls, dataset, sensitive, support=0.05, hierarchies=None):
+    def of(cls, dataset, sensitive, support=SUPPORT, hierarchies=None):
         """Find those of a dataset for questions about its attribute `sensitive`.
 
         Parameters

@@ -51,8 +51,8 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     many = len(dataset.schema.quasi_identifiers)
     whose = ", one per person," if dataset.schema.person is None else f" of {dataset.headcount:,} people"
     of_table = f"{len(dataset):,} records{whose} and {many} quasi-identifier{'s' * (many > 1)}."
-    closest = found.decision.certainty or found.decision.tightest
-    said = [of_table, closest, _instead(found.decision, dataset.schema), note.data if note else ""]
+    caps, certainty = found.decision.caps, found.decision.certainty
+    said = [of_table, caps, certainty, _instead(found.decision, dataset.schema), note.data if note else ""]
     said = " ".join(filter(None, said))
     row = recommendation(found.results, found.decision.choice, found.decision.why, said)
     (original, bare), target, size = ends(), first_secret(dataset), profile_of(profile)

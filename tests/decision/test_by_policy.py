@@ -194,12 +194,12 @@ def test_it_is_said_for_people_the_answer_first():
     assert "No release is chosen" in none[0]
 
 
-def test_the_cap_that_the_choice_uses_most_is_said():
-    assert decided().tightest == "Closest to its cap: identity of the worst-off person, 9.1% of at most 9.1%."
+def test_how_much_of_each_cap_the_choice_uses_is_said():
+    assert decided().caps == "Ours: identity of the worst-off person 9.1% of at most 9.1%, attribute 2% of at most 5%."
     other = replace(POLICY, caps=(Cap("identity", 0.5, "largest"), Cap("attribute", 0.021)))
-    assert decided(policy=other).tightest.startswith("Closest to its cap: attribute, ")
+    assert decided(policy=other).caps.endswith(" of at most 50%, attribute 1% of at most 2.1%.")
     none = RiskPolicy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
-    assert decided(policy=none).tightest == ""
+    assert decided(policy=none).caps == ""
 
 
 @pytest.mark.parametrize(

@@ -351,9 +351,9 @@ def test_a_small_loss_is_no_loss_of_zero(made):
         found, vectors=found.vectors.assign(value=found.vectors.value.mask(found.vectors.axis == LOSS, 0.0017))
     )
     made = cards.card(path, few, results, load(CLINIC), of=chosen)
-    assert "Its users lose 0.17% of what there is to lose." in made.content["answer"]["sentences"]
+    assert "It loses 0.17% of what there is to lose for its users." in made.content["answer"]["sentences"]
     assert "0% is the original, and 100% a file without quasi-identifiers." in made.content["answer"]["sentences"]
-    assert "lose 0.17% of" in findings.release_card(made).data
+    assert "and 0.17% of what there is to lose for its users is lost" in findings.release_card(made).data
 
 
 def test_sentences_are_short_and_the_page_needs_nothing_else(own):

@@ -38,7 +38,7 @@ def within_caps(decision):
         return none("cap")
     order = [RULED_OUT, POSSIBLE, CHOSEN]  # the last is drawn on top
     rows = rows.sort_values("state", key=lambda state: state.map(order.index), kind="stable")
-    x = alt.X("loss:Q", title="lost for users, % of what there is", axis=alt.Axis(format="~%", tickCount=6))
+    x = alt.X("loss:Q", title=f"lost {decision.about}, % of what there is", axis=alt.Axis(format="~%", tickCount=6))
     ends = alt.Scale(domain=[0, EDGE])
     y = alt.Y("place:Q", title="used of the tightest cap", scale=ends, axis=alt.Axis(format="~%", tickCount=4))
     colours = alt.Scale(domain=order, range=[PALE, COLOURS[0], COLOURS[1]])
@@ -69,9 +69,9 @@ def within_caps(decision):
         f"{decision.setting} loses least of the {kept} releases that keep the policy" if kept > 1
         else f"{decision.setting} alone keeps the policy" if kept else "No release keeps the policy"
     )  # fmt: skip
-    said = f"Points: releases. Up to the dashed line every cap is kept; at the top: {EDGE:.0%} and more."
+    said = f"Up to the dashed line every cap is kept; at the top: {EDGE:.0%} and more."
     rest = len(releases) - len(rows)
-    said += f" Not drawn, as a risk or the loss is unknown: {rest}." if rest else ""
+    said += f" Not drawn, as something is unknown: {rest}." if rest else ""
     return finish(alt.layer(*layers), title, said).properties(width=PLANE[0], height=PLANE[1])
 
 

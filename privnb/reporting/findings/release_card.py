@@ -1,5 +1,6 @@
 """What a release card says first."""
 
+from privnb.decision.by_policy import lost_about
 from privnb.decision.card import check
 from privnb.microdata import numerals
 from privnb.microdata.sentences import B, say
@@ -21,7 +22,8 @@ def release_card(card):
     answer, policy, lost = content["answer"], content["policy"], content["uses"]["lost"]["value"]
     caps = [cap for risk in content["risks"] for cap in risk["caps"]]
     kept = sum(cap["kept"] for cap in caps)
-    users = "" if lost is None else f", and its users lose {numerals.bare('{:%}', lost)} of what there is to lose"
+    about = lost_about(content["uses"]["by"])
+    users = "" if lost is None else f", and {numerals.bare('{:%}', lost)} of what there is to lose {about} is lost"
     verb, _, more = answer["status"].partition(" the policy")
     kept = f"{kept} of {len(caps)} caps kept"
     first = f"{B}{content['decision']['release']}{B} {verb} {policy['title']}{more}: {kept}{users}."

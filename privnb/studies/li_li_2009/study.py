@@ -16,6 +16,7 @@ from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.results import join, main_parameter, over_seeds, row, tidy
 from privnb.measures import tradeoff
 from privnb.measures.base import state
+from privnb.measures.populations import SUPPORT
 from privnb.measures.queries import READINGS
 from privnb.microdata import expect, withholding
 from privnb.microdata.dataset import find
@@ -108,7 +109,14 @@ def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: 
 
 
 def check_queries(
-    dataset, *, number=1000, miners="decision tree", profile="quick", seeds=0, distance="Jensen-Shannon", support=0.05
+    dataset,
+    *,
+    number=1000,
+    miners="decision tree",
+    profile="quick",
+    seeds=0,
+    distance="Jensen-Shannon",
+    support=SUPPORT,
 ):
     """Refuse what `trade_off`, `count_queries` and `direct` would refuse after minutes of other work.
 
@@ -140,7 +148,7 @@ def _check_number(number):
         raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(number)}.")
 
 
-def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, fewest=withholding.LIMIT, store=""):
+def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=SUPPORT, fewest=withholding.LIMIT, store=""):
     """Figure 2 and how it is read.
 
     Mondrian cuts `trade_off.on_lines`; the large populations are of the dataset's own hierarchies.
