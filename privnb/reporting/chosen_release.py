@@ -11,17 +11,15 @@ from typing import NamedTuple
 
 from privnb.decision import card
 from privnb.decision.card import Card, CardError
-from privnb.decision.points import same
 from privnb.microdata import expect, unfinished
-from privnb.microdata.counts import coded, combinations, people_in, tabulated_in_parts
+from privnb.microdata.counts import combinations, people_in
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.memory import Memory
-from privnb.microdata.numerals import percent
 from privnb.microdata.schema import NotForThisTable, SchemaError
 from privnb.microdata.sentences import say
 from privnb.microdata.unknown_files import Unknown
 from privnb.microdata.writing import FACTS, output, staged
-from privnb.reporting import leak_scan, release_card
+from privnb.reporting import in_file, leak_scan, release_card
 from privnb.reporting.leak_scan import LeakError
 from privnb.sanitizers import from_files
 from privnb.sanitizers.base import SanitizationError
@@ -159,9 +157,12 @@ def _written(source, found, dataset, out, **given):
     ended = []
 
     def beside(made, written, release):
-        if why := next(_broken(made, written, release, found.decision.policy), ""):
+        cells, times = _counted(made, release.schema)
+        exact = written.buckets is None and release.schema.person is None  # rows are people, in classes
+        secrets = [*in_file.secrets(cells, release.schema, times)] if exact else []
+        if why := next(_broken(cells, times, written, release, secrets, found.decision.policy), ""):
             raise FileRefused(why)
-        signed = card.card(made, found.decision, found.results, dataset)
+        signed = card.card(made, found.decision, in_file.certain(found, secrets), dataset)
         answer = signed.content["answer"]
         if not answer["keeps"]:
             raise FileRefused(" ".join(answer["sentences"][:2]))
@@ -183,39 +184,23 @@ def _said(found, written, answer, page):
     return "\n\n".join([_text(found.sentences), *lines])
 
 
-def _broken(made, written, release, policy):
-    """Why the rows of a file may not leave, counted again in it: sentences."""
-    schema, exact = release.schema, Unknown.of(made)
+def _counted(made, schema):
+    """The distinct combinations of cells in a file, and how many rows have each."""
+    exact = Unknown.of(made)
     names = [name for name in (*schema.quasi_identifiers, *schema.sensitive) if name in exact.names]
-    cells, times = exact.counted(names, Memory.of(MEMORY))
+    return exact.counted(names, Memory.of(MEMORY))
+
+
+def _broken(cells, times, written, release, secrets, policy):
+    """Why the rows of a file may not leave, counted again in it: sentences."""
     yield from (f"{reason[0].upper()}{reason[1:]}." for reason in broken_in_rows(release, cells, times))
-    alike = people_in(combinations(cells[[*schema.quasi_identifiers]]).index, times=times)
+    alike = people_in(combinations(cells[[*release.schema.quasi_identifiers]]).index, times=times)
     # Of a table with a key, people are counted before it is left out: the file holds rows.
     floor = policy.floor
     smallest = min(int(alike.min()), written.smallest or floor) if written.buckets is None else int(alike.min())
     if smallest < floor:
         yield f"Fewer than {floor} people share its rarest combination of quasi-identifiers."
-    if written.buckets is None and schema.person is None:
-        yield from _surer(cells, schema, times, policy)
-
-
-def _surer(cells, schema, times, policy):
-    """Why a secret is surer in a file than its policy allows, though it was not in the release that was measured: of
-    the records in another order some sanitizers make other classes.
-    """
-    classes = combinations(cells[[*schema.quasi_identifiers]]).index
-    for name in filter(cells.columns.__contains__, schema.sensitive):
-        codes, values = coded(cells[name])
-        if len(values) < 2:  # what everybody has is no secret
-            continue
-        held = tabulated_in_parts(classes, codes, (classes.max() + 1, len(values)), times)
-        surest = max((part.max(axis=1) / part.sum(axis=1)).max() for part in held)
-        for cap in policy.caps:
-            if cap.measure == "attribute_risk" and cap.variant and surest > cap.most and not same(surest, cap.most):
-                yield (
-                    f"In this file somebody's {name} can be guessed with a probability of {percent(surest)}, above the "
-                    f"cap of {percent(cap.most)}. It is made anew, of the records in another order than was measured."
-                )
+    yield from in_file.surer(secrets, policy)
 
 
 def _scan(texts, source):

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
@@ -17,11 +18,12 @@ from privnb import cli, studies
 from privnb.decision import card
 from privnb.decision import decide as decide_again
 from privnb.decision.policies import Cap
+from privnb.evaluation.results import row, tidy
 from privnb.microdata import leaks, unfinished, writing
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
-from privnb.reporting import chosen_release
+from privnb.reporting import chosen_release, in_file
 from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, from_files, in_parts
 from privnb.sanitizers.catalogue import ends
 from privnb.studies import Profile, policy_search
@@ -306,6 +308,32 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_search(place, c
     assert [each.name for each in tmp_path.iterdir()] == ["there.csv"]
 
 
+@pytest.mark.parametrize(("certain", "share"), [(0, 0), (9, None), (15, 15 / 45), (40, 40 / 45)])
+def test_of_how_many_a_value_is_certain_is_counted_in_the_file(certain, share):
+    """Of 45 people some are in a class of one illness, and the others in one of three; fewer than ten are withheld, and
+    so are all where fewer than ten others are guessed right."""
+    others = 45 - certain
+    ill = ["a"] * certain + [*("abc" * 15)[:others]]
+    cells = pd.DataFrame({"age": ["1-5"] * certain + ["6-9"] * others, "ill": ill})
+    schema = Schema(
+        "t",
+        (
+            Attribute("age", Role.QUASI_IDENTIFIER, Numbers(1, 9)),
+            Attribute("ill", Role.SENSITIVE, Categories(("a", "b", "c"))),
+        ),
+    )
+    mine = {"sanitizer": "Condensation", "parameters": "k = 11"}
+    rows = [row("made_certain", 0.5, dataset="t", target="ill", seed=seed, **mine) for seed in (1, 2)]
+    rows.append(row("made_certain", 0.25, dataset="t", target="ill", seed=1, **(mine | {"parameters": "k = 12"})))
+    found = SimpleNamespace(results=tidy(rows), decision=SimpleNamespace(chosen=pd.Series(mine)))
+    secrets = [*in_file.secrets(cells, schema, None)]
+    assert [each.certain for each in secrets] == [certain]
+    first, second, other = in_file.certain(found, secrets).value
+    assert other == 0.25, "of another release"
+    withheld = share is None or others == 5
+    assert (first, second) == pytest.approx((np.nan, np.nan) if withheld else (share, share), nan_ok=True)
+
+
 @pytest.mark.parametrize(("cap", "refused"), [(0.6, True), (0.75, False), (0.9, False)])
 def test_a_file_in_which_a_secret_is_surer_than_the_policy_allows_is_refused(cap, refused):
     """Nine people in two classes, of whom three in four have one illness in the second: 75%. It is the second secret;
@@ -315,6 +343,6 @@ def test_a_file_in_which_a_secret_is_surer_than_the_policy_allows_is_refused(cap
     secrets = [Attribute(name, Role.SENSITIVE, Categories(("a", "b", "c"))) for name in ("owes", "ill")]
     schema = Schema("t", (age, *secrets))
     policy = SimpleNamespace(caps=(Cap("attribute", cap, "largest"), Cap("attribute", 0.1)))
-    said = [*chosen_release._surer(cells, schema, None, policy)]
+    said = [*in_file.surer(in_file.secrets(cells, schema, None), policy)]
     assert bool(said) is refused
     assert not said or "somebody's ill can be guessed with a probability of 75%, above the cap of 60%." in said[0]

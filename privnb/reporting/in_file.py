@@ -1,0 +1,69 @@
+"""How sure somebody is of a secret in a file of a release, counted in it: of the records in another order some
+sanitizers make other classes than were measured.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from privnb.decision.points import same
+from privnb.evaluation.results import SETTING, guessed
+from privnb.microdata import withholding
+from privnb.microdata.counts import coded, combinations, tabulated_in_parts
+from privnb.microdata.numerals import percent
+
+
+class Secret(NamedTuple):
+    """A sensitive attribute as a file gives it away: how sure the surest guess is, of how many people a value is
+    certain, how many are guessed right, and how many there are."""
+
+    name: str
+    surest: float
+    certain: int
+    right: int
+    people: int
+
+
+def secrets(cells, schema, times):
+    """Each sensitive attribute of a file: `Secret`. What everybody has is none."""
+    classes = combinations(cells[[*schema.quasi_identifiers]]).index
+    for name in filter(cells.columns.__contains__, schema.sensitive):
+        codes, values = coded(cells[name])
+        if len(values) < 2:
+            continue
+        found = Secret(name, 0.0, 0, 0, 0)
+        for part in tabulated_in_parts(classes, codes, (classes.max() + 1, len(values)), times):
+            most, all_of_it = part.max(axis=1), part.sum(axis=1)
+            numbers = int(most[most == all_of_it].sum()), int(most.sum()), int(all_of_it.sum())
+            sums = (before + more for before, more in zip(found[2:], numbers, strict=True))
+            found = Secret(name, max(found.surest, (most / all_of_it).max()), *sums)
+        yield found
+
+
+def surer(found, policy):
+    """Why a secret is surer in a file than its policy allows, though it was not in the release that was measured:
+    sentences."""
+    for each in found:
+        for cap in policy.caps:
+            above = each.surest > cap.most and not same(each.surest, cap.most)
+            if cap.measure == "attribute_risk" and cap.variant and above:
+                yield (
+                    f"In this file somebody's {each.name} can be guessed with a probability of {percent(each.surest)}, "
+                    f"above the cap of {percent(cap.most)}. It is made anew, of the records in another order than was "
+                    "measured."
+                )
+
+
+def certain(decided, found):
+    """The results of a decision, in which it is counted in the file itself of how many people a value is certain. What
+    was withheld stays so.
+    """
+    results = decided.results.copy()
+    of_it = (results.measure == "made_certain") & (results[SETTING] == [*decided.decision.chosen[SETTING]]).all(axis=1)
+    for each in found:
+        share, low, high = guessed(each.certain, each.people, withholding.LIMIT)
+        if withholding.few(each.right - each.certain, withholding.LIMIT):  # of whom the mean tells beside it
+            share = low = high = np.nan
+        here = of_it & (results.target == each.name) & results.value.notna()
+        results.loc[here, ["value", "low", "high"]] = share, low, high
+    return results
