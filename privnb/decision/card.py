@@ -32,10 +32,11 @@ from privnb.microdata.sentences import listed
 from privnb.microdata.treatment import KINDS, TRUE
 from privnb.microdata.unknown_files import Unknown
 from privnb.microdata.writing import FACTS
+from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.grading import grade
 from privnb.sanitizers.catalogue import kinds
 
-VERSION = 4  # of the card's form, see card.schema.json
+VERSION = 5  # of the card's form, see card.schema.json
 SCHEMA = Path(__file__).with_name("card.schema.json")
 ENDING = ".card.json"
 SAFER = "nobody's value certain"  # of another release, where somebody's is
@@ -43,6 +44,7 @@ LONG = 200  # values of a taxonomy that is written out
 NAMED = 20  # releases that are ruled out by name
 ROW = [name for name in KEY if name not in ("seed", "miner")]  # a number is a mean over seeds, of the best miner each
 ENDS = ("value", "low", "high")
+K = KAnonymity.__name__  # as claims begin
 COUNTED = ("certainty_penalty", "utility_loss", "worse_than_trivial", "workload_utility", "good_utility")
 
 # What each risk asks, in words that need no others; who asks; what its mean counts.
@@ -231,13 +233,13 @@ def provenance(path):
 def facts_of_file(path, names, done):
     """What can be counted again of a released file: its name, digest, rows, and k of the quasi-identifiers `names`.
 
-    `done`: its provenance; k is of labels, and null where cells are not true of their records.
+    `done`: its provenance; k is of labels, and null where cells are not true of their records, unless it is promised.
     """
-    columns = done["columns"]
-    labels = bool(names) and all(any(columns[name].startswith(kind) for kind in TRUE) for name in names)
+    columns, promised = done["columns"], any(claim.startswith(K) for claim in done["claims"])
+    true = promised or all(any(columns[name].startswith(kind) for kind in TRUE) for name in names)
     cells, times = Unknown.of(path).counted(names or [*columns][:1], Memory.of("2GB"))
     k = None
-    if labels:
+    if names and true:
         grades = grade(cells, names, None, None, times).set_index("measure").value
         k = int(grades["k achieved"])
     rows = len(cells) if times is None else int(np.sum(times))
@@ -532,7 +534,7 @@ def _entry(schema, hierarchies, name, how):
     entry = {"name": name, "treated": how, "means": KINDS.get(kind, "")}
     if name not in schema.names():
         return {**entry, "role": "of the release", "domain": "", "unit": "", "labels": "", "taxonomy": []}
-    attribute, generalization = schema[name], hierarchies.get(name)
+    attribute, generalization = schema[name], hierarchies.get(name) if kind == "generalized" else None
     named = isinstance(generalization, Taxonomy) and not getattr(attribute.domain, "of_records", False)
     paths = generalization.rows if named else ()
     return {

@@ -119,6 +119,24 @@ def test_the_five_risks_stand_in_it_and_what_is_unknown_is_said(made):
     assert content["answer"]["keeps"]
 
 
+@pytest.mark.parametrize(
+    ("how", "claims", "k"),
+    [("generalized", [], 3), ("perturbed", ["KAnonymity(k=3)"], 3), ("perturbed", [], None), ("noisy: ...", [], None)],
+)
+def test_k_is_counted_in_a_file_whose_cells_are_true_or_where_it_is_promised(tmp_path, how, claims, k):
+    (tmp_path / "a.csv").write_text("age,ill\n" + "30,flu\n" * 4 + "41.5,no\n" * 3, encoding="utf-8")
+    done = {"columns": {"age": how, "ill": "exact"}, "claims": claims}
+    assert cards.facts_of_file(tmp_path / "a.csv", ["age"], done)["k"] == k
+
+
+def test_what_is_not_generalized_has_no_labels_in_the_dictionary():
+    clinic = load(CLINIC)
+    assert cards._entry(clinic.schema, clinic.hierarchies, "region", "generalized")["labels"]
+    for how in ("perturbed", "exact", "noisy: ..."):
+        entry = cards._entry(clinic.schema, clinic.hierarchies, "region", how)
+        assert (entry["labels"], entry["taxonomy"]) == ("", [])
+
+
 def test_of_several_sensitive_attributes_the_worst_stands_on_a_card_and_the_same_beside_it():
     surest = {("Mondrian", "k=11"): {"job": 0.9, "income": 1.0}, ("KMember", "k=11"): {"job": 0.95, "income": 0.5}}
     results = tidy(
