@@ -142,9 +142,9 @@ def shown(source, found, dataset, *, study=None):
         out = folder / "released.csv"
         given = {"study": study, "sample": len(dataset) if found.records and dataset.people is None else 0}
         ended = end(source, found, dataset, out, **given)
-        if ended.card is not None:
-            return ended.card
         decision = ended.found.decision
+        if ended.card is not None:  # of what was measured, for this file does not stay
+            return card.card(out, decision, found.results, dataset)
         for _, of in decision.nearest_first.iterrows():
             with contextlib.suppress(*REFUSALS):
                 from_files.sanitize(source, found.sanitizer_of(of), out, memory=MEMORY, **given)
