@@ -45,7 +45,10 @@ NAMED = 20  # releases that are ruled out by name
 ROW = [name for name in KEY if name not in ("seed", "miner")]  # a number is a mean over seeds, of the best miner each
 ENDS = ("value", "low", "high")
 K = KAnonymity.__name__  # as claims begin
-COUNTED = ("certainty_penalty", "utility_loss", "worse_than_trivial", "workload_utility", "good_utility")
+COUNTED = (
+    "certainty_penalty", "change_rate", "mean_absolute_error", "utility_loss", "worse_than_trivial", "workload_utility",
+    "good_utility",
+)  # fmt: skip
 
 # What each risk asks, in words that need no others; who asks; what its mean counts.
 ASKS = {

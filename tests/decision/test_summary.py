@@ -92,6 +92,18 @@ def test_the_worst_miner_stands_beside_what_needs_no_attack(results):
     assert lines(results)["worst miner nearer than what is published"].baseline[0] == 70
 
 
+def test_of_cells_that_need_not_be_true_it_stands_how_many_are_changed(results):
+    """Nothing says how much detail they lost, and a line without a number says that nothing happened to them."""
+    own = results.measure.isin(["certainty_penalty"]) & (results.sanitizer == "Mondrian")
+    moved = join(results[~own], tidy(rows("Mondrian k=10", {"mean_absolute_error": exact(0.009)})))
+    assert lines(moved)["numbers moved"].release[0] == 0.009
+    changed = lines(join(moved, tidy(rows("Mondrian k=10", {"change_rate": exact(0.04)}))))["categories changed"]
+    assert (changed.original[0], changed.release[0], changed.baseline) == (0, 0.04, None)
+    assert numerals.written(changed.format, 0.04) == "4% of records"
+    assert "detail lost" not in lines(moved)
+    assert "detail lost" in lines(results)
+
+
 def test_what_is_not_measured_is_none_and_what_is_withheld_is_no_number(results):
     said = lines(results)
     assert said["membership: known for a member"] == decision.Line(
