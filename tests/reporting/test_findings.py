@@ -217,7 +217,7 @@ def attack(*, zero=300, chance=350, unseen=480, seed=1):
 def test_the_worst_miner_stands_beside_its_controls():
     said = findings.adversary_gains(join(attack(), LINKS))
     assert said.data.startswith(
-        "One miner nears the age of **500 people** (95% interval 480 to 520; guess: 200) under "
+        "One miner nears the age of **500 people** (95% interval 480 to 520; shuffled guesses: 350) under "
         "k-member clustering, k = 2; a neighbour finds **30% of people** (95% interval 25% to 35%; chance: 0.1%) "
         "there."
     )

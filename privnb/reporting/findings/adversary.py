@@ -32,7 +32,8 @@ def adversary_gains(results):
     # Beyond the guess: where that reaches most people, a miner may still gain least.
     beyond = [(part.value.fillna(part.high) - part.baseline.fillna(0)).fillna(-np.inf) for _, part in worst]
     tops = [rows.loc[each.idxmax()] for each in beyond]
-    yield _answer(tops, over_seeds(of(results, "reidentification_rate")))
+    beside = [_strongest(top, same_release(rows, top)) for top in tops]
+    yield _answer([*zip(tops, beside, strict=True)], over_seeds(of(results, "reidentification_rate")))
     yield [found for top in tops for found in _beyond_controls(top, same_release(rows, top), same_release(runs, top))]
 
 
@@ -62,11 +63,23 @@ def _controls(rows, keys):
     return worst, {GUESS: worst.baseline} | {said: each for said, each in drawn.items() if len(each)}
 
 
+def _strongest(top, here):
+    """What needs no attack and reaches most people of a setting: its short name and how many; the guess where no
+    control is known."""
+    beyond = beyond_controls(here)
+    if beyond.empty:
+        return "guess", top.baseline
+    short = {GUESS: "guess", CONTROLS["ZeroR"]: "ZeroR", CONTROLS["permuted"]: "shuffled guesses"}
+    return short[beyond.strongest.iloc[0]], top.value - beyond.beyond.iloc[0]
+
+
 def _answer(tops, links):
-    """Where the worst miner gains most, of what is not withheld, and where a neighbour finds most people."""
+    """Where the worst miner gains most beyond what needs no attack, of what is not withheld, and where a neighbour
+    finds most people. `tops`: each setting's row, and what is the strongest control there."""
     said, setting = [], ""
-    for row in sorted(tops, key=lambda top: (pd.notna(top.value), top.value - np.nan_to_num(top.baseline)))[-1:]:
-        found = Finding.of(row, guess="guess", beside={"guess": "withheld"} if pd.isna(row.baseline) else {})
+    for row, (name, most) in sorted(tops, key=lambda each: _order(each[0].value, each[1][1]))[-1:]:
+        beside = {name: "withheld"} if pd.isna(most) else {}
+        found = Finding.of(pd.Series({**row, "baseline": most}), guess=name, beside=beside)
         setting = found.setting
         said.append(f"one miner nears the {row.target} of {found.text} under {setting}")
     for _, row in sanitized(links).dropna(subset="value").nlargest(1, "value").iterrows():
@@ -74,6 +87,10 @@ def _answer(tops, links):
         there = "there" if found.setting == setting else f"under {found.setting}"
         said.append(f"a neighbour finds {found.text} {there}")
     return capitalized(f"{'; '.join(said)}.") if said else ""
+
+
+def _order(value, without):
+    return pd.notna(value), value - np.nan_to_num(without)
 
 
 def _beyond_controls(top, here, runs):
