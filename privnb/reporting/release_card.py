@@ -90,16 +90,19 @@ def reserved(card):
     return say(f"{len(against)} reservation{'s' * (len(against) != 1)}.", [*against])
 
 
+COLUMNS = ["risk", "asks", "on average", "what the average counts", "worst-off person", "cap", ""]
+
+
 def measured(card):
     """The five risks of a card as a table: a Page."""
     check(card)
     rows = [
-        (risk["risk"], risk["asks"], _said(risk["mean"]), _said(risk["worst_person"]),
+        (risk["risk"], risk["asks"], _said(risk["mean"]), risk["counts"], _said(risk["worst_person"]),
          "; ".join(percent(cap["cap"]) for cap in risk["caps"]) or "none",
          _verdict(risk))
         for risk in card.content["risks"]
     ]  # fmt: skip
-    return Page(pd.DataFrame(rows, columns=["risk", "asks", "on average", "worst-off person", "cap", ""]), "risks")
+    return Page(pd.DataFrame(rows, columns=COLUMNS), "risks")
 
 
 def worst(card):
