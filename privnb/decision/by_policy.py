@@ -179,7 +179,7 @@ class Decision:
         if self.chosen is None or self.risks.empty:
             return ""
         used = [f"{_subject(row)} {_used(row)} of at most {percent(row.cap)}" for row in self.risks.itertuples()]
-        return f"{self.policy.title}: {', '.join(used)}."
+        return f"Caps of {self.policy.title}: {', '.join(used)}."
 
     @property
     def sentences(self):
