@@ -1,5 +1,6 @@
 """What went into an evaluation, as a digest: equal content, equal digest, however it is kept in memory."""
 
+import ast
 import dataclasses
 import enum
 import functools
@@ -7,6 +8,7 @@ import hashlib
 import importlib.metadata
 import platform
 import sys
+import sysconfig
 import types
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +23,8 @@ from privnb.microdata.dataset import Dataset
 # Packages whose version stands for their code.
 VERSIONED = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "scipy": "scipy", "numba": "numba"}
 
+INSTALLED = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+
 # No room that makes numbers imports one of these.
 READERS = ("reporting", "explorer", "cli")
 
@@ -30,7 +34,8 @@ def content(value):
 
     Of plain values, sequences, mappings, arrays, tables, functions and classes of modules, miners, and dataclasses:
     datasets, sanitizers, privacy models. A text column counts the same as object, str or category. The code of a
-    class or function outside the package counts with the file of its module, though not with what that imports.
+    class or function outside the package counts with the file of its module, and with those of one's own that it
+    imports.
     Raises TypeError for anything else, and for a random generator, which a stored result would not advance.
 
     >>> content((1, "a")) == content((1, "a")), content(1) == content("1")
@@ -146,6 +151,37 @@ def _code(thing):
             f"'{thing.__qualname__}' cannot be distinguished from others of its name, nor sent to another process. "
             "Define it at the top of a module."
         )
-    if _package(thing) in {"privnb", *VERSIONED, *sys.stdlib_module_names}:
-        return b""
-    return Path(sys.modules[thing.__module__].__file__).read_bytes()
+    return sealed(*map(Path.read_bytes, own)) if (own := _own_files(thing.__module__)) else b""
+
+
+def _own_files(name):
+    """The file of a module and those of the modules that it imports, at any depth, but for packages that are installed
+    and this one: a list of Path, by name.
+    """
+    found, waiting = {}, [name]
+    while waiting:
+        name = waiting.pop()
+        file = getattr(sys.modules.get(name), "__file__", None)
+        foreign = name.partition(".")[0] in {"privnb", *VERSIONED, *sys.stdlib_module_names}
+        if name in found or foreign or not file or any(Path(file).is_relative_to(place) for place in INSTALLED):
+            continue
+        found[name] = Path(file)
+        package = name if found[name].name == "__init__.py" else name.rpartition(".")[0]
+        waiting += _imported(package, found[name].read_bytes())
+    return [found[name] for name in sorted(found)]
+
+
+@functools.lru_cache(maxsize=128)
+def _imported(package, source):
+    """The modules that a text of a package's module imports, by the names that they may have; of `from a import b` both
+    a and a.b.
+    """
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found.update(each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            origin = ".".join(filter(None, (above, node.module)))
+            found.update([origin, *(f"{origin}.{each.name}" for each in node.names)])
+    return found

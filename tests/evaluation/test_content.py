@@ -1,3 +1,5 @@
+import importlib
+import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -122,6 +124,25 @@ def test_code_outside_the_package_counts_with_its_file(monkeypatch, tmp_path):
     monkeypatch.setattr(module.sys.modules[__name__], "__file__", str(changed))
     assert content(Mine(2)) != before[0]
     assert content(rule) != before[1]
+
+
+@pytest.mark.parametrize("line", ["import {}", "from {} import LIMIT", "def late(): import {}"])
+def test_so_do_the_files_of_ones_own_that_it_imports_at_any_depth(monkeypatch, tmp_path, line):
+    """A constant of another file, too; no installed package, whose files are many."""
+    monkeypatch.syspath_prepend(tmp_path)
+    own = {name: tmp_path / f"own_{name}.py" for name in "abc"}
+    own["a"].write_text(f"{line.format('own_b')}\nimport jinja2\ndef asked(): return 1\n")
+    own["b"].write_text("from own_c import LIMIT\n")
+    own["c"].write_text("import own_a\nLIMIT = 1\n")  # in a circle
+    for name in "abc":
+        monkeypatch.delitem(sys.modules, f"own_{name}", raising=False)
+    asked = importlib.import_module("own_a").asked
+    importlib.import_module("own_b")
+    before = content(asked)
+    assert content(asked) == before
+    own["c"].write_text("import own_a\nLIMIT = 2\n")
+    assert content(asked) != before
+    assert [file.name for file in module._own_files("own_a")] == ["own_a.py", "own_b.py", "own_c.py"]
 
 
 def test_code_of_the_package_counts_with_all_its_files(monkeypatch, tmp_path):
