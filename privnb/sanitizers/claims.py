@@ -103,10 +103,18 @@ def _labels(dataset, release):
         covered = _covered(dataset.hierarchies[name], labels, number, dataset.codes[name])
         if not covered.all():
             lost = number[~covered]
+            label, many = labels[lost[0]], np.sum(lost == lost[0])
+            such = f"{len(lost)} of {len(dataset)} records have such a label of '{name}'"
+            if _of_label(_reader(dataset.hierarchies[name]), label, None) is None:
+                yield (
+                    f"'{name}' is published as '{text(label)}' for {many} records, and that is no label of its "
+                    f"hierarchy; {such}. The labels are those of `dataset.hierarchies['{name}']`"
+                )
+                continue
             yield (
-                f"'{name}' is published as '{text(labels[lost[0]])}' for {np.sum(lost == lost[0])} records whose value "
-                f"that does not cover; {len(lost)} of {len(dataset)} records have such a label of '{name}'. A label "
-                "covers every record that has it; a column whose values moved is named in `noisy` or `perturbed`"
+                f"'{name}' is published as '{text(label)}' for {many} records whose value that does not cover; {such}. "
+                "A label covers every record that has it; a column whose values moved is named in `noisy` or "
+                "`perturbed`"
             )
 
 
@@ -118,13 +126,19 @@ def _ways(cells, number):
 
 def _covered(hierarchy, labels, number, codes):
     """Whether each record's label covers its value: boolean array (n,). `number`: which of `labels` each one has."""
+    read = _reader(hierarchy)
     if isinstance(hierarchy, OnALine):
-        first, last = np.array([_of_label(hierarchy.ends, label, (1, 0)) for label in labels]).T
+        first, last = np.array([_of_label(read, label, (1, 0)) for label in labels]).T
         return (first[number] <= codes) & (codes <= last[number])
-    members = [_of_label(hierarchy.covered, label, ()) for label in labels]
+    members = [_of_label(read, label, ()) for label in labels]
     sizes = [len(each) for each in members]
     pairs = np.repeat(np.arange(len(labels)), sizes) * hierarchy.size + np.concatenate(members).astype(np.int64)
     return np.isin(number * hierarchy.size + codes, pairs)
+
+
+def _reader(hierarchy):
+    """What says which values a label covers, and refuses what is none."""
+    return hierarchy.ends if isinstance(hierarchy, OnALine) else hierarchy.covered
 
 
 def _of_label(read, label, nothing):

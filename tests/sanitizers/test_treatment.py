@@ -213,6 +213,19 @@ def test_a_subset_is_compared_with_its_own_records(data):
         _Mistaken().sanitize(data, rng=1)
 
 
+@pytest.mark.parametrize("label", ["20 to 30", "between"])
+def test_what_is_no_label_of_a_hierarchy_is_called_so(data, label):
+    """That it does not cover the value is no help where it does, as somebody reads it."""
+
+    @dataclass(frozen=True)
+    class _Own(_Means):
+        def _sanitize(self, dataset, table, rng):
+            return table.assign(age=label), {}
+
+    with pytest.raises(SanitizationError, match=f"published as '{label}' for 600 records, and that is no label of its"):
+        _Own().sanitize(data, rng=1)
+
+
 # Group means: perturbed
 
 
