@@ -98,7 +98,8 @@ class Attack(ABC):
     def predict(self, known):
         """The guesses, one for each of the m rows of `known`: array, its first axis of length m.
 
-        `known`: DataFrame of what the adversary knows of m people, cells written as releases write them.
+        `known`: DataFrame of what the adversary knows of m people, cells written as releases write them. A guess is
+        None (NaN of numbers) for whom there is none; `evaluate` refuses an attack none of whose guesses can be right.
         """
 
     @abstractmethod

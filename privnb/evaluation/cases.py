@@ -17,6 +17,7 @@ from privnb.attacks import Linkage
 from privnb.attacks.base import Attack
 from privnb.attacks.record_linkage import RecordLinkage, ScoredLinkage
 from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.guesses import array_of, check_guesses
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import collect, guessed, row_builder, tidy, withheld
 from privnb.evaluation.store import Store, run
@@ -271,13 +272,19 @@ class OfAttack(Question):
         return partial(case.row, "guessed_right", miner=self.attack.called, target=getattr(self.attack, "target", ""))
 
     def rows(self, case):
-        dataset, n = case.dataset, case.dataset.headcount
-        fitted, truth = self.attack.fit(case.published[0]), np.asarray(self.attack.truth(dataset))
+        dataset, n, published = case.dataset, case.dataset.headcount, case.published[0]
+        fitted, target = self.attack.fit(published), getattr(self.attack, "target", "")
+        truth = array_of(len(dataset), f"{self.attack!r}: truth", self.attack.truth(dataset))
         # Nobody's secret stands among what is known of them.
-        hidden = {*dataset.schema.sensitive, getattr(self.attack, "target", "")}
+        hidden = {*dataset.schema.sensitive, target}
         known = dataset.table[[name for name in dataset.schema.published if name not in hidden]]
-        guesses = fitted.predict(known), fitted.baseline(known)
-        right, without = (people_among(np.asarray(guess) == truth, dataset.people) for guess in guesses)
+        guesses = {"predict": fitted.predict(known), "baseline": fitted.baseline(known)}
+        guessed_of = dataset.schema[target] if target in dataset.schema.names() else None
+        cells = published.table[target].unique() if target in published.table else ()
+        for method, guess in guesses.items():
+            guesses[method] = array_of(len(known), f"{self.attack!r}: {method}", guess)
+            check_guesses(f"{self.attack!r}: {method}", guesses[method], truth, guessed_of, cells)
+        right, without = (people_among(guess == truth, dataset.people) for guess in guesses.values())
         share, *bounds = guessed(right, n, self.fewest)
         return [self.row(case)(share, interval=bounds, baseline=withholding.share(without, n, self.fewest)[0])]
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from privnb.attacks.recovery import Recovery
 from privnb.evaluation.cases import Question, question_of
+from privnb.evaluation.guesses import numbers_of
 from privnb.evaluation.results import guessed
 from privnb.measures.base import state
 from privnb.measures.intervals import t_interval
@@ -106,7 +107,8 @@ class Recovered(Question):
             raise Unreadable(f"all records are alike in {', '.join(fitted.targets)}, published as {fitted.undoes}.")
         rows, true = published.table.iloc[counted], true[key[counted]][:, varied]
         shown, order = _Shown(self, case, fitted, varied, key[counted]), np.random.default_rng(case.stream("permute"))
-        guess = fitted.predict(rows, rng=case.stream("recover"))[:, varied]
+        guess = fitted.predict(rows, rng=case.stream("recover"))
+        guess = numbers_of((len(rows), len(fitted.targets)), f"{self.attack!r}: predict", guess)[:, varied]
         shown.unit, shown.true, shown.mean = unit[varied], true, mean[varied]
         far = np.nansum(((true - mean[varied]) / unit[varied]) ** 2, axis=1)
         outliers = far > np.quantile(far, 1 - OUTLIERS)

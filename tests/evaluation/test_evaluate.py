@@ -99,6 +99,40 @@ def test_a_strangers_attack_is_counted_in_people(people):
     assert one(found, sanitizer="Anatomy").status == "refused", "it reads no buckets"
 
 
+WRONG = {
+    "nobody": lambda m: None,
+    "a scalar": lambda m: "flu",
+    "too few": lambda m: np.full(3, "flu", dtype=object),
+    "only None": lambda m: np.full(m, None),
+    "only NaN": lambda m: np.full(m, np.nan),
+    "numbers for text": lambda m: np.ones(m, dtype=int),
+    "outside the domain": lambda m: np.full(m, "no such diagnosis", dtype=object),
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "wrong"),
+    [(method, wrong) for method in ("predict", "baseline") for wrong in WRONG]
+    + [("truth", wrong) for wrong in list(WRONG)[:-1]],  # what an attack is right about need not be the column itself
+)
+def test_an_attack_that_can_never_be_right_is_no_safety(people, method, wrong, monkeypatch):
+    monkeypatch.setattr(Commonest, method, lambda self, given: WRONG[wrong](len(given)))
+    with pytest.raises(ValueError, match=r"^Commonest\(target='diagnosis'\): (predict|baseline|truth) "):
+        evaluate(people, [KMember(5)], attacks=[Commonest("diagnosis")])
+
+
+def test_an_attack_may_guess_of_some_people_alone_and_as_the_release_writes_it(people, monkeypatch):
+    asked = {"attacks": [Commonest("diagnosis")]}
+    everybody = one(evaluate(people, [KMember(5)], **asked))
+    real = Commonest.baseline
+    half = np.arange(len(people)) % 2 == 0
+    monkeypatch.setattr(Commonest, "predict", lambda self, known: np.where(half, real(self, known), None))
+    some = one(evaluate(people, [KMember(5)], **asked))
+    assert 0 < some.value < everybody.value
+    labels = MinerInference(reference_set("majority")[0], "age", ("ward",))
+    assert one(evaluate(people, [KMember(5)], attacks=[labels])).value == 0, "labels are no ages, and are guesses"
+
+
 def test_attacks_by_several_miners_have_rows_of_their_own(people):
     miners = reference_set("majority, naive Bayes")
     found = evaluate(people, [KMember(5)], attacks=[MinerInference(miner, "diagnosis") for miner in miners])

@@ -265,6 +265,15 @@ def test_a_missing_number_is_not_recovered():
     assert found.value.notna().all()
 
 
+@pytest.mark.parametrize("wrong", [None, np.nan, "nobody", np.zeros((3, 2)), np.zeros(2)])
+def test_an_attack_that_recovers_no_numbers_is_no_safety(wrong, monkeypatch):
+    """All NaN would be withheld, and an array of another shape is spread over all rows."""
+    spoilt = np.full((60, 3), wrong) if isinstance(wrong, float) else wrong
+    monkeypatch.setattr(PcaRemoval, "_recovered", lambda self, rows, rng: spoilt)
+    with pytest.raises(ValueError, match=r"^PcaRemoval\(.*: predict must give an array \(60, 3\) of finite numbers"):
+        asked(people(60), _Noise(4))
+
+
 def test_a_column_in_which_all_are_alike_has_no_unit():
     table = DATA.table.assign(pulse=7.0)
     results, _ = asked(Dataset("people", table, SCHEMA, DATA.hierarchies), _Noise(10))
