@@ -1,4 +1,7 @@
-"""What a number of results is, stated once where it is made."""
+"""What a number of results is, stated once where it is made.
+
+One module, since a measure's arguments and numbers are checked by the facts that are stated of it.
+"""
 
 import inspect
 import math
@@ -6,6 +9,9 @@ import pkgutil
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from importlib import import_module
+from numbers import Real
+
+import numpy as np
 
 from privnb.microdata import expect, numerals
 from privnb.microdata.family import opening, source
@@ -14,6 +20,7 @@ from privnb.microdata.treatment import Unreadable
 
 KINDS = ("privacy", "utility")
 DIRECTIONS = ("lower", "higher")
+ROUNDING = 1e-9  # by how much of itself a number may leave its bounds
 
 
 @dataclass(frozen=True)
@@ -123,7 +130,7 @@ def measure(*, kind, better, bounds, **facts):
 
     Parameters as of `Measure`. The sentence is the first paragraph of the function's docstring, and the source what
     stands there after "Source:", unless they are given. Arguments are checked by what their names mean, see `expect`,
-    and described by what `ARGUMENTS` says of them.
+    and described by what `ARGUMENTS` says of them. What it gives must keep its bounds, see `_check_found`.
     """
 
     def mark(function):
@@ -141,7 +148,7 @@ def measure(*, kind, better, bounds, **facts):
                 _check_counts(checked.facts)
             known = {each: value for each, value in arguments.items() if each in expect.WORDS and each not in counts}
             expect.these(**known)
-            return function(*given, **named)
+            return _check_found(checked.facts, function(*given, **named))
 
         checked.facts = state(name, kind=kind, better=better, bounds=bounds, **facts)
         checked.__doc__ = _described(function, takes, checked.facts)
@@ -158,6 +165,35 @@ def _check_counts(facts):
             f"{facts.phrase} is measured of records, and here are combinations and how many records have each. Load "
             "the table, or a sample of it, and sanitize that."
         )
+
+
+def _check_found(of, found):
+    """What a measure gives: a number within its bounds, or (number, low, high) with it between; arrays alike.
+
+    Raises ValueError for anything else. The ends may be NaN, where there is no interval, and the number between two
+    ends, where it is withheld. NaN by itself is a failed calculation, and would pass for protection.
+    """
+    given = found if isinstance(found, tuple) else (found,)
+    plain = all(isinstance(each, Real) or getattr(each, "dtype", np.dtype(object)).kind in "biuf" for each in given)
+    if plain and len(given) in (1, 3):
+        value, low, high = (*(np.asarray(each, dtype=float) for each in given), math.nan, math.nan)[:3]
+        wrong = np.isnan(value) & (np.isnan(low) | np.isnan(high))
+        for less, more in ((of.bounds[0], value), (value, of.bounds[1]), (low, value), (value, high), (low, high)):
+            wrong = wrong | _beyond(less, more)
+        if not np.any(wrong):
+            return found
+    shown = f"({', '.join(map(expect.found, found[:4]))})" if isinstance(found, tuple) else expect.found(found)
+    raise ValueError(
+        f"the measure '{of.name}' must give a number from {of.bounds[0]:.10g} to {of.bounds[1]:.10g}, or (number, low, "
+        f"high) with the number between, got {shown}. Correct it or its bounds. Where it can say nothing of a release, "
+        "raise Unreadable with the reason."
+    )
+
+
+def _beyond(less, more):
+    """Whether the first is above the second by more than rounding; not where one of them is NaN."""
+    with np.errstate(invalid="ignore"):  # of two infinite ones
+        return np.subtract(less, more) > ROUNDING * np.maximum(1, np.minimum(np.abs(less), np.abs(more)))
 
 
 # What the arguments are that many measures take.

@@ -3,6 +3,7 @@
 import inspect
 import math
 import pkgutil
+from fractions import Fraction
 from importlib import import_module
 
 import numpy as np
@@ -176,6 +177,39 @@ def test_a_name_has_one_measure():
         @measures.measure(kind="privacy", better="lower", bounds=(0, 1))
         def knowledge_gain():
             """Of another file."""
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        math.nan, 47.0, -1, math.inf, -1e-6, None, "0.5", [0.5], (0.5, 0.6, 0.7), (0.5, 0.1, 0.4), (0.5, 0.4),
+        (0.5,) * 4, (math.nan, math.nan, math.nan), (math.nan, 0.7, 0.6), (0.5, None, None), np.array([0.5, 2]),
+        np.array(["a"]),
+    ],
+)  # fmt: skip
+def test_what_is_no_number_within_the_bounds_is_an_error_of_the_measure(found):
+    """NaN would stand in results as withheld, as if it protected somebody."""
+    with pytest.raises(ValueError, match=r"measure 'of_a_test' must give a number from 0 to 1, .* got .*Unreadable"):
+        gives(found)(1)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        0, 1, True, 1 + 1e-12, -1e-12, np.float32(0.1), np.int64(1), Fraction(1, 3), np.array([0.5, 1]), np.bool_(True),
+        (0.5, math.nan, math.nan), (0.5, 0.5, 0.5), (1.0, 0.9, 1 - 1e-12), (math.nan, 0.1, 0.2),
+    ],
+)  # fmt: skip
+def test_a_number_with_an_interval_or_without_and_a_withheld_one_are_given_as_they_are(found):
+    assert gives(found)(1) is found
+
+
+def gives(found):
+    @measures.measure(kind="privacy", better="lower", bounds=(0, 1))
+    def of_a_test(release_of_a_test):
+        return found
+
+    return of_a_test
 
 
 def test_a_measure_that_is_defined_again_is_the_new_one():
