@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 from made_up import CLINIC
 
 from privnb import decision, studies
+from privnb.attacks import Attack
 from privnb.evaluation import evaluate
 from privnb.evaluation.content import content
 from privnb.explorer import sweeps
@@ -21,9 +23,9 @@ from privnb.explorer.setting import Setting, choices, idle, sanitizer
 from privnb.measures import base, facts, stated
 from privnb.microdata.dataset import load
 from privnb.microdata.treatment import Unreadable
-from privnb.privacy_models import KAnonymity
+from privnb.privacy_models import KAnonymity, PrivacyModel
 from privnb.reporting import charts, gallery
-from privnb.sanitizers import Identity, LaplaceNoise, catalogue
+from privnb.sanitizers import Identity, LaplaceNoise, Sanitizer, catalogue
 
 FILES = {
     "neighbours": '''
@@ -33,7 +35,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.privacy_models import KAnonymity
+from privnb.privacy_models import KAnonymity, PrivacyModel
 from privnb.sanitizers import SanitizationError, Sanitizer
 
 
@@ -153,6 +155,48 @@ def test_the_contract_tests_find_them(strangers):
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("Neighbours") >= 9
     assert done.stdout.count("FirstColumn") >= 6
+
+
+WRONG_FACTS = [
+    (Sanitizer, {"letters": ("kk",)}, r"`letters` must be a tuple of some of 'k', .*, got \('kk',\)"),
+    (Sanitizer, {"letters": "k"}, "`letters` must be a tuple of some of 'k', .*, got 'k'"),
+    (Sanitizer, {"letters": ("k",), "requires": ("l",)}, r"`requires` must be a tuple of some of 'k', got \('l',\)"),
+    (Sanitizer, {"treatment": "noizy"}, "`treatment` must be one of 'exact', .*, got 'noizy'"),
+    (Sanitizer, {"spends_per": "person"}, "`spends_per` must be one of 'attribute', 'record', got 'person'"),
+    (Sanitizer, {"changes": "number"}, "`changes` must be one of '', 'numbers', .*, got 'number'"),
+    (Sanitizer, {"needs_sensitive": True}, "`needs_sensitive` must be one of '', 'any', 'categories', got True"),
+    (Attack, {"supported_treatments": ("exactt",)}, r"`supported_treatments` must .* 'exact', .*, got \('exactt',\)"),
+    (Attack, {}, "`supported_treatments` must .*, and the class does not state it"),
+    (PrivacyModel, {"better": "loower"}, "`better` must be one of 'lower', 'higher', got 'loower'"),
+    (PrivacyModel, {}, "`better` must be one of 'lower', 'higher', and the class does not state it"),
+]
+
+
+@pytest.mark.parametrize(("base", "stated", "message"), WRONG_FACTS)
+def test_a_fact_that_is_none_is_refused_where_the_class_is_made(base, stated, message):
+    whole = dict.fromkeys(base.__abstractmethods__)
+    with pytest.raises(ValueError, match=f"^class Mine: {message}"):
+        type("Mine", (base,), whole | stated)
+
+
+def test_an_abstract_class_need_not_state_what_its_kinds_state():
+    for kind in (Attack, PrivacyModel):
+        assert issubclass(type("Between", (kind,), {}), kind)
+
+
+@pytest.mark.parametrize("bound", ["0.5", None, float("nan")])
+def test_a_bound_that_no_limits_are_stated_of_is_a_number(bound):
+    @dataclass(frozen=True)
+    class _Mine(PrivacyModel):
+        p: float
+        better, sensitive = "lower", None
+
+        def level(self, counts, whole):
+            return counts[:, 0]
+
+    assert _Mine(0.5).p == 0.5
+    with pytest.raises(ValueError, match="p must be a finite number, got"):
+        _Mine(bound)
 
 
 def test_lists_of_sanitizers_have_it(strangers, clinic):

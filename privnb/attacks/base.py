@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from copy import copy
 
 from privnb.microdata import expect
-from privnb.microdata.family import members
+from privnb.microdata.family import check_fact, members
 from privnb.microdata.names import some_of
 from privnb.microdata.schema import SchemaError
-from privnb.microdata.treatment import Unreadable
+from privnb.microdata.treatment import KINDS, Unreadable
 
 
 class Attack(ABC):
@@ -26,6 +26,10 @@ class Attack(ABC):
 
     title = ""
     supported_treatments: tuple[str, ...]
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        check_fact(cls, "supported_treatments", KINDS, several=True)
 
     @property
     def called(self):

@@ -3,6 +3,8 @@
 import inspect
 import sys
 
+from privnb.microdata import expect
+
 
 def members(base):
     """The classes below `base` that can be made and that a module has under their name; no private ones (`_Name`).
@@ -16,6 +18,25 @@ def members(base):
         found += [child] if there and not inspect.isabstract(child) and not child.__name__.startswith("_") else []
         found += members(child)
     return list(dict.fromkeys(found))
+
+
+def check_fact(kind, name, known, *, several=False):
+    """Raise ValueError where the class `kind` states, or forgot, a fact that is none of `known`: as soon as it is made.
+
+    `several`: it is a tuple of some of them. One that each object tells, a property, is not looked at; and
+    an abstract class need not state what has no default.
+    """
+    value = getattr(kind, name, None)
+    if isinstance(value, property) or (value is None and inspect.isabstract(kind)):
+        return
+    stated = [*value] if several and isinstance(value, tuple) else [value]
+    if not all(each in [*known] for each in stated) or (several and not isinstance(value, tuple)):
+        what = "a tuple of some of" if several else "one of"
+        shown = f"{tuple(stated)}" if several and isinstance(value, tuple) else expect.found(value)
+        raise ValueError(
+            f"class {kind.__name__}: `{name}` must be {what} {', '.join(map(repr, known)) or 'nothing'}, "
+            f"{'and the class does not state it' if value is None else f'got {shown}'}."
+        )
 
 
 def opening(kind):

@@ -9,6 +9,7 @@ import pandas as pd
 
 from privnb.microdata import expect
 from privnb.microdata.counts import coded, once_each, tabulate, tabulated_in_parts
+from privnb.microdata.family import check_fact
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
 
@@ -45,12 +46,19 @@ class PrivacyModel(ABC):
     graded = ()  # how `privnb check` grades it: of `Graded`
     kind = ""  # what tells it from another model with the same letters, in a word
 
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        check_fact(cls, "better", ("lower", "higher"))
+
     def __post_init__(self):
-        """Where a model refuses what it cannot keep: a ValueError for a bound outside its `limits`."""
+        """Where a model refuses what it cannot keep: a ValueError for a bound outside its `limits`, or no number."""
         if "sensitive" in (field.name for field in fields(self)):
             expect.text("sensitive", self.sensitive, "the attribute whose values are counted")
         for check, name, *more in self.limits:
             check(name, getattr(self, name), *more)
+        bound = fields(self)[0].name
+        if type(self).holds is PrivacyModel.holds and bound not in [name for _, name, *_ in self.limits]:
+            expect.number(bound, getattr(self, bound))
 
     @abstractmethod
     def level(self, counts, whole):

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.family import members
+from privnb.microdata.family import check_fact, members
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Counted
 from privnb.microdata.schema import PUBLISHED
-from privnb.microdata.treatment import Rows, treated
+from privnb.microdata.treatment import KINDS, Rows, treated
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
 from privnb.sanitizers.claims import refusal
 from privnb.sanitizers.statements import positions, stated, treatments
@@ -99,6 +99,15 @@ class Sanitizer(ABC):
     coded = False
     by_combinations = False
     in_parts = False
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        check_fact(cls, "treatment", KINDS)
+        check_fact(cls, "letters", USUAL, several=True)
+        check_fact(cls, "requires", cls.letters, several=True)
+        check_fact(cls, "spends_per", ("attribute", "record"))
+        check_fact(cls, "changes", ("", "numbers", "categories", "two numbers"))
+        check_fact(cls, "needs_sensitive", ("", "any", "categories"))
 
     @classmethod
     def at(cls, bounds, sensitive=None):
