@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial, singledispatch
+from types import FunctionType
 
 import numpy as np
 
@@ -131,9 +132,16 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, fewest=wi
         has no value, and says so in `status` and `reason`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, seeds=seeds, fewest=fewest, store=store)
+    expect.all_of("attacks", attacks, Attack, Question, instead="Give a list of some such as Linkage().")
+    instead = "Give a list of functions, not of names, such as certainty_penalty of privnb.measures.information_loss."
+    expect.all_of("measures", measures, FunctionType, Question, instead=instead)
     if seeds < 1:
         raise ValueError(f"seeds is a number of repeats from 1, got {seeds!r}.")
-    questions = [_of_attack(each, fewest) for each in attacks] + [_of_measure(each, fewest) for each in measures]
+    questions = [
+        each if isinstance(each, Question) else made(each, fewest)
+        for made, asked in ((question_of, attacks), (OfMeasure, measures))
+        for each in asked
+    ]
     if not questions:
         raise ValueError("nothing is asked. Give attacks, measures, or both.")
     runs = [
@@ -183,6 +191,9 @@ def answer_rows(question, case):
     except (SanitizationError, Unreadable) as error:
         status = "refused" if isinstance(error, Unreadable) else "not possible"
         return [question.row(case)(np.nan, status=status, reason=str(error))]
+    except Exception as error:
+        error.add_note(f"This was {question}, asked of the release of {case.sanitizer!r} with seed {case.seed}.")
+        raise
 
 
 def _case(dataset, sanitizer, seed, again):
@@ -231,6 +242,9 @@ class OfMeasure(Question):
     measure: Callable
     fewest: int = withholding.LIMIT
 
+    def __str__(self):
+        return f"the measure {self.measure.__name__}"
+
     def __post_init__(self):
         super().__post_init__()
         known = {"dataset", "release", "sensitive"}
@@ -239,6 +253,11 @@ class OfMeasure(Question):
             raise ValueError(
                 f"{self.measure.__name__} takes {', '.join(unknown)}; evaluate gives release, dataset and sensitive. "
                 "Give it as a Question whose `rows` know the rest."
+            )
+        if not hasattr(self.measure, "facts"):
+            raise ValueError(
+                f"{self.measure.__name__} states no kind, better and bounds, by which its numbers are read. "
+                "Mark it with @measure(...) of privnb.measures."
             )
 
     def _given(self, dataset):
@@ -267,6 +286,9 @@ class OfAttack(Question):
 
     attack: Attack
     fewest: int = withholding.LIMIT
+
+    def __str__(self):
+        return f"the attack {self.attack!r}"
 
     def row(self, case):
         return partial(case.row, "guessed_right", miner=self.attack.called, target=getattr(self.attack, "target", ""))
@@ -297,6 +319,8 @@ class Linked(Question):
     fewest: int = withholding.LIMIT
     main = "reidentification_rate"
 
+    __str__ = OfAttack.__str__
+
     def row(self, case):
         return partial(case.row, self.main, miner=self.attack.called)
 
@@ -312,21 +336,6 @@ class Linked(Question):
             among = (case.release.record_count + 1) / 2
             rows.append(case.row("true_row_place", place, miner=self.attack.called, interval=bounds, baseline=among))
         return rows
-
-
-def _of_measure(asked, fewest):
-    if isinstance(asked, Question):
-        return asked
-    if not inspect.isfunction(asked):
-        raise TypeError(f"measures are functions or questions, got {expect.found(asked)}.")
-    return OfMeasure(asked, fewest)
-
-
-def _of_attack(asked, fewest):
-    if isinstance(asked, Question):
-        return asked
-    expect.kind("attacks", asked, Attack, instead="Give instances, such as Linkage().")
-    return question_of(asked, fewest)
 
 
 @singledispatch

@@ -244,11 +244,37 @@ def test_what_cannot_be_asked_is_refused(people):
     ):
         with pytest.raises(ValueError, match=message):
             evaluate(people, [KMember(5)], **asked)
-    with pytest.raises(TypeError, match="measures are functions or questions"):
-        evaluate(people, [KMember(5)], measures=[3])
-    with pytest.raises(TypeError, match="attacks"):
-        evaluate(people, [KMember(5)], attacks=[Commonest])
+    for asked, message in (
+        ({"attacks": [Commonest]}, r"attacks\[0\] must be a Attack or Question, got <class .*Give .* such as Linkage"),
+        ({"attacks": Linkage()}, r"attacks must be a list, of Attack or Question each, got a Linkage\. Give a list"),
+        ({"measures": [3]}, r"measures\[0\] must be a function or Question, got 3\. Give a list of functions"),
+        ({"measures": ["kept_cells"]}, r"measures\[0\] must .* got 'kept_cells'\. .* not of names, such as"),
+        ({"measures": kept_cells}, r"measures must be a list, of function or Question each, got a function\."),
+    ):
+        with pytest.raises(TypeError, match=message):
+            evaluate(people, [KMember(5)], **asked)
+    with pytest.raises(ValueError, match=r"<lambda> states no kind, better and bounds, .* Mark it with @measure"):
+        evaluate(people, [KMember(5)], measures=[lambda release: 0.5])
     assert issubclass(OfAttack, Question)
+
+
+@measure(kind="privacy", better="lower", bounds=(0, 1), sentence="None.", source="a test")
+def failing(release):
+    return {}["nothing"]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_an_error_says_what_was_asked_of_which_release(people, stored, tmp_path, monkeypatch):
+    asked = {"store": str(tmp_path / "store") if stored else "", "seeds": 2}
+    with pytest.raises(KeyError) as caught:
+        evaluate(people, [LaplaceNoise(1)], measures=[failing], **asked)
+    release = r"asked of the release of LaplaceNoise(epsilon=1, sensitivity=None) with seed 1."
+    assert caught.value.__notes__[0] == f"This was the measure failing, {release}"
+    assert len(caught.value.__notes__) == 1 + stored, "and the place of the task"
+    monkeypatch.setattr(Commonest, "predict", lambda self, known: self.nothing)
+    with pytest.raises(AttributeError) as caught:
+        evaluate(people, [LaplaceNoise(1)], attacks=[Commonest("diagnosis")])
+    assert caught.value.__notes__ == [f"This was the attack Commonest(target='diagnosis'), {release}"]
 
 
 def test_with_a_store_noise_of_a_stated_sensitivity_is_measured_as_without(people, tmp_path):
