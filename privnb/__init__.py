@@ -13,6 +13,8 @@ ROOMS = ("microdata", "privacy_models", "sanitizers", "attacks", "evaluation")  
 
 
 def __getattr__(name):
+    if name == "__all__":  # what `from privnb import *` gives; nothing is loaded until it is asked for
+        return _offered()
     if not name.startswith("_"):
         if find_spec(f"privnb.{name}"):
             return import_module(f"privnb.{name}")
@@ -24,4 +26,8 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({name for room in ROOMS for name in import_module(f"privnb.{room}").__all__} | set(globals()))
+    return sorted([*_offered(), *(name for name in globals() if name.startswith("__"))])
+
+
+def _offered():
+    return sorted({*ROOMS, *(name for room in ROOMS for name in import_module(f"privnb.{room}").__all__)})

@@ -35,3 +35,11 @@ def test_one_import_line_does():
 def test_another_name_is_refused_and_the_error_says_where_names_come_from():
     with pytest.raises(AttributeError, match=r"privnb has no 'Mondrain'. It has what microdata, .* list in `__all__`"):
         _ = privnb.Mondrain
+
+
+def test_a_star_and_dir_give_what_the_rooms_export_and_no_helper():
+    given = {}
+    exec("from privnb import *", given)
+    offered = {name for room in privnb.ROOMS for name in getattr(privnb, room).__all__} | {*privnb.ROOMS}
+    assert given.keys() - {"__builtins__"} == offered == {*privnb.__all__}
+    assert {name for name in dir(privnb) if not name.startswith("__")} == offered
