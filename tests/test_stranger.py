@@ -1,6 +1,7 @@
 """Somebody adds a sanitizer, an attack and a measure, each one file of their own, imports them: that is all."""
 
 import importlib
+import inspect
 import os
 import pickle
 import subprocess
@@ -26,6 +27,7 @@ from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import KAnonymity, PrivacyModel
 from privnb.reporting import charts, gallery
 from privnb.sanitizers import Identity, LaplaceNoise, Sanitizer, catalogue
+from privnb.sanitizers.base import FACTS
 
 FILES = {
     "neighbours": '''
@@ -155,6 +157,19 @@ def test_the_contract_tests_find_them(strangers):
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("Neighbours") >= 9
     assert done.stdout.count("FirstColumn") >= 6
+
+
+@pytest.mark.parametrize(
+    ("base", "written"),
+    [
+        (Sanitizer, ["_sanitize(self, dataset, table, rng)", "numpy Generator, or None", *FACTS]),
+        (Attack, ["_learn(self, published)", "predict(known)", "baseline(known)", "truth(dataset)"]),
+        (PrivacyModel, ["level(self, counts, whole)", "better", "limits", "graded", "kind", "of_sizes", "grows"]),
+    ],
+)
+def test_help_says_which_methods_and_facts_are_written(base, written):
+    text = " ".join(inspect.getdoc(base).split())
+    assert [each for each in written if each not in text] == []
 
 
 WRONG_FACTS = [

@@ -16,6 +16,14 @@ class Attack(ABC):
     Neither `fit` nor `predict` nor `baseline` has an argument that carries the truth: it cannot leak into a guess.
     What an attack learned is left on the fitted copy alone, so that one attack serves many releases.
 
+    Three methods are to be written, `predict(known)`, `baseline(known)` and `truth(dataset)`, each of which gives an
+    array with one value per record. `evaluate` gives as `known` a DataFrame of the published columns but for the
+    sensitive ones and the attack's `target`, if it has one; cells are the records' own. Whoever learns something once
+    for all guesses writes `_learn(self, published)` too: `published.table` is the released DataFrame, in random order;
+    `schema`, `hierarchies` and `columns` (how each was treated) are public. It returns a dict, and each of its values
+    is an attribute, by its key, of the copy that guesses: of `{"_commonest": "flu"}`, `self._commonest`. That copy has
+    `self.published`, too. A `RecordLinkage` and a `Recovery` are asked otherwise, as they say.
+
     Attributes
     ----------
     title : str

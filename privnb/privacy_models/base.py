@@ -1,4 +1,7 @@
-"""What every privacy model is, and how a release is graded from its labels."""
+"""What every privacy model is, and how a release is graded from its labels.
+
+One module, since enforcing and grading must count the same.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import fields
@@ -20,10 +23,12 @@ ROUNDING = 1e-12
 class PrivacyModel(ABC):
     """A property that every equivalence class of a release must have.
 
+    Subclasses are frozen dataclasses. The first parameter is the bound, which `holds` compares with the level; one
+    method is to be written, `level(self, counts, whole)`, the level that each class reaches: float array (classes,).
+
     Counts are an integer array (classes, values) with one column for each value of `sensitive` that occurs in the
-    table, in the order of its domain (see `columns`); without a sensitive attribute, one column of sizes. `better`
-    says which level protects more. `grows`: a class that has the property keeps it whatever records join it; of every
-    model, two classes that have it make one that has it, unless somebody has records in both.
+    table, in the order of its domain (see `columns`); without a sensitive attribute, one column of sizes. `whole` are
+    those of all classes together, (values,).
 
     Where the table has a key of people, counts are of people: a person counts once for each value that they have in a
     class, however many records say so, and in every class that has a record of theirs, since any of their records may
@@ -34,17 +39,40 @@ class PrivacyModel(ABC):
 
     A model that every class of every table keeps promises nothing: such a bound is refused where the model is made, and
     so is one that is no number. What counts sensitive values names their attribute.
+
+    Attributes
+    ----------
+    better : str
+        Which level protects more, "higher" or "lower": a class holds whose level is at least, or at most, the bound.
+    sensitive : str or None
+        The attribute whose values are counted: a parameter, or None for a model of sizes.
+    of_sizes : bool
+        Whether it bounds how many look alike, and nothing of the values that it reads.
+    of_members : bool
+        Whether each row of counts must add up to the people of its class.
+    limits : tuple of tuples
+        What refuses a bound where the model is made: a function of `expect`, the parameter's name, and what else that
+        function takes: `((expect.whole, "l", 2, "1 asks for nothing"),)`.
+    grows : bool
+        Whether a class that has the property keeps it whatever records join it. Of every model, two classes that have
+        it make one that has it, unless somebody has records in both.
+    most : float or None
+        The largest level, where that of a class is at most the mean of its parts'.
+    graded : tuple of Graded
+        How `privnb check` grades it: name, what is read, unit, meaning, and bounds that make such a model. Empty: not.
+    kind : str
+        What tells it from another model with the same letters, in a word: it stands before them in results.
     """
 
     better: str
-    sensitive: str | None  # the attribute whose values are counted
-    of_sizes = False  # whether it bounds how many look alike, and nothing of the values that it reads
-    of_members = False  # whether each row of counts must add up to the people of its class
-    limits = ()  # of each bound what refuses others: (function of `expect`, name, what else that takes)
+    sensitive: str | None
+    of_sizes = False
+    of_members = False
+    limits = ()
     grows = False
-    most = None  # the largest level, where that of a class is at most the mean of its parts'
-    graded = ()  # how `privnb check` grades it: of `Graded`
-    kind = ""  # what tells it from another model with the same letters, in a word
+    most = None
+    graded = ()
+    kind = ""
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)

@@ -41,6 +41,17 @@ class Sanitizer(ABC):
     nowhere else; contract tests, gallery, frontier and explorer read them of every class that is imported. What it does
     and who it is by are the first sentence and the source of its docstring.
 
+    One method is to be written, `_sanitize(self, dataset, table, rng)`, which `sanitize` calls and checks:
+
+    - `dataset` is the original: its `schema`, `hierarchies` and `codes` (integer array per column) say how values
+      generalize. Of a class with the fact `by_combinations` it may be `Counted`.
+    - `table`, DataFrame, is a copy of its published columns, in the order of the records, to be changed.
+    - `rng` is a numpy Generator, or None: then what is drawn is for publication and must not follow from a seed
+      (`np.random.default_rng(None)` draws afresh).
+    - It returns a tuple, the released table and a dict of facts that no table can show: `{}`, or some of `claims`,
+      `promise`, `note`, `noisy`, `perturbed`, `new`, `rows` and `buckets`. `{"claims": (KAnonymity(5),)}` is graded
+      before the release exists; columns with noise or changed in another way than to labels must be said.
+
     Attributes
     ----------
     title : str
