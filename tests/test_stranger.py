@@ -263,6 +263,16 @@ def test_another_process_of_the_explorer_imports_it(strangers, clinic):
     assert done.stdout.strip() == "Neighbours", done.stderr
 
 
+def test_the_command_line_knows_what_was_imported_before(strangers, tmp_path):
+    folder, *_ = strangers
+    code = "import neighbours; from privnb.cli import main; raise SystemExit(main())"
+    out = tmp_path / "released.csv"
+    asked = ["sanitize", str(CLINIC), "--model", "k=5", "--algorithm", "Neighbours", "--out", str(out)]
+    done = subprocess.run([sys.executable, "-c", code, *asked], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert out.exists()
+
+
 def test_the_frontier_measures_it_in_other_processes_and_keeps_the_results(strangers, clinic, tmp_path):
     """Workers import the class with the task; the store knows it by its parameters and the text of its file."""
     _, neighbours, *_ = strangers
