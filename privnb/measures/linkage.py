@@ -111,6 +111,7 @@ def true_row_place(attack, dataset, key):
     """
     _check(attack, key)
     places = attack.ranks(dataset.table.iloc[np.sort(key)], attack.truth(dataset, key))
+    places = np.asarray(expect.vector(f"{attack!r}: ranks", places, len(key)))
     place, half = places.mean(), 1.96 * places.std() / np.sqrt(len(places))
     return float(place), max(1.0, float(place - half)), float(place + half)
 
@@ -133,7 +134,7 @@ def found_by_person(attack, dataset, key):
     records, rows = np.sort(key), attack.truth(dataset, key)
     known = dataset.table.iloc[records]
     if dataset.people is None:
-        return attack.chance(known, rows), np.full(len(records), 1 / len(records))
+        return _chance(attack, known, rows), np.full(len(records), 1 / len(records))
     person = np.unique(dataset.people[records], return_inverse=True)[1]
     asked = once_each(person, combinations(known[list(attack.known or dataset.schema.quasi_identifiers)]).index)
     # Each thing that is known of somebody beside each row of theirs.
@@ -142,8 +143,13 @@ def found_by_person(attack, dataset, key):
     begin = np.cumsum(own)[person[asked]] - times
     theirs = order[np.repeat(begin - np.cumsum(times) + times, times) + np.arange(times.sum())]
     question = np.repeat(np.arange(len(asked)), times)
-    found = np.bincount(question, attack.chance(known.iloc[asked[question]], rows[theirs]))
+    found = np.bincount(question, _chance(attack, known.iloc[asked[question]], rows[theirs]))
     return tuple(_any(person[asked], chance) for chance in (found, times / len(records)))
+
+
+def _chance(attack, known, rows):
+    """What the attack says: float array (m,). Raises ValueError for anything else: it would read as found or not."""
+    return np.asarray(expect.vector(f"{attack!r}: chance", attack.chance(known, rows), len(known)))
 
 
 def _check(attack, key):

@@ -8,7 +8,7 @@ import pytest
 from made_up import CLINIC
 
 from privnb import evaluation
-from privnb.attacks import Linkage, MinerInference
+from privnb.attacks import DistanceLinkage, Linkage, MinerInference
 from privnb.attacks.base import Attack
 from privnb.evaluation import cases, evaluate
 from privnb.evaluation.cases import OfAttack, Question
@@ -119,6 +119,15 @@ def test_an_attack_that_can_never_be_right_is_no_safety(people, method, wrong, m
     monkeypatch.setattr(Commonest, method, lambda self, given: WRONG[wrong](len(given)))
     with pytest.raises(ValueError, match=r"^Commonest\(target='diagnosis'\): (predict|baseline|truth) "):
         evaluate(people, [KMember(5)], attacks=[Commonest("diagnosis")])
+
+
+@pytest.mark.parametrize("wrong", [None, 0.5, np.float64(0.5), np.zeros(3), np.full(300, np.nan)])
+def test_a_linkage_says_of_each_person_how_likely_it_finds_them(people, wrong, monkeypatch):
+    for method in ("chance", "ranks"):
+        with monkeypatch.context() as patch:
+            patch.setattr(DistanceLinkage, method, lambda self, known, rows: wrong)
+            with pytest.raises(ValueError, match=rf"^DistanceLinkage\(.*: {method} must be .* of 300 finite numbers"):
+                evaluate(people, [Identity()], attacks=[DistanceLinkage()])
 
 
 def test_an_attack_may_guess_of_some_people_alone_and_as_the_release_writes_it(people, monkeypatch):
