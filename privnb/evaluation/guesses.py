@@ -7,7 +7,7 @@ import pandas as pd
 
 from privnb.microdata import expect
 
-NUMBER, TEXT = "numbers", "text"
+NUMBER, TEXT = "a number", "text"
 
 
 def array_of(m, what, value):
@@ -62,7 +62,7 @@ def check_guesses(what, guesses, truth, attribute=None, cells=()):
             domain.low <= each <= domain.high if _type(each) == NUMBER else each == domain.missing or labels
             for each in asked
         ]
-        wanted = f"of {domain}"
+        wanted = f"in {domain}"
     else:
         possible = [has or each in published for has, each in zip(domain.has(asked), asked, strict=True)]
         wanted = f"one of {domain}"
