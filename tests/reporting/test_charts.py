@@ -405,6 +405,17 @@ def test_spans_draw_a_withheld_count_at_its_bound():
     assert title(charts.spans(both, "A", "A", "people")).startswith("A: 60% under k-member clustering, k = 2;")
 
 
+def test_a_title_calls_no_number_the_largest_if_a_withheld_one_is_larger():
+    shown = attacked(("worst", 60), ("control: ZeroR", 20))
+    there = attacked(("control: ZeroR", 20)).assign(parameters="k=9", bound=9)
+    nearly_all = rows(("KMember", "k=9", "anti_utility_A", "worst", "age", NONE, 91, 99, 20)).assign(of=100)
+    assert title(charts.spans(pd.concat([shown, there, nearly_all]), "A", "A", "people")) == (
+        "A: of what is shown at most 40% beyond what needs no attack (k-member clustering, k = 2); most people: "
+        "withheld under k-member clustering, k = 9; the guess without the release: 20%; most of what is shown, "
+        "k-member clustering, k = 2: 60%"
+    )
+
+
 def test_hit_names_the_groups_that_differ_for_sure():
     shares = rows(
         ("KMember", "k=2", "nearer_share", "worst", "sex Female", 0.2, 0.18, 0.22, 0.05),

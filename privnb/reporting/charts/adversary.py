@@ -129,7 +129,8 @@ def _nearer(title, rows, worst, format):
     """At most how many people beyond what needs no attack, and the most and the least people: a `Finding`."""
     for row in beyond_controls(rows).nlargest(1, "beyond").itertuples():
         beyond = f"{numerals.bare(format, max(row.beyond, 0))} beyond what needs no attack ({row.setting})"
-        title = f"{title}: at most {beyond}; most people"
+        shown = "of what is shown at most" if worst.value.isna().any() else "at most"
+        title = f"{title}: {shown} {beyond}; most people"
     return extremes(worst, title, format=format)[0]
 
 

@@ -133,12 +133,19 @@ def reported(format, value, low=np.nan, high=np.nan):
 
 
 def extremes(rows, subject, *, beside=None, note="", **given):
-    """The largest value of rows of one measure, beside the smallest, and which are withheld; [] without rows."""
+    """The largest value of rows of one measure, beside the smallest, and which are withheld; [] without rows.
+
+    Where what is withheld is surely larger, that is said first, and the largest that is shown beside it.
+    """
     known, few = rows.dropna(subset="value"), rows[rows.value.isna()]
     if known.empty:
         return [Finding.of(row, subject, beside=beside, note=note, **given) for _, row in few.iloc[:1].iterrows()]
     least, most = known.loc[known.value.idxmin()], known.loc[known.value.idxmax()]
     other = {} if least.value == most.value else {f"least, {setting_name(least)}": least.value}
+    more = few[few.low > most.value]
+    if len(more):
+        other = {f"most of what is shown, {setting_name(most)}": most.value} | other
+        most, given = more.iloc[0], {"setting": settings(more)} | given
     if len(rows) > 1 and not other and few.empty:
         given = {"setting": "every setting"} | given
     hidden = f"Withheld: {settings(few)}." if len(few) else ""
