@@ -76,6 +76,16 @@ def test_a_line_for_each_model_and_form_where_there_are_two():
     assert {each["series"] for each in points} == {"k-anonymity", "l-diversity", "t-closeness"}
 
 
+def test_intervals_end_without_a_mark():
+    import vl_convert
+
+    results = rows(forms=["Bucketize"], errors=True, intervals=True)
+    chart = charts.trade_off(results, "average_relative_error")
+    (points,) = drawn(chart, "point")
+    svg = vl_convert.vegalite_to_svg(chart.to_dict())
+    assert svg.count('aria-roledescription="point"') == len(points), "each mark is a release"
+
+
 def test_a_line_for_each_kind_of_query():
     results = rows(forms=["Bucketize"], errors=True, intervals=True)
     results = results[~results.parameters.str.contains("k=|l=")]

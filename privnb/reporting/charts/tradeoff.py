@@ -53,12 +53,14 @@ def trade_off(results, measure="utility_loss"):
         axis=alt.Axis(format="%" if "%" in of.format else "~g", tickCount=6),
     )
     columns = ["series", "privacy", "value", "low", "high", "letter", "bound"]
-    base = of_columns(rows, columns).encode(x=x, y=y, **distinguished("series", order))
+    looks = distinguished("series", order)
+    # Vega-Lite gives a line, and the lower end of a rule, a mark of its own where they have a shape.
+    base = of_columns(rows, columns).encode(x=x, y=y, color=looks["color"])
     tip = ["series", "letter", "bound", alt.Tooltip("privacy:Q", format=".4f"), alt.Tooltip("value:Q", format=".4f")]
     chart = base.mark_line(strokeWidth=1.2)
     if rows.low.notna().any():
         chart += base.mark_rule(strokeWidth=1).encode(y="low:Q", y2="high:Q")
-    chart += base.mark_point(filled=True, size=55, opacity=1).encode(tooltip=tip)
+    chart += base.mark_point(filled=True, size=55, opacity=1).encode(shape=looks["shape"], tooltip=tip)
     return finish(
         (_scales(scale, rows) + chart + _ends(rows, right)).properties(width=WIDTH, height=HEIGHT),
         _title(rows, measure),
