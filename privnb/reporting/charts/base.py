@@ -21,6 +21,7 @@ from privnb.reporting.charts.narrow import WHOLE
 
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
 WIDTH = 520
+LONG = 45  # letters of a name in a legend that is cut off
 INK, GREY, PALE = "#222222", "#666666", "#b5b5b5"  # text; axes, intervals and baselines; what is not in question
 # Okabe and Ito's colours, which colour-blind readers can tell apart; every series differs in shape as well.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
@@ -179,12 +180,16 @@ def intervals(results):
     return text if seeds.min() == seeds.max() else f"{text}, or over people for what has one seed only"
 
 
-def distinguished(series, order):
-    """Encodings that tell the members of `series` apart by colour and by shape, in one legend."""
+def distinguished(series, order, colours=COLOURS):
+    """Encodings that tell the members of `series` apart by colour and by shape, in one legend; a long name of two parts
+    stands there on two lines.
+    """
     # The same domain stated twice makes one legend of colour and shape.
-    legend = alt.Legend(columns=4 if max(map(len, order)) < 24 else 2)
+    longest = max(map(len, order))
+    lines = "split(replace(datum.label, ': ', ':|'), '|')" if longest > LONG else alt.Undefined
+    legend = alt.Legend(columns=4 if longest < 24 else 2, labelExpr=lines)
     return {
-        "color": alt.Color(f"{series}:N", scale=alt.Scale(domain=order, range=COLOURS), title=None, legend=legend),
+        "color": alt.Color(f"{series}:N", scale=alt.Scale(domain=order, range=colours), title=None, legend=legend),
         "shape": alt.Shape(f"{series}:N", scale=alt.Scale(domain=order), title=None, legend=legend),
     }
 

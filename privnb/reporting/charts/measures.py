@@ -155,10 +155,11 @@ def lines(results, measure):
     )
 
 
-def ranges(rows, series, unit, *, zero=True, format="{:,}", order=None, labels=True):
+def ranges(rows, series, unit, *, zero=True, format="{:,}", order=None, labels=True, colours=COLOURS):
     """A point for each setting and member of `series`, each in its colour and shape, with interval and baseline.
 
     `order`: all members that the legend lists; None: those of these rows. `labels`: whether settings are named.
+    `colours`: one for each of `order`.
     """
     here = list(dict.fromkeys(rows[series]))
     order = order or here
@@ -172,5 +173,5 @@ def ranges(rows, series, unit, *, zero=True, format="{:,}", order=None, labels=T
         chart += base.mark_tick(color=INK, thickness=2, size=8).encode(x=alt.X("baseline:Q", title=unit))
     if rows.low.notna().any():
         chart += base.mark_rule(color=GREY).encode(x="low:Q", x2="high:Q")
-    chart += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **distinguished(series, order))
+    chart += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **distinguished(series, order, colours))
     return chart.properties(height=alt.Step(max(20, 10 * len(here)), **{"for": "position"}))

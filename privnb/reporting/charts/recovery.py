@@ -1,19 +1,29 @@
 """How near attacks come to the numbers behind noise or a rotation."""
 
+import itertools
+
 import pandas as pd
 
+from privnb import attacks
+from privnb.attacks.recovery import Recovery
 from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.reporting.charts.base import WIDTH, alt, finish, intervals, none, settings
+from privnb.reporting.charts.base import COLOURS, GREY, WIDTH, alt, finish, intervals, none, settings
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
 from privnb.reporting.findings.rows import same_release
 
 LITERAL = "taken literally"
+NOISE = (  # what takes noise off stands together in charts: as many as there are colours
+    attacks.PcaRemoval, attacks.SpectralFiltering, attacks.SvdFiltering, attacks.GaussianMap, attacks.EmpiricalMap,
+    attacks.DistributionAnalysis,
+)  # fmt: skip
 
 
 def recovery(results, measure="recovery_error"):
     """A point for each release and attack, ticks for the guess without anybody's row; a panel for each table.
+
+    A method has the same colour in every chart, whatever its adversary knows.
 
     Parameters
     ----------
@@ -32,9 +42,10 @@ def recovery(results, measure="recovery_error"):
     if rows.empty:
         return none(measure)
     rows = settings(rows)
-    order = list(dict.fromkeys(rows.miner))
+    order, colours = list(dict.fromkeys(rows.miner)), _colours()
+    colours = [colours.get(name.partition(": ")[0], GREY) for name in order]
     panels = [
-        ranges(part, "miner", of.label, format=of.format, order=order).properties(
+        ranges(part, "miner", of.label, format=of.format, order=order, colours=colours).properties(
             title=alt.Title(name, fontSize=12), width=WIDTH
         )
         for name, part in rows.groupby("dataset", sort=False)
@@ -48,6 +59,13 @@ def recovery(results, measure="recovery_error"):
         Finding.of(best, f"{of.title} of {best.miner}, which comes nearest", beside=beside).title,
         f"Points: {of.label} by release and attack, lower is nearer{lines}; ticks: {of.baseline}.",
     )
+
+
+def _colours():
+    """`{title: colour}` of the methods that recover numbers."""
+    every = [each for each in map(vars(attacks).get, attacks.__all__) if issubclass(each, Recovery)]
+    methods = [*NOISE, *(each for each in every if each not in NOISE)]
+    return {each.title: colour for each, colour in zip(methods, itertools.cycle(COLOURS), strict=False)}
 
 
 def of_all(results, measure):

@@ -1,0 +1,60 @@
+"""Charts of what attacks recover: one colour per method on a page, and names that are not cut off."""
+
+import pandas as pd
+import pytest
+from rows import frame
+
+from privnb.attacks import GaussianMap, KnownRotation, NaiveEstimate, PcaRemoval, SpectralFiltering, SvdFiltering
+from privnb.reporting import charts
+from privnb.reporting.charts.narrow import narrow
+from privnb.reporting.charts.recovery import LITERAL
+
+SUPPOSED = "supposed noise, 0.577 of each column's deviation"
+
+
+def chart(*miners, knows=""):
+    rows = [("AdditiveNoise", "scale=1", "recovery_error", miner, "", 0.5, 0.4, 0.6, 1) for miner in miners]
+    return charts.recovery(frame(rows).assign(knows=knows))
+
+
+def colours(drawn):
+    """`{name in the legend: colour}`."""
+
+    def scales(part):
+        if isinstance(part, dict):
+            if isinstance(part.get("color"), dict):
+                yield part["color"]["scale"]
+            part = list(part.values())
+        if isinstance(part, list):
+            for each in part:
+                yield from scales(each)
+
+    scale = next(scales({name: part for name, part in drawn.to_dict().items() if name != "datasets"}))
+    return dict(zip(scale["domain"], scale["range"], strict=True))
+
+
+def test_a_method_has_one_colour_on_a_page():
+    noise = [each.title for each in (PcaRemoval, SpectralFiltering, SvdFiltering, GaussianMap)]
+    first, second = colours(chart(*noise)), colours(chart(*reversed(noise)))
+    assert first == second
+    assert len(set(first.values())) == len(noise)
+    assert colours(chart(GaussianMap.title, knows=SUPPOSED)) == {
+        f"{GaussianMap.title}: {SUPPOSED}": first[GaussianMap.title]
+    }
+    turned = colours(chart(NaiveEstimate.title, KnownRotation.title))
+    assert len(set(turned.values())) == 2
+
+
+def test_numbers_as_they_stand_have_the_colour_of_no_method():
+    rows = frame([("AdditiveNoise", "scale=1", "recovery_error", PcaRemoval.title, "", 0.5, 0.4, 0.6, 1)])
+    found = colours(charts.recovery(pd.concat([rows, rows.assign(variant=LITERAL)])))
+    assert found[LITERAL] != found[PcaRemoval.title]
+
+
+@pytest.mark.parametrize("slim", [False, True])
+def test_a_long_name_in_a_legend_is_not_cut(slim):
+    import vl_convert
+
+    spec = {name: part for name, part in chart(GaussianMap.title, knows=SUPPOSED).to_dict().items() if name != "title"}
+    svg = vl_convert.vegalite_to_svg(narrow(spec) if slim else spec)
+    assert f">{SUPPOSED}<" in svg
