@@ -15,7 +15,7 @@ from privnb.microdata import sentences
 from privnb.reporting import vega
 from privnb.reporting.charts import V5
 from privnb.reporting.charts.base import render
-from privnb.reporting.charts.narrow import WIDE, narrow
+from privnb.reporting.charts.narrow import WIDE, fitting, narrow
 
 ROWS, COLUMNS = 12, 8  # a table of more is folded away
 PROSE = 25  # characters without a digit that a cell of words begins with
@@ -113,14 +113,15 @@ def _figure(numbers, data):
     title = _title(data)
     number = next(numbers)
     svg = _drawing(data, f"chart{number}")
-    width = re.search(r'<svg[^>]*? width="([\d.]+)"', svg)
-    if V5 in data and width and float(width[1]) > WIDE:
+    width = _width(svg)
+    if V5 in data and width and width > WIDE:
         slim = narrow(data[V5])
         if slim is data[V5]:
             svg = svg.replace('class="', 'class="whole ', 1)
         else:
+            slim = narrow(data[V5], fitting(_width(_drawing({V5: slim}, ""))))
             svg += _drawing({V5: slim}, f"narrow{number}").replace('class="', 'class="narrow ', 1)
-    style = f' style="--width: {width[1]}px"' if width else ""
+    style = f' style="--width: {width:g}px"' if width else ""
     said = "".join(
         f"<{tag}>{escape(text)}</{tag}>" for tag, text in zip(("strong", "span"), title, strict=True) if text
     )
@@ -129,6 +130,12 @@ def _figure(numbers, data):
     return Markup(
         f'<figure class="chart">{caption}<div class="drawing scroll" {name}{style} tabindex="0">{svg}</div></figure>'
     )
+
+
+def _width(svg):
+    """How many pixels a drawing is wide; None where it does not say so."""
+    found = re.search(r'<svg[^>]*? width="([\d.]+)"', svg)
+    return found and float(found[1])
 
 
 def _thumbnail(numbers, data):

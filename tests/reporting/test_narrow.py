@@ -1,5 +1,6 @@
 """Charts for a telephone: nothing wider than its page, no word lost, no datum changed."""
 
+import itertools
 import re
 
 import altair as alt
@@ -80,3 +81,31 @@ def test_a_page_has_both_drawings_of_a_wide_chart():
     assert html.count('class="narrow marks"') == 1
     ids = re.findall(r'\bid="([^"]+)"', html)
     assert len(ids) == len(set(ids)), "no drawing cuts another"
+
+
+def test_a_drawing_fills_a_narrow_page_and_is_not_scaled_down():
+    ages = pd.Series({f"{age}-{age + 4}": 100 for age in range(15, 95, 5)}).rename_axis("age")
+    for spec in (charts.hit(HIT).to_dict(), charts.people(ages).to_dict()):
+        spec["width"] = 520
+        html = templates().filters["figure"]({charts.V5: spec})
+        drawn = float(re.search(r'class="narrow marks"[^>]*? width="([\d.]+)"', html)[1])
+        assert 345 <= drawn <= 358, "the width of a page on a telephone, less its margins"
+
+
+def test_panels_in_columns_stand_below_one_another_too():
+    rows = pd.DataFrame({"release": ["Mondrian", "Suppression"], "share": range(2)})
+    base = alt.Chart(rows).mark_point().encode(x="share:Q").properties(width=190)
+    first, second = (base.encode(y=alt.Y("release:N", axis=alt.Axis(labels=labels))) for labels in (True, False))
+    slim = narrow(alt.concat(first, second, columns=2).to_dict())
+    assert width(slim) < 360
+    assert vl_convert.vegalite_to_svg(slim).count(">Mondrian<") == 2
+
+
+def test_labels_that_would_touch_are_left_out():
+    rows = pd.DataFrame({"share": [0, 0.015]})
+    x = alt.X("share:Q", axis=alt.Axis(tickCount=15, format=".3f"), scale=alt.Scale(nice=False))
+    chart = charts.base.finish(alt.Chart(rows).mark_point().encode(x=x), "A title", "What it is of")
+    labels = r'transform="translate\(([\d.]+),16\)"[^>]*opacity="1">0\.\d'
+    places = [float(at) for at in re.findall(labels, vl_convert.vegalite_to_svg(chart.to_dict()))]
+    assert len(places) > 5
+    assert min(b - a for a, b in itertools.pairwise(places)) > 40, "30 pixels are a label, and 5 the room between all"
