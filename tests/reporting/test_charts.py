@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import frame
@@ -414,6 +415,25 @@ def test_a_title_calls_no_number_the_largest_if_a_withheld_one_is_larger():
         "withheld under k-member clustering, k = 9; the guess without the release: 20%; most of what is shown, "
         "k-member clustering, k = 2: 60%"
     )
+
+
+def test_no_baseline_goes_through_the_number_of_a_bar():
+    at = {"k=2": 0.1, "k=5": 0.68, "k=9": 0.9}
+    near = rows(
+        *(("KMember", k, "reidentification_rate", "", "", value, NONE, NONE, 0.7) for k, value in at.items()),
+    )
+    spec = charts.bars(near, "reidentification_rate").to_dict()
+    places = {row["setting"]: row["at"] for row in next(iter(spec["datasets"].values()))}
+    assert list(places.values()) == [0.1, 0.7, 0.9], "beside its bar, where the tick is far away or within it"
+
+
+def test_hit_says_what_its_axes_are():
+    shares = rows(
+        ("KMember", "k=2", "nearer_share", "worst", "sex Female", 0.2, 0.18, 0.22, 0.05),
+        ("KMember", "k=9", "nearer_share", "worst", "sex Female", NONE, 0.01, 0.09, NONE),
+    )
+    svg = vl_convert.vegalite_to_svg(charts.hit(shares).to_dict())
+    assert ">share of the group<" in svg
 
 
 def test_hit_names_the_groups_that_differ_for_sure():

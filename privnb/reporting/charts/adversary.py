@@ -186,18 +186,17 @@ def _hit(rows, groups, scale, *, labels):
         scale=alt.Scale(domain=groups),
         axis=alt.Axis(labels=labels, ticks=False, grid=True, labelPadding=10),
     )
-    x = alt.X("value:Q", title=None, axis=alt.Axis(format="~%", tickCount=4), scale=scale)
+    x = alt.X("value:Q", title="share of the group", axis=alt.Axis(format="~%", tickCount=3), scale=scale)
     base = of_columns(shown, ["group", "value", "low", "high", "baseline"]).encode(y=y)
-    panel = base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
-    panel += base.mark_tick(color=INK, thickness=2, size=12).encode(x=alt.X("baseline:Q", title=None))
+    panel = base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("low:Q", title="share of the group"), x2="high:Q")
+    panel += base.mark_tick(color=INK, thickness=2, size=12).encode(x=alt.X("baseline:Q", title="share of the group"))
     panel += base.mark_point(color=COLOURS[1], filled=True, size=60, opacity=1).encode(
         x=x, tooltip=["group", alt.Tooltip("value:Q", format=".1%")]
     )
     hidden = rows[rows.value.isna()]
     if len(hidden):
-        panel += (
-            of_columns(hidden, ["group", "said"])
-            .mark_text(align="left", fontSize=10, color=GREY, dx=4)
-            .encode(y=y, x=alt.value(0), text="said:N")
-        )
+        words = of_columns(hidden, ["group", "said"]).encode(y=y, x=alt.value(0), text="said:N")
+        looks = {"align": "left", "fontSize": 10, "dx": 4}
+        panel += words.mark_text(stroke="white", strokeWidth=5, **looks)  # no line of the grid goes through them
+        panel += words.mark_text(color=GREY, **looks)
     return panel

@@ -1,5 +1,6 @@
 """One measure by setting: bars, dots, lines."""
 
+import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import as_shares
@@ -20,6 +21,8 @@ from privnb.reporting.charts.base import (
     of_columns,
     settings,
 )
+from privnb.reporting.charts.frontier import LETTER
+from privnb.reporting.charts.narrow import ACROSS
 from privnb.reporting.findings.base import extremes
 from privnb.sanitizers import catalogue
 
@@ -50,10 +53,11 @@ def bars(results, measure):
         return none(measure)
     rows[["low", "high"]] = rows[["low", "high"]].where(known)  # bounds of what is withheld are no intervals
     rows["said"] = [of.bare(value) if pd.notna(value) else "" for value in rows.value]
-    shown = Aggregate(rows, dict.fromkeys(["setting", "value", "low", "high", "baseline", "said"], "")).rows
+    wide = rows.value.min() >= 1 and rows.value.max() >= FAR * rows.value.min()
+    rows["at"] = _beside(rows, rows.high if rows.high[known].notna().all() else rows.value, wide)
+    shown = Aggregate(rows, dict.fromkeys(["setting", "value", "low", "high", "baseline", "said", "at"], "")).rows
     base = alt.Chart(shown).encode(y=alt.Y("setting:N", sort=None, title=None))
     x = alt.X("value:Q", title=of.label, axis=axis(of.format))
-    wide = rows.value.min() >= 1 and rows.value.max() >= FAR * rows.value.min()
     if wide:  # else all bars but the longest would be invisible
         x = alt.X(
             "value:Q",
@@ -65,9 +69,7 @@ def bars(results, measure):
             scale=alt.Scale(type="log", domain=[1, 2 * float(rows.value.max())], nice=False),
         )
     chart = base.mark_bar(color=COLOURS[5]).encode(x=x, **({"x2": alt.datum(1)} if wide else {}))
-    chart += base.mark_text(align="left", dx=6).encode(
-        x=alt.X("high:Q" if rows.high[known].notna().all() else "value:Q"), text="said:N"
-    )
+    chart += base.mark_text(align="left", dx=6).encode(x="at:Q", text="said:N")
     explained = [f"Bars: {of.label} by setting"]
     if not known.all():
         explained.append("without a bar: withheld")
@@ -78,6 +80,15 @@ def bars(results, measure):
         explained.append(f"ticks: the baseline, {of.baseline or 'a guess without the release'}")
         chart += base.mark_tick(color=INK, thickness=2, size=16).encode(x="baseline:Q")
     return finish(chart, extremes(rows, of.title)[0].title, "; ".join(explained) + ".")
+
+
+def _beside(rows, ends, wide):
+    """Where the number of each bar begins: at its end, or at its baseline where that would go through the number, on a
+    narrow page too.
+    """
+    across = ACROSS / (np.log(2 * rows.value.max()) if wide else rows[["value", "high", "baseline"]].max().max() or 1)
+    room = (np.log(rows.baseline / ends) if wide else rows.baseline - ends) * across
+    return ends.mask((room > 0) & (room < LETTER * (1 + rows.said.map(len))), rows.baseline)
 
 
 def dots(results, measure):
