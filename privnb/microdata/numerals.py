@@ -9,6 +9,7 @@ import re
 
 FORMAT = re.compile(r"(.*?)\{:(\+?)[^}]*?([%,g]?)[^%,g}]*\}(.*)", re.DOTALL)
 EXACT = 1e-12  # closer to a whole number than this is only the rounding of sums
+MINUS = "\N{MINUS SIGN}"  # as charts have it
 LEAST, SMALL = 0.01, 1e-4  # the smallest per cent and other number that are written as such
 
 
@@ -56,7 +57,7 @@ def bare(format, value, decimals=None):
     number = _rounded(100 * value if kind == "%" else value)
     own, percent = _decimals(kind, number), "%" if kind == "%" else ""
     if number == 0 or (kind == "%" and abs(number) == 100):
-        return f"{number:{sign if number else ''}.0f}{percent}"
+        return f"{number:{sign if number else ''}.0f}{percent}".replace("-", MINUS)
     if tiny := _tiny(kind, number, sign, decimals):
         return tiny
     if kind == "%" and decimals is not None and round(number, decimals) in (0, 100, -100):
@@ -64,7 +65,7 @@ def bare(format, value, decimals=None):
     text = f"{number:{sign},.{own if decimals is None else decimals}f}"
     if kind == "g" and decimals is None and "." in text:
         text = text.rstrip("0").rstrip(".")
-    return f"{text}{percent}"
+    return f"{text}{percent}".replace("-", MINUS)
 
 
 def percent(share):
@@ -83,7 +84,7 @@ def interval(format, value, low, high):
     >>> interval("{:%} of people", 0.0886, 0.0841, 0.0932), interval("{:%}", 0.54765, 0.54706, 0.54822)
     (('8.9%', '8.4%', '9.3%'), ('54.8%', '54.7%', '54.8%'))
     >>> interval("{:%}", 0, -0.0062, 0.0062), interval("{:%}", 3e-5, 5e-6, 0.0021)
-    (('0%', '-0.62%', '0.62%'), ('below 0.01%', 'below 0.01%', '0.21%'))
+    (('0%', '−0.62%', '0.62%'), ('below 0.01%', 'below 0.01%', '0.21%'))
     >>> interval("{:%}", 0.00063, 0.00013, 0.00308)
     ('0.063%', '0.013%', '0.31%')
     """
@@ -143,7 +144,7 @@ def _tiny(kind, number, sign, decimals):
     if kind == "%" and 100 - LEAST < number < 100:
         return f"above {100 - LEAST}%"
     if kind == "g" and abs(number) < SMALL:
-        return f"below {SMALL}" if number > 0 else f"above -{SMALL}"
+        return f"below {SMALL}" if number > 0 else f"above {MINUS}{SMALL}"
     return ""
 
 

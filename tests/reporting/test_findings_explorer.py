@@ -49,7 +49,7 @@ def test_each_number_stands_beside_its_baseline(measured):
 
 def test_fewer_than_chance_is_said_so(measured):
     worse = measured.assign(value=measured.value.mask(measured.measure == "accuracy_gain", -0.03))
-    assert " gains **-3% of people**" in said(worse)
+    assert " gains **−3% of people**" in said(worse)
 
 
 def test_what_is_withheld_is_no_number(measured):

@@ -119,7 +119,7 @@ def test_where_nothing_is_to_be_gained_privacy_costs_nothing():
     assert "There is no utility here that privacy could cost." in text
     assert "keeps of the researcher's" not in text
     assert (
-        "from the original a researcher guesses right **+0.05% of people** (95% interval -0.05% to +0.15%)"
+        "from the original a researcher guesses right **+0.05% of people** (95% interval −0.05% to +0.15%)"
         in text.split("\n\n")[0]
     )
 

@@ -1,7 +1,7 @@
 """Gains of the adversary, and how mined predictions change them."""
 
 from privnb.measures import facts
-from privnb.microdata import expect
+from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import COLOURS, INK, WIDTH, alt, finish, none, of_columns, settings
 from privnb.reporting.charts.measures import ranges
 
@@ -49,14 +49,17 @@ def gains(results, measure):
         right = ranges(part.assign(baseline=float("nan")), "kind", "change of the gain", order=order, labels=False)
         both = alt.hconcat(left, right.properties(width=WIDTH * 2 // 3, height=height))
         panels.append(both.properties(title=alt.Title(name, fontSize=12)) if name else both)
-    added, control = (changed.value[(changed.control != "") == of_control] for of_control in (False, True))
+    added, control = (_range(changed.value[(changed.control != "") == of_control]) for of_control in (False, True))
     return finish(
         alt.vconcat(*panels),
-        f"{title}: predictions change it by {added.min():+.4f} to {added.max():+.4f}, as many random labels by "
-        f"{control.min():+.4f} to {control.max():+.4f}",
+        f"{title}: predictions change it by {added}, as many random labels by {control}",
         f"Left: {unit}; ticks: the same classes with values permuted at random. Right: what the worst miner's "
         f"nearer predictions add, and as many random labels. Lines: {_draws(after)}.",
     )
+
+
+def _range(values):
+    return f"{values.min():+.4f} to {values.max():+.4f}".replace("-", numerals.MINUS)
 
 
 def _changed(after, before):
