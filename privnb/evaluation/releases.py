@@ -61,7 +61,7 @@ state(
     better="higher",
     bounds=(1, np.inf),
     title="Median class",
-    sentence="Half of the classes have so many people or fewer.",
+    sentence="Half of the classes have so many people or fewer. That is not half of the people.",
     source="Samarati and Sweeney, 1998",
     unit="people",
     format="{:,} people",

@@ -67,13 +67,30 @@ WORDS = (
         "The people whose published quasi-identifiers are the same: nobody can tell one from another by them.",
         "(?:equivalence )?class(?:es)?",
     ),
-    Term("release", "The table as it is published, after a sanitizer has changed it.", None),
+    Term("release", "The table as it is published, after a sanitizer has changed it."),
     Term("sanitizer", "A method that changes a table before it is published, so that it tells less of each person."),
     Term("privacy model", "A rule that each class of a release must keep, such as k-anonymity."),
     Term("generalization", "A value gives way to a coarser one: 37 to 30-39.", "generali[sz](?:ations?|ed)"),
     Term("suppression", "A value gives way to *, which stands for all values.", "suppress(?:ion|ed)"),
+    Term("label", "What stands in a cell of a release: a value, a range such as 30-39, or * for all."),
     Term("bucket", "A group of people whose sensitive values are mixed; their quasi-identifiers stay exact."),
     Term("hierarchy", "Which coarser values stand for a value, step by step, up to * for all.", "hierarch(?:y|ies)"),
+    Term(
+        "lattice",
+        "All choices of one level of generalization per attribute, from exact values to * everywhere, and which of "
+        "them is coarser than which.",
+    ),
+    Term(
+        "node",
+        "One place of a hierarchy, a decision tree or a lattice: a value, a group of people, or one level per "
+        "attribute.",
+    ),
+    Term(
+        "study",
+        "Which columns are quasi-identifiers and which are sensitive: the description file of a table may have "
+        "several.",
+        "stud(?:y|ies)",
+    ),
     Term(
         "baseline",
         "What the same number is without the release, for instance by always naming the commonest value. A risk "
@@ -88,6 +105,7 @@ WORDS = (
     Term("adversary", "Somebody who tries to learn from the release what they should not.", "adversar(?:y|ies)"),
     Term("linkage", "An adversary who knows a person's quasi-identifiers looks for the row that is theirs."),
     Term("miner", "A program that learns from a table to predict one attribute from the others.", "(?:data )?miners?"),
+    Term("worst miner", "Of several miners the one whose guesses come nearer to the truth for most people."),
     Term("ZeroR", "The simplest miner: it gives everybody the commonest value, or the mean."),
     Term("prior", "What an adversary expects before the release is seen.", None),
     Term("posterior", "What an adversary expects once the release is seen.", None),
@@ -115,6 +133,13 @@ WORDS = (
     Term("two parts of a record linked", "What two files say of one person is put together by the release.", None),
     Term("detail lost", "How wide published labels are, from 0% for exact values to 100% for *.", None),
     Term("error about large groups", "How far a release is wrong about what is common to many people.", None),
+    Term(
+        "policy", "What an owner accepts: a cap on each risk, a floor, and how a release is chosen.", "polic(?:y|ies)"
+    ),
+    Term(
+        "reservation",
+        "What speaks against a release that keeps its policy, such as a likely risk that has no cap.",
+    ),
     Term("cap", "The largest risk that a policy accepts; the upper end of an interval must keep it."),
     Term("floor", "So many people must share each published combination of quasi-identifiers."),
     Term("knee", "Where the frontier lies farthest below the line between its ends: a place to look at, no choice."),

@@ -105,7 +105,7 @@ def classes():
     return [
         Worked("classes", "A, B, C; D, E, F; G, H, I; J, K, L: 4 classes", 4, len(sizes)),
         Worked("k achieved", "the smallest of 3, 3, 3 and 3 is 3", 3, achieved(KAnonymity(3), release)),
-        Worked("median class size", "half of the people are in a class of at most 3", 3, np.median(sizes)),
+        Worked("median class", "half of the classes have at most 3 people", 3, np.median(sizes)),
     ]
 
 

@@ -178,6 +178,12 @@ def test_the_longest_word_is_explained():
     assert ">sensitive attributes</a>" in glossary.FirstUses()("sensitive attributes")
 
 
+def test_words_of_a_worked_example_are_explained():
+    html = glossary.FirstUses()("<p>A label of the release. The lattice has 16 nodes; a policy, with reservations.</p>")
+    linked = re.findall(r'href="glossary.html#term-([^"]*)"', html)
+    assert linked == ["label", "release", "lattice", "node", "policy", "reservation"]
+
+
 def test_every_word_has_a_place_and_a_sentence_of_its_own():
     terms = glossary.terms()
     assert len({term.place for term in terms}) == len(terms)
@@ -185,8 +191,11 @@ def test_every_word_has_a_place_and_a_sentence_of_its_own():
     for term in terms:
         assert f'id="{term.place}"' in html
         assert term.means.endswith("."), term
+    names = [term.name for term in terms]
     for name in ("nat", "ZeroR", "k", "l", "t", "delta", "epsilon", "baseline", "control", "quasi-identifier"):
-        assert name in [term.name for term in terms], name
+        assert name in names, name
+    for name in ("policy", "reservation", "study", "worst miner", "lattice", "label", "node", "suppression", "release"):
+        assert name in names, name
     assert "Mondrian" in html
 
 
