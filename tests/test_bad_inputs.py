@@ -399,7 +399,7 @@ def of_one():
         "answers.adversary_and_researcher.compared": given["results"],
         "answers.errata.errata": errata(), "answers.search.axes": AXES,
         "answers.search.tuned": decision.Tuned(None, given["releases"], (), 40),
-        "answers.search.cap": 1,
+        "answers.search.cap": 1, "answers.perturbation.recovered": given["results"], "answers.perturbation.people": 60,
         **{f"{f}.table": decision.choices(given["releases"])
            for f in ("charts.which", "frontier.reason")},
         **{f"{f}.steps": STEPS for f in ("answers.every_setting", "charts.every_setting",

@@ -558,7 +558,8 @@ def test_perturbed_releases_of_several_seeds_are_judged_by_their_mean():
     ]
     both = join(*parts)
     releases = decision.points(both, privacy="reidentification_rate", utility="certainty_penalty")
-    said = repr(findings.perturbation(both, releases, both.iloc[:0]))
+    said = repr(findings.perturbation(both, releases, both.iloc[:0], 1000))
     assert "Of the 1 perturbed releases that are useful" in said
-    assert "4% of people" in said
+    assert "4% of the 1,000 people" in said, "a sample may stand for the table"
+    assert len(said.split("\n\n")[0].split()) <= 40
     assert "at 40% of the loss" in said, "half of .6 and .2 is useful, .6 is not"

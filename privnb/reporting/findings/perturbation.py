@@ -1,6 +1,7 @@
 """What perturbed releases keep and hide, on one plane with those that generalize."""
 
 from privnb.evaluation.results import over_seeds, setting_name
+from privnb.microdata import expect
 from privnb.microdata.sentences import B
 from privnb.reporting.charts.distributions import LITERAL, RECONSTRUCTED
 from privnb.reporting.findings.base import Finding, of_results
@@ -10,8 +11,12 @@ from privnb.sanitizers import catalogue
 HALF = 0.5  # of the way from the original to no quasi-identifiers: more loss than that is not called useful
 
 
-@of_results("reidentification_rate", otherwise="No release was linked.")
-def perturbation(results, releases, recovered):
+@of_results(
+    "reidentification_rate",
+    otherwise="No release was linked.",
+    people=lambda name, value: expect.whole(name, value, 1),
+)
+def perturbation(results, releases, recovered, people):
     """The perturbed release that hides most among the useful ones, and what reconstruction gives back.
 
     Parameters
@@ -22,6 +27,8 @@ def perturbation(results, releases, recovered):
         `decision.points` of these.
     recovered : DataFrame
         Of `studies.reconstructions`.
+    people : int
+        How many people were linked: a sample may stand for the table.
     """
     if releases.empty:
         return
@@ -34,10 +41,10 @@ def perturbation(results, releases, recovered):
     useful = links[links.loss <= HALF * most]
     changed = useful[~useful.sanitizer.map(catalogue.group).isin(["generalization", "buckets"])]
     if len(changed):
-        best = changed.loc[changed.value.idxmin()]
+        best, linked = changed.loc[changed.value.idxmin()], f"{{:%}} of the {people:,} people"
         yield (
             f"Of the {len(changed)} perturbed releases that are useful, {B}{setting_name(best)}{B} hides people best: "
-            f"{Finding.of(best).text} are linked to their row, at {best.loss / most:.0%} of the loss."
+            f"{Finding.of(best, format=linked).text} are linked to their row, at {best.loss / most:.0%} of the loss."
         )
     others = useful[useful.sanitizer.map(catalogue.group) == "generalization"]
     if len(others):
