@@ -400,6 +400,7 @@ def of_one():
         "answers.errata.errata": errata(), "answers.search.axes": AXES,
         "answers.search.tuned": decision.Tuned(None, given["releases"], (), 40),
         "answers.search.cap": 1, "answers.perturbation.recovered": given["results"], "answers.perturbation.people": 60,
+        "answers.floors.owners": OWNERS,
         **{f"{f}.table": decision.choices(given["releases"])
            for f in ("charts.which", "frontier.reason")},
         **{f"{f}.steps": STEPS for f in ("answers.every_setting", "charts.every_setting",
@@ -519,6 +520,7 @@ ACCEPTED = {
     # How many: of data that are not there yet, or as long as it takes.
     "sanitizers.*.dimensions": {"huge"}, "sanitizers.*.iterations": {"huge"}, "sanitizers.*.known": {"huge"},
     "sanitizers.*.samples": {"huge"}, "sanitizers.*.imputations": {"huge"}, "attacks.*.people": {"huge"},
+    "answers.perturbation.people": {"huge"},
     # A seed is any whole number from 0; no seed, and None, are fresh entropy, or OpenDP's.
     "seed": {"zero", "huge"}, "rng": {"none", "zero", "huge"}, "start": {"none", "huge"},
     # How many: 0 of records are all, of seeds the profile's.

@@ -508,6 +508,7 @@ OTHER_TABLES = {
     "by_policy",
     "errata",
     "every_setting",
+    "floors",
     "perturbation",
     "publication",
     "release_card",

@@ -56,6 +56,13 @@ def test_the_recommendation_comes_first_and_is_short(results):
     assert len(first.split()) <= 40
 
 
+def test_both_floors_are_said():
+    owners = decision.policies.read("ontario-2025")
+    text = findings.floors(5, owners).data
+    assert "at least **5 people**" in text
+    assert f"The policy {owners.title} has a floor of its own: **11 people**." in text
+
+
 def test_losses_in_nats_are_shares_of_the_largest_one(results):
     """A unit of information says nothing to a person: neither the loss nor its cap is said in it."""
     text = said(results, decision.Policy(privacy=0, utility=0.5)).data.split("\n\n")[0]

@@ -28,8 +28,9 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 LOOKS = {
     "view": {"stroke": None},
     "title": {"anchor": "start", "fontSize": 15, "subtitleFontSize": 12, "subtitleColor": INK, "offset": 12},
-    # A label that is moved inwards at the end of an axis would touch its neighbour; one that is too near has no label.
-    "axis": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 220, "labelFlush": False, "labelSeparation": 8},
+    # A label that is moved inwards at the end of an axis would touch its neighbour; what is too near has no label.
+    "axis": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 220, "labelFlush": False},
+    "axisX": {"labelSeparation": 8},
     "legend": {"orient": "bottom", "labelFontSize": 12, "labelLimit": 300},
 }
 

@@ -5,12 +5,31 @@ import numpy as np
 from privnb import decision
 from privnb.decision import AXES
 from privnb.decision.points import check_loss
+from privnb.decision.policies import RiskPolicy
 from privnb.evaluation.results import check_results, whose
 from privnb.microdata import expect
 from privnb.microdata.sentences import B, listed
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, of
 from privnb.sanitizers.catalogue import title
+
+
+@of_results(
+    owners=lambda name, value: expect.kind(name, value, RiskPolicy, instead="decision.policies.read gives one.")
+)
+def floors(floor, owners):
+    """How many people must share a published combination on two axes alone, and how many under the owner's policy.
+
+    Parameters
+    ----------
+    floor : int
+        Of the two axes.
+    owners : RiskPolicy
+    """
+    yield (
+        f"A release is compared on these two axes only if at least {B}{floor} people{B} share each published "
+        f"combination of quasi-identifiers. The policy {owners.title} has a floor of its own: {B}{owners.floor} people{B}."
+    )
 
 
 @of_results()
