@@ -472,7 +472,7 @@ def _parser():
         "source", metavar="IN", help="CSV, Parquet, a folder of either, or the name of a described dataset"
     )
     command.add_argument(
-        "--model", required=True, metavar="'K=10, T=0.2:SALARY'",
+        "--model", required=True, metavar="'k=10, t=0.2:SALARY'",
         help="what nobody may be below: k, l, t, delta, each with its bound and, but for k, its sensitive attribute",
     )  # fmt: skip
     command.add_argument("--out", required=True, metavar="OUT", help="a new .parquet or .csv file, or a folder")
