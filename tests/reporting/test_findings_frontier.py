@@ -60,7 +60,7 @@ def test_both_floors_are_said():
     owners = decision.policies.read("ontario-2025")
     text = findings.floors(5, owners).data
     assert "at least **5 people**" in text
-    assert f"The policy {owners.title} has a floor of its own: **11 people**." in text
+    assert f"The policy {owners.title} has its own floor: **11 people**." in text
 
 
 def test_losses_in_nats_are_shares_of_the_largest_one(results):

@@ -28,8 +28,7 @@ def floors(floor, owners):
     """
     yield (
         f"A release is compared on these two axes only if at least {B}{floor} people{B} share each published "
-        f"combination of quasi-identifiers. The policy {owners.title} has a floor of its own: "
-        f"{B}{owners.floor} people{B}."
+        f"combination of quasi-identifiers. The policy {owners.title} has its own floor: {B}{owners.floor} people{B}."
     )
 
 
