@@ -157,7 +157,7 @@ def lines(results, measure):
             **distinguished("sanitizer", order),
         )
         panel = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1)
-        panels.append(panel.properties(title=alt.Title(BOUNDS[letter], fontSize=12), width=WIDTH, height=140))
+        panels.append(panel.properties(title=alt.Title(BOUNDS[letter], fontSize=12), width=WIDTH, height=110))
     return finish(
         alt.vconcat(*panels),
         extremes(results[results.measure == measure].dropna(subset="value"), of.title)[0].title,
