@@ -145,7 +145,7 @@ def extremes(rows, subject, *, beside=None, note="", **given):
     more = few[few.low > most.value]
     if len(more):
         other = {f"most of what is shown, {setting_name(most)}": most.value} | other
-        most, given = more.iloc[0], {"setting": settings(more)} | given
+        most = more.loc[more.low.idxmax()]
     if len(rows) > 1 and not other and few.empty:
         given = {"setting": "every setting"} | given
     hidden = f"Withheld: {settings(few)}." if len(few) else ""
