@@ -427,6 +427,16 @@ def test_no_baseline_goes_through_the_number_of_a_bar():
     assert list(places.values()) == [0.1, 0.7, 0.9], "beside its bar, where the tick is far away or within it"
 
 
+def test_lines_of_three_bounds_fit_one_screen():
+    losses = rows(
+        *(("Mondrian", f"{bound}={each}", "certainty_penalty", "", "", 0.5, NONE, NONE, NONE)
+          for bound in ("k", "l", "t") for each in (2, 3))
+    )  # fmt: skip
+    spec = {name: part for name, part in charts.lines(losses, "certainty_penalty").to_dict().items() if name != "title"}
+    height = float(re.search(r'<svg[^>]*? height="([\d.]+)"', vl_convert.vegalite_to_svg(spec))[1])
+    assert height <= 44 * 16, "what the page's style leaves an answer's chart: 44rem"
+
+
 def test_hit_says_what_its_axes_are():
     shares = rows(
         ("KMember", "k=2", "nearer_share", "worst", "sex Female", 0.2, 0.18, 0.22, 0.05),

@@ -1,5 +1,7 @@
 """One measure by setting: bars, dots, lines."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 
@@ -27,6 +29,7 @@ from privnb.reporting.findings.base import extremes
 from privnb.sanitizers import catalogue
 
 FAR = 50  # from so many times the smallest number on, the largest one needs a logarithmic axis
+HEIGHT = 140  # pixels of a panel of lines: three and their legend are drawn on one screen, not smaller
 BOUNDS = {"k": "k-anonymity, by k", "l": "l-diversity (entropy), by l", "t": "t-closeness (equal distance), by t"}
 
 
@@ -153,11 +156,11 @@ def lines(results, measure):
         scale = alt.Scale(type="log", nice=False) if letter == "k" else alt.Scale(zero=False)
         base = of_columns(part, ["sanitizer", "bound", "value"]).encode(
             x=alt.X("bound:Q", title=letter, scale=scale, axis=alt.Axis(values=sorted(set(part.bound)), format="g")),
-            y=alt.Y("value:Q", title=of.label, axis=axis(of.format)),
+            y=alt.Y("value:Q", title=textwrap.wrap(of.label, 24), axis=axis(of.format)),
             **distinguished("sanitizer", order),
         )
         panel = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1)
-        panels.append(panel.properties(title=alt.Title(BOUNDS[letter], fontSize=12), width=WIDTH, height=110))
+        panels.append(panel.properties(title=alt.Title(BOUNDS[letter], fontSize=12), width=WIDTH, height=HEIGHT))
     return finish(
         alt.vconcat(*panels),
         extremes(results[results.measure == measure].dropna(subset="value"), of.title)[0].title,
