@@ -178,7 +178,7 @@ class Decision:
         """How much of each cap of the policy the chosen release uses: a sentence; empty where none is chosen."""
         if self.chosen is None or self.risks.empty:
             return ""
-        used = [f"{_subject(row)} {_used(row)} of at most {percent(row.cap)}" for row in self.risks.itertuples()]
+        used = [f"{_subject(row)} {_used(row)} of {percent(row.cap)}" for row in self.risks.itertuples()]
         return f"Caps of {self.policy.title}: {', '.join(used)}."
 
     @property

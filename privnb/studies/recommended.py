@@ -49,8 +49,8 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
     note, floor = as_they_are(dataset), found.decision.policy.floor
     many = len(dataset.schema.quasi_identifiers)
-    whose = ", one per person," if dataset.schema.person is None else f" of {dataset.headcount:,} people"
-    of_table = f"{len(dataset):,} records{whose} and {many} quasi-identifier{'s' * (many > 1)}."
+    whose = ", one per person" if dataset.schema.person is None else f" of {dataset.headcount:,} people"
+    of_table = f"{len(dataset):,} records{whose}, {many} quasi-identifier{'s' * (many > 1)}."
     caps, certainty = found.decision.caps, found.decision.certainty
     said = [of_table, caps, certainty, _instead(found.decision, dataset.schema), note.data if note else ""]
     said = " ".join(filter(None, said))

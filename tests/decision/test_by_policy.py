@@ -196,9 +196,9 @@ def test_it_is_said_for_people_the_answer_first():
 
 def test_how_much_of_each_cap_the_choice_uses_is_said():
     found = decided().caps
-    assert found == "Caps of Ours: identity of the worst-off person 9.1% of at most 9.1%, attribute 2% of at most 5%."
+    assert found == "Caps of Ours: identity of the worst-off person 9.1% of 9.1%, attribute 2% of 5%."
     other = replace(POLICY, caps=(Cap("identity", 0.5, "largest"), Cap("attribute", 0.021)))
-    assert decided(policy=other).caps.endswith(" of at most 50%, attribute 1% of at most 2.1%.")
+    assert decided(policy=other).caps.endswith(" of 50%, attribute 1% of 2.1%.")
     none = RiskPolicy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
     assert decided(policy=none).caps == ""
 
