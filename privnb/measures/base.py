@@ -173,6 +173,8 @@ def _check_found(of, found):
     Raises ValueError for anything else. The ends may be NaN, where there is no interval, and the number between two
     ends, where it is withheld. NaN by itself is a failed calculation, and would pass for protection.
     """
+    if isinstance(found, Real) and of.bounds[0] <= found <= of.bounds[1]:  # as nearly all are
+        return found
     given = found if isinstance(found, tuple) else (found,)
     plain = all(isinstance(each, Real) or getattr(each, "dtype", np.dtype(object)).kind in "biuf" for each in given)
     if plain and len(given) in (1, 3):
