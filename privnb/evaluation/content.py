@@ -167,17 +167,17 @@ def _own_files(name):
             continue
         found[name] = Path(file)
         package = name if found[name].name == "__init__.py" else name.rpartition(".")[0]
-        waiting += _imported(package, found[name].read_bytes())
+        waiting += _imported(package, found[name].read_bytes(), file)
     return [found[name] for name in sorted(found)]
 
 
 @functools.lru_cache(maxsize=128)
-def _imported(package, source):
+def _imported(package, source, file):
     """The modules that a text of a package's module imports, by the names that they may have; of `from a import b` both
-    a and a.b.
+    a and a.b. A text that is no Python is an error with the name and the line of its file.
     """
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source, file)):
         if isinstance(node, ast.Import):
             found.update(each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
+from privnb.measures.population_counts import expected
 from privnb.measures.reconstruction import Boxes, Line, codes_of, values_asked
 from privnb.microdata import expect
 
@@ -121,32 +121,31 @@ class LargePopulations:
         """How many people of each sensitive value are to be expected in each population: float array (populations,
         sensitive values + 1).
         """
-        tables = boxes.chances(self.nodes).values()
-        widths = np.array([table.shape[1] for table in tables])
-        begins = np.cumsum([0, *(table.size for table in tables)])
-        labels = np.column_stack([boxes.labels[name] for name in self.nodes])
-        chances = np.concatenate([table.ravel() for table in tables])
-        place, parent, node, end = self._walk
-        return _summed(labels, chances, begins, widths, boxes.counts, parent, node, end)[place]
+        place, *walk = self._walk
+        labels = [boxes.labels[name] for name in self.nodes]
+        return expected(boxes.counts, labels, [*boxes.chances(self.nodes).values()], *walk)[place]
 
     @cached_property
     def _walk(self):
         """The populations in an order in which all that lie within one follow it at once: the place of each, and by
-        place its parent's place + 1 (0: everybody), its node, and the place after all that lie within it. Four integer
-        arrays.
+        place the attribute of its last condition, the node of that, the number of its conditions, and whether it is the
+        innermost. Five arrays.
         """
         size = np.ones(len(self) + 1, dtype=np.int64)
         for i in range(len(self), 0, -1):
             size[self.parent[i - 1]] += size[i]
-        place, free = np.empty(len(self) + 1, dtype=np.int64), np.zeros(len(self) + 1, dtype=np.int64)
-        place[0], free[0] = 0, 1
+        place, free, conditions = np.zeros((3, len(self) + 1), dtype=np.int64)
+        free[0] = 1
         for i, parent in enumerate(self.parent, 1):
             place[i] = free[parent]
             free[parent] += size[i]
             free[i] = place[i] + 1
+            conditions[i] = conditions[parent] + 1
         order = np.argsort(place)[1:]
-        own = place[1:] - 1
-        return own, place[self.parent[order - 1]], self.node[order - 1], own[order - 1] + size[order]
+        begins = np.cumsum([0, *map(len, self.nodes.values())])
+        node = self.node[order - 1]
+        attribute = np.searchsorted(begins, node, side="right") - 1
+        return place[1:] - 1, attribute, node - begins[attribute], conditions[order], size[order] == 1
 
 
 expect.word("populations", LargePopulations, instead="LargePopulations.of makes them.")
@@ -182,39 +181,3 @@ def _conjunctions(boxes, nodes, least):
                 return *np.array(found).T, conditions
         found, last, conditions = found + more, longer, conditions + 1
     return *np.array(found).T, None
-
-
-@njit(cache=True)
-def _summed(labels, chances, begins, widths, counts, parent, node, end):
-    """People of each sensitive value in each population, by place: float array (populations, values).
-
-    labels: integer array (boxes, attributes). chances: how likely a person under a label is in each node, attribute a's
-    labels from begins[a] in rows of widths[a]. counts: float array (boxes, values). parent, node, end: as of `_walk`.
-    """
-    total, weight, inside = np.zeros((len(node), counts.shape[1])), np.ones(len(node) + 1), np.empty(widths.sum())
-    for box in range(len(labels)):
-        at = 0
-        for a in range(len(widths)):
-            row = begins[a] + labels[box, a] * widths[a]
-            for place in range(widths[a]):  # to assign a slice takes numba two seconds to compile
-                inside[at + place] = chances[row + place]
-            at += widths[a]
-        own = counts[box]
-        held = np.flatnonzero(own)
-        few = 3 * len(held) < len(own)  # to add all side by side takes no longer than a third of them by their number
-        place = 0
-        while place < len(node):
-            share = weight[parent[place]] * inside[node[place]]
-            if share == 0:  # nor is anybody of the box in what lies within
-                place = end[place]
-                continue
-            within = total[place]
-            if few:
-                for value in held:
-                    within[value] += share * own[value]
-            else:
-                for value in range(len(own)):
-                    within[value] += share * own[value]
-            place += 1
-            weight[place] = share
-    return total

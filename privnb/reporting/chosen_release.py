@@ -162,7 +162,7 @@ def _written(source, found, dataset, out, **given):
         secrets = [*in_file.secrets(cells, release.schema, times)] if exact else []
         if why := next(_broken(cells, times, written, release, secrets, found.decision.policy), ""):
             raise FileRefused(why)
-        signed = card.card(made, found.decision, in_file.certain(found, secrets), dataset)
+        signed = card.card(made, found.decision, in_file.recounted(found, secrets), dataset)
         answer = signed.content["answer"]
         if not answer["keeps"]:
             raise FileRefused(" ".join(answer["sentences"][:2]))

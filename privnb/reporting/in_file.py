@@ -54,7 +54,7 @@ def surer(found, policy):
                 )
 
 
-def certain(decided, found):
+def recounted(decided, found):
     """The results of a decision, in which it is counted in the file itself of how many people a value is certain. What
     was withheld stays so.
     """
