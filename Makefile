@@ -33,9 +33,10 @@ ledger: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest
 
-# All but the tests that run whole notebooks or need a browser, Java or Spark; properties are tried on few tables.
+# All but the tests that run whole notebooks, need a browser, Java or Spark, or take longest; properties are tried on few
+# tables.
 check: $(STAMP)
-	$(BIN)/python -m pytest -m 'not kernel and not browser and not java and not spark' --hypothesis-profile few
+	$(BIN)/python -m pytest -m 'not kernel and not browser and not java and not spark and not long' --hypothesis-profile few
 
 lab: $(STAMP)
 	$(BIN)/privnb lab

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import browsing
 import kernels
+import long
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -98,7 +99,7 @@ STATED = "_hypothesis_internal_use_settings"  # where `@settings` puts what a te
 
 
 # `make check` leaves out the tests that ask for one of these fixtures, if only through another fixture. They are marked
-# with its name.
+# with its name. Those that `long.txt` names are marked "long", and left out as well.
 MARKS = "kernel", "browser", "java", "spark"
 # The commands that start one. A test that is not marked starts none: see `_start_what_is_marked`.
 COMMANDS = {
@@ -264,10 +265,13 @@ def skipped(reasons):
 
 @pytest.hookimpl(tryfirst=True)  # ahead of pytest's own, which leaves out by marks
 def pytest_collection_modifyitems(config, items):
-    """Mark what needs a kernel, a browser, Java or Spark; the slowest files first, so that no core waits at the end."""
+    """Mark what needs a kernel, a browser, Java or Spark and what takes long; the slowest files first, so that no core
+    waits at the end."""
     few = config.getoption("--hypothesis-profile") == "few"
-    stated = {}
+    stated, takes_long = {}, long.names()
     for item in items:
+        if long.among(item.nodeid, takes_long):
+            item.add_marker("long")
         for name in set(MARKS) & set(item.fixturenames):
             item.add_marker(name)
         if few and (asked := getattr(getattr(item, "obj", None), STATED, None)):

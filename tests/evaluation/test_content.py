@@ -143,6 +143,9 @@ def test_so_do_the_files_of_ones_own_that_it_imports_at_any_depth(monkeypatch, t
     own["c"].write_text("import own_a\nLIMIT = 2\n")
     assert content(asked) != before
     assert [file.name for file in module._own_files("own_a")] == ["own_a.py", "own_b.py", "own_c.py"]
+    own["b"].write_text("from own_c import LIMIT\nhalf a (\n")
+    with pytest.raises(SyntaxError, match=r"own_b.py, line 2"):
+        content(asked)
 
 
 def test_code_of_the_package_counts_with_all_its_files(monkeypatch, tmp_path):

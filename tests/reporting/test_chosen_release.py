@@ -328,7 +328,7 @@ def test_of_how_many_a_value_is_certain_is_counted_in_the_file(certain, share):
     found = SimpleNamespace(results=tidy(rows), decision=SimpleNamespace(chosen=pd.Series(mine)))
     secrets = [*in_file.secrets(cells, schema, None)]
     assert [each.certain for each in secrets] == [certain]
-    first, second, other = in_file.certain(found, secrets).value
+    first, second, other = in_file.recounted(found, secrets).value
     assert other == 0.25, "of another release"
     withheld = share is None or others == 5
     assert (first, second) == pytest.approx((np.nan, np.nan) if withheld else (share, share), nan_ok=True)
