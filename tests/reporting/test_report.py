@@ -18,7 +18,7 @@ import pytest
 
 from privnb.evaluation.results import COLUMNS
 from privnb.microdata import dataset, progress
-from privnb.reporting import pages, places, report, running
+from privnb.reporting import kernels, pages, places, report, running
 from privnb.reporting.notebooks import Notebook, Parameter, choose
 from privnb.reporting.report import ReportError, build, save
 from privnb.studies import full_profile, ledger
@@ -626,6 +626,15 @@ def test_a_kernel_that_dies_fails_the_notebook(tmp_path, write_notebook, kernel)
     write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), die)
     with pytest.raises(ReportError, match=r"(?s)01_a.ipynb failed in cell .*\nDeadKernelError.*for want of memory"):
         build(tmp_path / "out", folder=tmp_path / "notebooks")
+
+
+def test_a_kernel_that_has_ended_gets_no_signal():
+    """Its number is nobody's then, or another process's."""
+    gone = SimpleNamespace(pid=2**30, exitcode=1, terminate=None, kill=None)
+    kernels.Copy(gone).send_signal(signal.SIGINT)
+    gone.exitcode = None
+    with pytest.raises(ProcessLookupError):  # so that is why
+        kernels.Copy(gone).send_signal(signal.SIGINT)
 
 
 # --- a run that is stopped: the next one goes on where it was ---
