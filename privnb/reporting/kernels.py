@@ -54,9 +54,17 @@ class OfCopies:
     async def _async_pre_start_kernel(self, **asked):
         if self.provisioner is None:  # it remains when a kernel starts again
             self.provisioner = Copied(kernel_id="", kernel_spec=self.kernel_spec, parent=self)
-            # How the files' names begin. A socket's may have a hundred characters, so not beside the connection file.
-            self.transport, self.ip = "ipc", os.path.join(tempfile.gettempdir(), f"privnb-{secrets.token_hex(8)}")
+            self.transport, self.ip = "ipc", sockets()
         return await super()._async_pre_start_kernel(**asked)
+
+
+def sockets():
+    """How the names of a kernel's sockets begin. They may have 103 bytes (macOS; of Linux 107), so they are not beside
+    its connection file, and in a folder for what is temporary only where its name leaves room.
+    """
+    name = f"privnb-{secrets.token_hex(8)}"
+    begins = os.path.join(tempfile.gettempdir(), name)
+    return begins if len(os.fsencode(begins)) <= 100 else f"/tmp/{name}"
 
 
 def end_with_the_parent():

@@ -637,6 +637,15 @@ def test_a_kernel_that_has_ended_gets_no_signal():
         kernels.Copy(gone).send_signal(signal.SIGINT)
 
 
+@pytest.mark.parametrize(("folder", "place"), [("/somewhere", "/somewhere"), (f"/{'ü' * 60}", "/tmp")])
+def test_sockets_are_where_their_names_are_short_enough(folder, place, monkeypatch):
+    monkeypatch.setattr(kernels.tempfile, "tempdir", folder)
+    begins = kernels.sockets()
+    assert Path(begins).parent == Path(place)
+    assert len(os.fsencode(f"{begins}-10")) <= 103
+    assert kernels.sockets() != begins
+
+
 # --- a run that is stopped: the next one goes on where it was ---
 
 COUNTED = """\
