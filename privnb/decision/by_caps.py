@@ -91,7 +91,10 @@ def _recommended(releases, caps):
     question = f"the least {axis} loss {f'with {under}' if caps else 'without a cap'}"
     there = _known(releases)
     missing = len(releases) - len(there)
+    unknown = int((~(comparable(releases) & bounded(releases)) & (releases.refused == "")).sum())
     left_out = f"; {missing} cannot be chosen whatever the caps" if missing else ""
+    of_them = f"{unknown} of them " if unknown < missing else ""
+    left_out += f", {of_them}because a loss is not known in full" if unknown else ""
     kept = _keeping(there, caps)
     if kept.empty:
         why = f"no release keeps {'the floor' if there.empty else 'both caps' if len(caps) > 1 else 'the cap'}"

@@ -178,8 +178,12 @@ class Decision:
         """How much of each cap of the policy the chosen release uses: a sentence; empty where none is chosen."""
         if self.chosen is None or self.risks.empty:
             return ""
-        used = [f"{_subject(row)} {_used(row)} of {percent(row.cap)}" for row in self.risks.itertuples()]
-        return f"Caps of {self.policy.title}: {', '.join(used)}."
+        written = {cap.subject: cap.at_most for cap in self.policy.caps}
+        used = [
+            f"{_subject(row)} {_used(row)} of {percent(row.cap)}{_to_the_letter(row, written[row.axis])}"
+            for row in self.risks.itertuples()
+        ]
+        return f"Caps of {self.policy.title}{'' if self.policy.verified else ', as we read it'}: {', '.join(used)}."
 
     @property
     def sentences(self):
@@ -579,6 +583,11 @@ def _risk_said(row):
 
 def _used(row):
     return "unknown" if np.isnan(row.high) else percent(row.high)
+
+
+def _to_the_letter(row, at_most):
+    """What a cap says as it is written, where a risk keeps it as it is read alone."""
+    return f" ({percent(at_most)} to the letter)" if at_most < row.high <= row.cap else ""
 
 
 def _subject(row):

@@ -87,7 +87,7 @@ QUESTIONS = (
     ("risk", "attribute: sensitive value guessed beyond others' records", ("attribute_risk",)),
     ("risk", "sensitive value guessed, worst-off person", ("largest_posterior",)),
     ("risk", "worst miner nearer than what is published", ("anti_utility",)),
-    ("risk", "linkability: two parts of a record linked", ("linkability_risk",)),
+    ("risk", "linkability: two parts linked", ("linkability_risk",)),
     ("risk", "membership: known for a member", ("membership_risk",)),
     ("utility", "detail lost", ("certainty_penalty",)),
     ("utility", "error about large groups", ("utility_loss", "median_relative_error")),

@@ -130,7 +130,7 @@ WORDS = (
     Term("singled out", "Nobody else has the same quasi-identifiers: whoever knows them knows whose row it is.", None),
     Term("found by a neighbour", "Somebody who knows a person's quasi-identifiers picks the right row.", None),
     Term("known for a member", "An adversary tells rightly that somebody's record is in the table.", None),
-    Term("two parts of a record linked", "What two files say of one person is put together by the release.", None),
+    Term("two parts linked", "What two files say of one person is put together by the release.", None),
     Term("detail lost", "How wide published labels are, from 0% for exact values to 100% for *.", None),
     Term("error about large groups", "How far a release is wrong about what is common to many people.", None),
     Term(

@@ -152,7 +152,9 @@ def test_caps_and_releases_that_say_nothing_are_refused():
         choices(points(CURVE), privacy_cap=MISSING)
     table = choices(points({"LaplaceNoise epsilon=1": (0.1, 0.1)}))
     assert table.setting.tolist() == ["none"]
-    assert table.why[0] == "no release keeps the floor; 1 cannot be chosen whatever the caps"
+    assert table.why[0] == (
+        "no release keeps the floor; 1 cannot be chosen whatever the caps, because a loss is not known in full"
+    )
 
 
 # Known from below only

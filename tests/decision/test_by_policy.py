@@ -196,7 +196,11 @@ def test_it_is_said_for_people_the_answer_first():
 
 def test_how_much_of_each_cap_the_choice_uses_is_said():
     found = decided().caps
-    assert found == "Caps of Ours: identity of the worst-off person 9.1% of 9.1%, attribute 2% of 5%."
+    assert found == (
+        "Caps of Ours, as we read it: identity of the worst-off person 9.1% of 9.1% (9% to the letter), "
+        "attribute 2% of 5%."
+    )
+    assert decided(policy=replace(POLICY, verified=True)).caps.startswith("Caps of Ours: identity")
     other = replace(POLICY, caps=(Cap("identity", 0.5, "largest"), Cap("attribute", 0.021)))
     assert decided(policy=other).caps.endswith(" of 50%, attribute 1% of 2.1%.")
     none = RiskPolicy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
@@ -252,7 +256,11 @@ def test_vectors_between_the_ends():
 def test_the_chart_of_a_decision_shows_each_release_by_its_loss_and_its_tightest_cap():
     chart = charts.within_caps(decided()).to_dict()
     assert chart["title"]["text"] == ["Mondrian, k = 11 loses least of the 2 releases that keep the policy"]
-    assert "is unknown: 1." in " ".join(chart["title"]["subtitle"]), "k-member's attribute risk"
+    said = " ".join(chart["title"]["subtitle"])
+    assert "Not drawn, as something is unknown: 1." in said, "k-member's attribute risk"
+    below = {"Mondrian k=2": RELEASES["KMember k=30"] | {"people": 2.0}}
+    said = " ".join(charts.within_caps(decided(RELEASES | below)).to_dict()["title"]["subtitle"])
+    assert "Not drawn, as the floor rules them out: 1. " in said
     data = chart["datasets"][chart["layer"][1]["data"]["name"]]
     found = {row["setting"]: (row["state"], row["place"], row["loss"]) for row in data}
     assert found["the original"] == ("ruled out", 2, 0), "it is at 1,100% of the cap: drawn at the edge"

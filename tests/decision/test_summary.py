@@ -77,7 +77,7 @@ def test_the_lines_of_a_decision(results):
         "singled out", "identity: found by a neighbour",
         "attribute: sensitive value guessed beyond others' records",
         "sensitive value guessed, worst-off person", "worst miner nearer than what is published",
-        "linkability: two parts of a record linked", "membership: known for a member",
+        "linkability: two parts linked", "membership: known for a member",
     ]  # fmt: skip
     found = said["identity: found by a neighbour"]
     assert (found.original, found.release) == ((0.5, 0.45, 0.55), (0.02, 0.01, 0.03))

@@ -70,8 +70,10 @@ def within_caps(decision):
         else f"{decision.setting} alone keeps the policy" if kept else "No release keeps the policy"
     )  # fmt: skip
     said = f"Up to the dashed line every cap is kept; at the top: {EDGE:.0%} and more."
-    rest = len(releases) - len(rows)
-    said += f" Not drawn, as something is unknown: {rest}." if rest else ""
+    missing = releases.drop(rows.index)
+    refused = int((missing.status == "refused").sum())
+    rest = {"as the floor rules them out": refused, "as something is unknown": len(missing) - refused}
+    said += "".join(f" Not drawn, {why}: {number}." for why, number in rest.items() if number)
     return finish(alt.layer(*layers), title, said).properties(width=PLANE[0], height=PLANE[1])
 
 
