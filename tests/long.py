@@ -1,4 +1,4 @@
-"""The tests that take longest, which `make check` leaves out: a tenth of them has most of the seconds.
+"""The tests that take longest, which `make check` leaves out: a seventh of all has most of the seconds.
 
 `python tests/long.py` measures all that need no kernel, browser, Java or Spark, and writes `long.txt` anew.
 """

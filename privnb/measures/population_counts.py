@@ -12,6 +12,8 @@ from numba import njit
 def expected(counts, labels, chances, attribute, node, conditions, innermost):
     """How many people of each sensitive value are to be expected in each of many populations.
 
+    Source: the uniform-distribution assumption, Li and Li, KDD 2009, section 4.2.
+
     Parameters
     ----------
     counts : float array (boxes, values)
@@ -29,6 +31,7 @@ def expected(counts, labels, chances, attribute, node, conditions, innermost):
     Returns
     -------
     float array (populations, values)
+        From 0 to as many people as have the value: in each box all that have it, each by the product of the chances.
     """
     begins = np.cumsum([0, *(table.size for table in chances)])
     widths = np.array([table.shape[1] for table in chances])
