@@ -81,6 +81,16 @@ def factorized(values, **options):
     return codes[number], distinct
 
 
+def looked_up(values):
+    """What `factorized(values)` gives, but of coded values with each category, which need not occur: sooner for whoever
+    looks the values up.
+    """
+    array = getattr(values, "array", values)
+    if isinstance(array, pd.Categorical) and len(array.categories) < len(array):
+        return array.codes, np.asarray(array.categories)
+    return factorized(values)
+
+
 def _of_categories(codes, categories, options):
     """What `factorized` gives of codes: not every category need occur."""
     codes = codes.astype(np.intp)  # as numpy makes of them whenever it is given them as an index
@@ -152,7 +162,8 @@ def distinct_codes(columns, widths):
         if room * width >> (63 - _bits(n)):  # no room for the places: number the combinations so far anew
             first, key = _distinct(key, room)
             room = len(first)
-        key = key * width + column
+        key *= width
+        key += column
         room *= width
     return _distinct(key, room)
 

@@ -13,6 +13,7 @@ import hashlib
 import html
 import shlex
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -388,18 +389,22 @@ def cells(folder, text, table=None):
     texts, see `reading.read`. `table`: what it gave before; only that the files are the same is checked then. Raises
     SchemaError and OSError as `load`.
     """
-    layout = text.get("format", {})
-    parts = []
-    for entry in text["files"]:
-        file = data_file(folder, entry)
+    layout, names = text.get("format", {}), list(text["columns"])
+    files = [data_file(folder, entry) for entry in text["files"]]
+    for entry, file in zip(text["files"], files, strict=True):
         found = description.checksum(file)
         progress.seen(file.resolve(), found)
         check_sum(entry, found)
-        if table is not None:
-            continue
-        part = reading.read(file, text_files.Layout.of(layout | entry), list(text["columns"]))
-        parts.append(_renamed(entry, part, text.get("renamed", {})))
-    return reading.together([folder / entry["path"] for entry in text["files"]], parts) if table is None else table
+    if table is not None:
+        return table
+
+    def part(entry, file):
+        read = reading.read(file, text_files.Layout.of(layout | entry), names)
+        return _renamed(entry, read, text.get("renamed", {}))
+
+    with ThreadPoolExecutor(2) as two:  # the engine leaves half of its work on a file to one processor
+        parts = [*two.map(part, text["files"], files)]
+    return reading.together(files, parts)
 
 
 def data_file(folder, entry):
@@ -469,7 +474,10 @@ def _cleaned(text, table):
     numbers = {name for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
     what = layout.get("records_with_missing", "keep")
     if what != "keep":
-        lacking = {name: _codes(table[name], marked.get(name, [mark])) < 0 for name in table}
+        lacking = {
+            name: (_given(table[name].cat.categories, marked.get(name, [mark])) < 0)[table[name].cat.codes]
+            for name in table
+        }
         some = np.logical_or.reduce([*lacking.values()])
         if what == "refuse" and some.any():
             where = [name for name, missing in lacking.items() if missing.any()]
@@ -519,15 +527,16 @@ def _read(column, marked, missing, notation):
     """A Categorical of texts, numbers of the `notation` as Python reads them; what is missing or `marked` is `missing`,
     or is NaN where that is empty.
     """
-    codes, texts = _codes(column, marked), column.cat.categories
+    texts = column.cat.categories
     values = np.append(notation.plain(texts).to_numpy(object), missing or np.nan)
-    return pd.Series(of_codes(codes % len(values), values), column.index, name=column.name)
+    each = of_codes(_given(texts, marked) % len(values), values)  # of a category, then of each cell
+    read = pd.Categorical.from_codes(each.codes[column.cat.codes], dtype=each.dtype)
+    return pd.Series(read, column.index, name=column.name)
 
 
-def _codes(column, marked):
-    """The codes of a Categorical, -1 for what is missing or says so."""
-    categories = column.cat.categories
-    return np.append(np.where(categories.isin(marked), -1, np.arange(len(categories))), -1)[column.cat.codes]
+def _given(texts, marked):
+    """The numbers of texts, -1 for those that say that a value is missing; last that of a cell without any."""
+    return np.append(np.where(texts.isin(marked), -1, np.arange(len(texts))), -1)
 
 
 def _renamed(entry, table, names):

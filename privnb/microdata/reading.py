@@ -9,6 +9,7 @@ One module: what every kind of file is read to is checked in one place.
 import datetime
 import importlib
 import re
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -295,7 +296,8 @@ def _table(path, names, columns, line_end=""):
     """The table of Arrow columns of texts: blank cells are missing, and what has no cell is no record."""
     check_names(path, names)
     ends = ["" for _ in names[1:]] + [line_end]
-    table = pd.DataFrame(dict(zip(names, map(_texts, columns, ends), strict=True)))
+    with ThreadPoolExecutor() as pool:  # Arrow needs one processor for a column
+        table = pd.DataFrame(dict(zip(names, pool.map(_texts, columns, ends), strict=True)))
     empty = np.logical_and.reduce([table[name].cat.codes.to_numpy() < 0 for name in names])
     return table[~empty].reset_index(drop=True) if empty.any() else table
 

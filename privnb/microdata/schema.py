@@ -16,7 +16,7 @@ import pandas as pd
 
 from privnb.microdata import cuts, expect, names
 from privnb.microdata.columns import by_value, of_codes, plain
-from privnb.microdata.counts import coded, factorized, is_coded
+from privnb.microdata.counts import coded, factorized, is_coded, looked_up
 
 
 class SchemaError(ValueError):
@@ -87,15 +87,17 @@ class _Domain:
         if self.missing is None:
             return column
         if is_coded(column.dtype):
-            codes, values = factorized(column)  # the code of a missing value is -1: the last
-            marked = of_codes(codes % (len(values) + 1), np.append(values.astype(object), self.missing))
-            return pd.Series(marked, column.index, name=column.name) if codes.min() < 0 else column
+            codes, values = looked_up(column)  # the code of a missing value is -1: the last
+            if codes.min(initial=0) >= 0:
+                return column
+            marked = of_codes(codes.astype(np.intp) % (len(values) + 1), np.append(values.astype(object), self.missing))
+            return pd.Series(marked, column.index, name=column.name)
         return column.astype(object).where(column.notna(), self.missing)
 
     def outside(self, column):
         """The entries of `column` that are not in this domain, missing ones among them."""
         try:
-            index, distinct = factorized(column)  # each value is asked once
+            index, distinct = looked_up(column)
         except TypeError:  # a list in a cell, say: as text it is none of the domain's values
             index, distinct = factorized([cell if isinstance(cell, Hashable) else repr([cell]) for cell in column])
         inside = np.append(self.has(distinct), self.missing is not None)  # the last: of a missing one, at -1

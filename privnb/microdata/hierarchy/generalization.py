@@ -24,7 +24,7 @@ import pandas as pd
 
 from privnb.microdata import expect
 from privnb.microdata.columns import of_codes
-from privnb.microdata.counts import factorized
+from privnb.microdata.counts import factorized, looked_up
 from privnb.microdata.schema import SchemaError, commonest, text
 
 SUPPRESSED = "*"  # the root of every hierarchy
@@ -72,7 +72,7 @@ class Generalization:
         its mark. Raises SchemaError with the commonest values that have no position, missing ones among them.
         """
         values = pd.Series(values)
-        index, distinct = factorized(values)  # each distinct value is looked up once
+        index, distinct = looked_up(values)
         codes = np.append(self._place(distinct), -1)[index]  # the index of a missing value is -1
         if codes.min(initial=0) < 0:
             lost = values[codes < 0].astype(object)

@@ -1,0 +1,114 @@
+"""What a person waits for at a million records, and how long Adult takes to load again.
+
+    python tests/benchmarks/million.py [FILE]             # default: reports/million.csv
+    python tests/benchmarks/million.py [FILE] --report    # and the whole quick report, which takes minutes
+
+The table is a CSV file of 1,000,000 records and twelve columns: each record is drawn twice from Adult, and half of its
+columns are from either; ten columns are quasi-identifiers. A work is done three times (the report once), `new`, `check`
+and the report in a process of their own, whose start counts; the others in one that has loaded both tables before. A
+step of the explorer is a setting that was not asked for before. `seconds`, median and worst, are what a clock tells,
+`aim` is in the same unit, `peak_mb` is the largest resident memory of the process.
+"""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+from measure import child, peak, report
+
+ADULT = Path(__file__).resolve().parents[2] / "data" / "adult"
+RECORDS, SEED, TIMES = 1_000_000, 1, 3
+COLUMNS = {
+    "age": 0, "workclass": 1, "education": 1, "marital-status": 0, "occupation": 1, "relationship": 0, "race": 1,
+    "sex": 0, "capital-gain": 1, "hours-per-week": 1, "native-country": 1, "salary": 0,
+}  # fmt: skip
+AIMS = {"new": 3, "check": 3, "load": 3, "load adult": 0.15, "mondrian": 1, "noise": 1, "report": 600}
+STEPS = {
+    "mondrian": [{"sanitizer": "Mondrian", "k": k} for k in (11, 21, 50)],
+    "noise": [{"sanitizer": "LaplaceNoise", "epsilon": epsilon} for epsilon in (1, 2, 3)],
+}
+
+
+def main(path, more):
+    path.parent.mkdir(exist_ok=True)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write(folder / "million.csv")
+        new = "new", "million.csv", "--confirm", "--sensitive", "salary", "--roles", "capital-gain: neutral"
+        found = {"new": [privnb(folder / str(number), *new, file=folder / "million.csv") for number in range(TIMES)]}
+        found["check"] = [privnb(folder / "0", "check", "data/million/million.toml") for _ in range(TIMES)]
+        rows, _ = child(sys.executable, Path(__file__), "inside", folder / "0")
+        found |= {work: list(zip(seconds, [mb] * TIMES, strict=True)) for work, seconds, mb in rows}
+        if more:
+            found["report"] = [privnb(folder / "0", "report", "--dataset", "million")]
+    lines = ["work,seconds,worst,aim,peak_mb"]
+    for work, taken in found.items():
+        seconds, memory = zip(*taken, strict=True)
+        lines.append(f"{work},{median(seconds):.2f},{max(seconds):.2f},{AIMS[work]},{max(memory):.0f}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(path.read_text(encoding="utf-8"), end="")
+
+
+def write(path):
+    described = tomllib.loads((ADULT / "adult.toml").read_text(encoding="utf-8"))
+    names, rng = list(described["columns"]), np.random.default_rng(SEED)
+    records = pd.read_csv(ADULT / "adult.data", names=names, skipinitialspace=True, dtype=str)
+    drawn = [rng.integers(len(records), size=RECORDS) for _ in range(2)]
+    columns = {name: records[name].to_numpy()[drawn[which]] for name, which in COLUMNS.items()}
+    pd.DataFrame(columns).to_csv(path, index=False)
+
+
+def privnb(folder, *arguments, file=None):
+    """What a command takes in a folder of its own: its seconds, and its memory in MB."""
+    folder.mkdir(exist_ok=True)
+    if file:
+        (folder / file.name).symlink_to(file)
+    begin = perf_counter()
+    command = subprocess.Popen(
+        [Path(sys.executable).with_name("privnb"), *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    said = command.stdout.read()
+    _, status, used = os.wait4(command.pid, 0)
+    if status:
+        sys.exit(said.decode()[-2000:])
+    return perf_counter() - begin, used.ru_maxrss / 1024
+
+
+def inside(folder):
+    """The works that a process does again and again."""
+    from privnb.explorer import numbers
+    from privnb.explorer.setting import Setting
+    from privnb.microdata.dataset import load
+
+    load("adult")
+    rows = [("load adult", [seconds(lambda: load("adult")) for _ in range(TIMES)], peak())]
+    data = load("million", folder=folder / "data")
+    rows.append(("load", [seconds(lambda: load("million", folder=folder / "data")) for _ in range(TIMES)], peak()))
+    numbers.counted(data, Setting(k=1000))
+    for work, steps in STEPS.items():
+        rows.append((work, [seconds(lambda: numbers.counted(data, Setting(**each))) for each in steps], peak()))  # noqa: B023
+    report(*rows)
+
+
+def seconds(work):
+    begin = perf_counter()
+    work()
+    return perf_counter() - begin
+
+
+if __name__ == "__main__":
+    asked = [each for each in sys.argv[1:] if each != "--report"]
+    if asked[:1] == ["inside"]:
+        inside(Path(asked[1]))
+    else:
+        main(Path(asked[0] if asked else "reports/million.csv"), "--report" in sys.argv)
