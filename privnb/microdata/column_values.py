@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import cuts, notation, withholding
-from privnb.microdata.notation import FIRST, NUMBER
+from privnb.microdata.notation import NUMBER
 from privnb.microdata.schema import Numbers
 
+FIRST = 10  # texts are looked at before all the others
 STEPS = 10**8  # whole numbers are rounded so that a domain has at most so many
 GRAINS = 10**6  # and decimals
 FINEST = Decimal("1e-9")  # no step of a domain is finer

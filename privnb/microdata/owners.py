@@ -57,10 +57,14 @@ def _determined(codes, alike, others):
     `alike`: how many pairs have the same code.
     """
     pairs = len(codes) * (len(codes) - 1) / 2
-    by_chance = alike * (1 - _alike(others) / pairs)
+    if alike * (1 - _alike(others) / pairs) < BY_CHANCE:
+        return False
     own = np.empty(int(codes.max()) + 1, dtype=np.int64)
-    own[codes] = others
-    return by_chance >= BY_CHANCE and bool((own[codes] == others).all())
+    for some, other in ((codes[:FIRST], others[:FIRST]), (codes, others)):
+        own[some] = other
+        if not np.array_equal(own[some], other):
+            return False
+    return True
 
 
 def _alike(codes):

@@ -173,7 +173,7 @@ def guessed(path):
                 f"{path.name} has two encodings, it seems: it is UTF-8 but for byte 0x{_byte(path, fault):02x} in line "
                 f"{_line(path, fault)}. Save it in UTF-8."
             )
-    _check(path, encoding)
+    _check_zeros(path, encoding)
     first = codecs.getincrementaldecoder(encoding)().decode(start).removeprefix("\ufeff")[:LONGEST]
 
     def cells(layout):
@@ -287,16 +287,21 @@ def _check(path, encoding):
             f"{path.name} is not text in {encoding}: byte 0x{_byte(path, fault):02x} in line {_line(path, fault)}. "
             "Save it as CSV in UTF-8, or say its encoding in [format]."
         )
-    known, lines = codecs.getincrementaldecoder(encoding)(), 1
-    for piece in _pieces(path):
-        if piece.isascii() and b"\0" not in piece and encoding not in MARKS.values():
-            lines += piece.count(b"\n")
+    _check_zeros(path, encoding)
+
+
+def _check_zeros(path, encoding):
+    """Raise SchemaError for a file with a character of no text. `encoding`: that of each of its bytes."""
+    wide, known = encoding in MARKS.values(), codecs.getincrementaldecoder(encoding)()
+    for number, piece in enumerate(_pieces(path)):
+        if not wide and piece.isascii() and b"\0" not in piece:
             continue
         text = known.decode(piece)
         if "\0" in text:
-            line = lines + text[: text.index("\0")].count("\n")
+            known.reset()
+            before = sum(known.decode(each).count("\n") for each in itertools.islice(_pieces(path), number))
+            line = 1 + before + text[: text.index("\0")].count("\n")
             raise SchemaError(f"{path.name} is no text file: line {line} holds a zero byte. Save it as CSV in UTF-8.")
-        lines += text.count("\n")
 
 
 def _fault(path, encoding):
