@@ -7,8 +7,8 @@ The table is a CSV file of 1,000,000 records and twelve columns, drawn from Adul
 record each; ten columns are quasi-identifiers, of which 297,271 combinations occur. A work is done three times (the
 report once), `new`, `check` and the report in a process of their own, whose start counts; the others in one that has
 loaded both tables before. A step of the explorer is a setting that was not asked for before. `seconds`, median and
-worst, are what a clock tells, `aim` is in the same unit, `peak_mb` is the largest resident memory of the process. `loop`
-is what 20 million steps of a loop in Python take here: 0.26 s where the aims were set.
+worst, are what a clock tells, `aim` is in the same unit, `peak_mb` is the largest resident memory of the process.
+`loop` is what 20 million steps of a loop in Python take here: 0.26 s where the aims were set.
 """
 
 import os
