@@ -52,7 +52,9 @@ class Rows(NamedTuple):
     def of(self, order):
         """Some of the rows, in an order."""
         target, person = (each[order] if len(each) else each for each in (self.target, self.person))
-        return self._replace(codes=self.codes[order], people=self.people[order], target=target, person=person)
+        return self._replace(
+            codes=self.codes.take(order, axis=0), people=self.people[order], target=target, person=person
+        )
 
 
 class How(NamedTuple):
