@@ -563,4 +563,4 @@ def test_perturbed_releases_of_several_seeds_are_judged_by_their_mean():
     assert "Of the 1 perturbed releases that are useful" in said
     assert "4% of the 1,000 people" in said, "a sample may stand for the table"
     assert len(said.split("\n\n")[0].split()) <= 40
-    assert "at 40% of the loss" in said, "half of .6 and .2 is useful, .6 is not"
+    assert "at 40% of what suppression loses" in said, "half of .6 and .2 is useful, .6 is not"

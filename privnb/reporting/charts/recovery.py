@@ -11,9 +11,9 @@ from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, GREY, WIDTH, alt, finish, intervals, none, settings
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
-from privnb.reporting.findings.rows import same_release
 
 LITERAL = "taken literally"
+RELEASE = ["dataset", "sanitizer", "parameters"]
 NOISE = (  # what takes noise off stands together in charts: as many as there are colours
     attacks.PcaRemoval, attacks.SpectralFiltering, attacks.SvdFiltering, attacks.GaussianMap, attacks.EmpiricalMap,
     attacks.DistributionAnalysis,
@@ -50,13 +50,18 @@ def recovery(results, measure="recovery_error"):
         )
         for name, part in rows.groupby("dataset", sort=False)
     ]
-    best = rows.loc[(rows.value / rows.baseline).idxmin()]
-    literal = same_release(rows[(rows.miner == LITERAL) & (rows.dataset == best.dataset)], best)
-    beside = {LITERAL: literal.value.iloc[0]} if len(literal) and best.miner != LITERAL else {}
+    literal = rows[rows.miner == LITERAL].set_index(RELEASE).value
+    attacks = rows[rows.miner != LITERAL]
+    left = attacks.value / literal.reindex(pd.MultiIndex.from_frame(attacks[RELEASE])).to_numpy()
+    if left.notna().any():
+        best, how = attacks.loc[left.idxmin()], "takes most of it off"
+        beside = {LITERAL: best.value / left.min()}
+    else:
+        best, how, beside = rows.loc[(rows.value / rows.baseline).idxmin()], "comes nearest", {}
     lines = f"; lines: {intervals(rows)}" if rows.low.notna().any() else ""
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared") if len(panels) > 1 else panels[0].properties(title=""),
-        Finding.of(best, f"{of.title} of {best.miner}, which comes nearest", beside=beside).title,
+        Finding.of(best, f"{of.title} of {best.miner}, which {how}", beside=beside).title,
         f"Points: {of.label} by release and attack, lower is nearer{lines}; ticks: {of.baseline}.",
     )
 
@@ -73,8 +78,7 @@ def of_all(results, measure):
     rows = results[(results.measure == measure) & (results.group == "") & (results.control == "")]
     rows = rows[(rows.target == "") & rows.value.notna()]
     as_it_stands = rows[rows.variant == LITERAL]
-    keys = ["dataset", "sanitizer", "parameters"]
-    once = as_it_stands.drop_duplicates(keys).assign(miner=LITERAL, variant="")
+    once = as_it_stands.drop_duplicates(RELEASE).assign(miner=LITERAL, variant="")
     attacks = rows[rows.variant == ""]
     known = attacks.miner.where(attacks.knows == "", attacks.miner + ": " + attacks.knows)
     return pd.concat([attacks.assign(miner=known), once], ignore_index=True)

@@ -44,12 +44,13 @@ def perturbation(results, releases, recovered, people):
         best, linked = changed.loc[changed.value.idxmin()], f"{{:%}} of the {people:,} people"
         yield (
             f"Of the {len(changed)} perturbed releases that are useful, {B}{setting_name(best)}{B} hides people best: "
-            f"{Finding.of(best, format=linked).text} are linked to their row, at {best.loss / most:.0%} of the loss."
+            f"{Finding.of(best, format=linked).text} are linked to their row, at {best.loss / most:.0%} of what "
+            "suppression loses."
         )
     others = useful[useful.sanitizer.map(catalogue.group) == "generalization"]
     if len(others):
         best = others.loc[others.value.idxmin()]
-        beside = {"part of the loss": f"{best.loss / most:.0%}"}
+        beside = {"part of what suppression loses": f"{best.loss / most:.0%}"}
         yield Finding.of(best, "Least share of people linked under a release that generalizes", beside=beside)
     yield from _reconstructed(of(recovered, "distribution_loss"))
     refused = releases[releases.status == "refused"]

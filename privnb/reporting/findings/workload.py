@@ -82,7 +82,7 @@ def adversary_and_researcher(compared):
             rows = sanitized(part)
             held = rows[rows.adversary <= whole.adversary / 2]
             originals.append(_original(whole, held))
-            kept += _kept(whole, held)
+            kept += [(whole.target, found) for found in _kept(whole, held)]
     if originals:
         most = max(originals, key=lambda found: found.value)
         answer = (
@@ -90,18 +90,15 @@ def adversary_and_researcher(compared):
             f"{replace(most, beside={}).text}."
         )
     if kept:
-        best, *others = sorted(kept, key=lambda found: -found.value)
-        several = listed([replace(best, beside={}).text, *(each.number for each in others)])
-        answer = (
-            f"Held to half of what the original gives the adversary, {best.setting} keeps {several} of the "
-            f"researcher's gain."
-            if not others
-            else f"Held to half of what the original gives the adversary, the best releases keep {several} of the "
-            "researcher's gain, by workload."
-        )
+        kept.sort(key=lambda found: -found[1].value)
+        (target, best), *others = kept
+        first = f"{replace(best, beside={}).text} of the researcher's gain in predicting {target}"
+        more = [f"{each.number} for {name}" for name, each in others]
+        who = "the best releases keep" if others else f"{best.setting} keeps"
+        answer = f"Held to half of what the original gives the adversary, {who} {listed([first, *more])}."
     yield f"{answer} The adversary gains more in {B}{ahead(sides).number}{B}."
     yield originals
-    yield kept
+    yield [found for _, found in kept]
 
 
 def _original(whole, held):
