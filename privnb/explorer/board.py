@@ -3,6 +3,7 @@
 Widgets take values and never redirect output: an `Output` widget can hang a notebook run by papermill.
 """
 
+import gc
 import os
 from functools import partial
 
@@ -86,6 +87,8 @@ class Board(Session):
             each.on_msg(self._heard)
         self.widget = laid_out(self._pages, self.place.chart)
         self._try(self._count)
+        if not gc.get_freeze_count():
+            gc.freeze()  # the libraries: looked through in the middle of some key press, they take a third of a second
 
     def _repr_mimebundle_(self, **options):
         return self.widget._repr_mimebundle_(**options)

@@ -219,6 +219,8 @@ class Session:
             self._stop()
         self._failed.pop(setting, None)
         self._unmeasured.pop(self._release, None)
+        if "miner" in self._next:  # what would follow the numbers of the setting before
+            self._next.pop("miner").cancel()
         self._state()
         self._gauge()
         self._soon("count", self._count, 0 if self._recalled(setting) else SOON)
