@@ -58,13 +58,13 @@ def test_what_is_kept_where_the_adversary_is_held_to_half():
     assert kept.beside == {"the researcher": "+1.2% of people", "the adversary": "+0.4% of people"}
     assert kept.note.startswith("The best of 2")
     assert said.data.startswith(
-        "Held to half of what the original gives the adversary, Mondrian, t = 0.2 keeps **60%** "
-        "(95% interval 55% to 65%) of the researcher's gain in predicting pay. The adversary gains more in **2 of 3 "
+        "With the adversary's gain halved, Mondrian, t = 0.2 keeps **60%** "
+        "(95% interval 55% to 65%) of the researcher's gain on pay. The adversary gains more in **2 of 3 "
         "releases**."
     )
     several = findings.adversary_and_researcher(results(*COMPARED, *({**row, "target": "post"} for row in COMPARED)))
     assert "the best releases keep **60%** (95% interval 55% to 65%) of the researcher's gain" in several.data
-    assert "in predicting pay and 60% for post. The adversary gains more in **4 of 6 releases**." in several.data
+    assert "on pay and 60% on post. The adversary gains more in **4 of 6 releases**." in several.data
 
 
 def test_a_share_that_may_be_nothing_is_called_so():

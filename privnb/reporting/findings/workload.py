@@ -92,10 +92,10 @@ def adversary_and_researcher(compared):
     if kept:
         kept.sort(key=lambda found: -found[1].value)
         (target, best), *others = kept
-        first = f"{replace(best, beside={}).text} of the researcher's gain in predicting {target}"
-        more = [f"{each.number} for {name}" for name, each in others]
+        first = f"{replace(best, beside={}).text} of the researcher's gain on {target}"
+        more = [f"{each.number} on {name}" for name, each in others]
         who = "the best releases keep" if others else f"{best.setting} keeps"
-        answer = f"Held to half of what the original gives the adversary, {who} {listed([first, *more])}."
+        answer = f"With the adversary's gain halved, {who} {listed([first, *more])}."
     yield f"{answer} The adversary gains more in {B}{ahead(sides).number}{B}."
     yield originals
     yield [found for _, found in kept]
