@@ -2,7 +2,7 @@
 
 import textwrap
 
-ACROSS, LABEL = 176, 184  # pixels of a panel, and of a label
+ACROSS, LABEL = 176, 228  # pixels of a panel, and of a label
 LETTERS, TITLE = 34, 50  # of a line of an axis's title, and of a panel's
 FITS, LEAST = (
     354,
