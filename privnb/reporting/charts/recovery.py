@@ -55,7 +55,7 @@ def recovery(results, measure="recovery_error"):
     left = attacks.value / literal.reindex(pd.MultiIndex.from_frame(attacks[RELEASE])).to_numpy()
     if left.notna().any():
         best, how = attacks.loc[left.idxmin()], "takes most of it off"
-        beside = {LITERAL: best.value / left.min()}
+        beside = {LITERAL: literal[tuple(best[RELEASE])]}
     else:
         best, how, beside = rows.loc[(rows.value / rows.baseline).idxmin()], "comes nearest", {}
     lines = f"; lines: {intervals(rows)}" if rows.low.notna().any() else ""

@@ -35,7 +35,9 @@ def perturbation(results, releases, recovered, people):
     results = over_seeds(results)
     links = of(results, "reidentification_rate", miner="").dropna(subset="value")
     losses = of(results, releases.utility_measure.iloc[0]).groupby(["sanitizer", "parameters"]).value.first()
-    most = losses.get("Suppress", losses).max()
+    most, scale = losses.max(), "the largest loss"
+    if "Suppress" in losses:
+        most, scale = losses["Suppress"].max(), "what suppression loses"
     links = links[~links.sanitizer.isin(ENDS)]
     links = links.assign(loss=[losses.get((row.sanitizer, row.parameters)) for row in links.itertuples()])
     useful = links[links.loss <= HALF * most]
@@ -44,13 +46,13 @@ def perturbation(results, releases, recovered, people):
         best, linked = changed.loc[changed.value.idxmin()], f"{{:%}} of the {people:,} people"
         yield (
             f"Of the {len(changed)} perturbed releases that are useful, {B}{setting_name(best)}{B} hides people best: "
-            f"{Finding.of(best, format=linked).text} are linked to their row, at {best.loss / most:.0%} of what "
-            "suppression loses."
+            f"{Finding.of(best, format=linked).text} are linked to their row, at {best.loss / most:.0%} of "
+            f"{scale}."
         )
     others = useful[useful.sanitizer.map(catalogue.group) == "generalization"]
     if len(others):
         best = others.loc[others.value.idxmin()]
-        beside = {"part of what suppression loses": f"{best.loss / most:.0%}"}
+        beside = {f"part of {scale}": f"{best.loss / most:.0%}"}
         yield Finding.of(best, "Least share of people linked under a release that generalizes", beside=beside)
     yield from _reconstructed(of(recovered, "distribution_loss"))
     refused = releases[releases.status == "refused"]
