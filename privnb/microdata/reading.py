@@ -296,8 +296,8 @@ def _table(path, names, columns, line_end=""):
     """The table of Arrow columns of texts: blank cells are missing, and what has no cell is no record."""
     check_names(path, names)
     ends = ["" for _ in names[1:]] + [line_end]
-    with ThreadPoolExecutor() as pool:  # Arrow needs one processor for a column
-        table = pd.DataFrame(dict(zip(names, pool.map(_texts, columns, ends), strict=True)))
+    with ThreadPoolExecutor(2) as two:  # Arrow needs one processor for a column; each in work takes memory
+        table = pd.DataFrame(dict(zip(names, two.map(_texts, columns, ends), strict=True)))
     empty = np.logical_and.reduce([table[name].cat.codes.to_numpy() < 0 for name in names])
     return table[~empty].reset_index(drop=True) if empty.any() else table
 
