@@ -47,8 +47,11 @@ def having(table, columns):
 
 
 def plain(column):
-    """A Series as text or numbers, and not as codes."""
-    return column.astype(column.cat.categories.dtype) if is_coded(column.dtype) else column
+    """A Series as text or numbers, and not as codes; whole numbers with gaps as floats."""
+    if not is_coded(column.dtype):
+        return column
+    dtype = column.cat.categories.dtype
+    return column.astype(float if dtype.kind in "iu" and column.hasnans else dtype)
 
 
 def in_codes(column):

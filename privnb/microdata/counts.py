@@ -83,7 +83,10 @@ def factorized(values, **options):
 
 def looked_up(values):
     """What `factorized(values)` gives, but of coded values with each category, which need not occur: sooner for whoever
-    looks the values up.
+    looks the values up. A missing one has the code -1.
+
+    >>> looked_up(pd.Categorical(["b", "b", None, "b"], categories=["a", "b"]))[1].tolist()
+    ['a', 'b']
     """
     array = getattr(values, "array", values)
     if isinstance(array, pd.Categorical) and len(array.categories) < len(array):

@@ -9,6 +9,7 @@ from html import escape
 
 from privnb import evaluation, privacy_models, sanitizers  # noqa: F401 -- evaluation states measures of its own
 from privnb.measures import facts, stated
+from privnb.measures.populations import SUPPORT
 from privnb.microdata.family import sentence
 from privnb.privacy_models import PrivacyModel
 from privnb.sanitizers import Sanitizer
@@ -130,7 +131,7 @@ WORDS = (
     Term("singled out", "Nobody else has the same quasi-identifiers: whoever knows them knows whose row it is.", None),
     Term("neighbour", "Somebody who knows a person's quasi-identifiers, as those do who live or work beside them."),
     Term("worst-off person", "The one of whom a release tells most: a mean over all people would not show them."),
-    Term("large group", "People alike in a few broad values, such as age and sex; at least 5% of all."),
+    Term("large group", f"People alike in a few broad values, such as age and sex; at least {SUPPORT:.0%} of all."),
     Term("found by a neighbour", "Somebody who knows a person's quasi-identifiers picks the right row.", None),
     Term("known for a member", "An adversary tells rightly that somebody's record is in the table.", None),
     Term("two parts linked", "What two files say of one person is put together by the release.", None),

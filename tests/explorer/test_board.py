@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import re
 import subprocess
+import time
 from collections import OrderedDict
 from dataclasses import replace
 from html import unescape
@@ -160,6 +161,22 @@ def test_it_says_that_it_counts_before_it_counts(make, monkeypatch):
 
     asyncio.run(scene())
     assert counting == [50], "of many key presses the last"
+
+
+def test_what_follows_one_settings_numbers_is_not_begun_once_another_is_asked_for(make, monkeypatch):
+    counting = []
+
+    async def scene():
+        board, real = make(), session.counted
+        monkeypatch.setattr(
+            session, "counted", lambda *given, **options: counting.append(given[1].k) or real(*given, **options)
+        )
+        time.sleep(session.REST + 0.1)  # a busy machine: the miner of the first setting is due
+        use(board, "k", 20)
+        await asyncio.sleep(0.2)
+
+    asyncio.run(scene())
+    assert counting == [20]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.microdata import draft, own_table, reading
+from privnb.microdata import draft, own_table, reading, text_files
 from privnb.microdata.dataset import load
 from privnb.microdata.memory import Memory
 from privnb.microdata.reading import read, read_unknown
@@ -227,6 +227,13 @@ def test_a_library_that_is_not_there(tmp_path, monkeypatch):
 def test_what_cannot_be_read_says_where(write, name, content, message, reads):
     with pytest.raises(SchemaError, match=message):
         reads(write(content, name))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_zero_byte_is_found_in_a_file_of_many_pieces(write, monkeypatch, encoding):
+    monkeypatch.setattr(text_files, "PIECE", 6)
+    with pytest.raises(SchemaError, match="line 5 holds a zero byte"):
+        read_unknown(write("town,age\nLyon,1\nBrno,2\nBrno,3\nTr\0,4\nBrno,5\n".encode(encoding), "a.csv"))
 
 
 def test_years_may_be_the_names_of_columns(write):

@@ -182,3 +182,17 @@ def test_a_large_number_is_rounded_to_its_step_exactly():
     domain = Numbers(0, 60_000_000_000_000, step=1_000_000)
     found = domain.rounded(pd.Series([533_189_000_001.4, 28_428_918_570_048.7]))
     assert found.tolist() == [533_189_000_000.0, 28_428_919_000_000.0]
+
+
+@pytest.mark.parametrize("number", [2, 127, 128])  # of categories, whose codes are kept in one byte as long as they fit
+def test_a_missing_value_has_its_mark_among_any_number_of_others(number):
+    column = pd.Series(pd.Categorical([*range(number), None, 0], categories=range(number)))
+    marked = Numbers(0, 200, missing="NA").marked(column)
+    assert [*marked] == [*range(number), "NA", 0]
+    assert Numbers(0, 200, missing="NA").marked(column.dropna()).isna().sum() == 0
+
+
+def test_a_value_outside_the_domain_that_no_record_has_is_none():
+    column = pd.Series(pd.Categorical([17, 40, 17, 99, 40], categories=[17, 40, 99, 3]))
+    assert AGE.domain.outside(column).empty
+    assert AGE.domain.outside(column.where(column != 17).astype(column.dtype)).isna().sum() == 2

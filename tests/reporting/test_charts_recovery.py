@@ -58,3 +58,15 @@ def test_a_long_name_in_a_legend_is_not_cut(slim):
     spec = {name: part for name, part in chart(GaussianMap.title, knows=SUPPOSED).to_dict().items() if name != "title"}
     svg = vl_convert.vegalite_to_svg(narrow(spec) if slim else spec)
     assert f">{SUPPOSED}<" in svg
+
+
+@pytest.mark.parametrize("left", [0.0, 0.3])
+def test_the_title_names_what_takes_most_off_and_not_the_least_error(left):
+    attacks = [("AdditiveNoise", f"scale={n}", "recovery_error", PcaRemoval.title, "", *3 * [value], 1) for n, value in
+               ((1, 0.2), (2, left))]  # fmt: skip
+    stands = [(*row[:5], *3 * [value], 1) for row, value in zip(attacks, (0.21, 1.2), strict=True)]
+    drawn = charts.recovery(pd.concat([frame(attacks), frame(stands).assign(variant=LITERAL)], ignore_index=True))
+    title = " ".join(drawn.to_dict()["title"]["text"])
+    assert "takes most of it off" in title
+    assert "scale = 2" in title
+    assert "taken literally: 1.2" in title

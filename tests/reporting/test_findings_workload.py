@@ -58,7 +58,7 @@ def test_what_is_kept_where_the_adversary_is_held_to_half():
     assert kept.beside == {"the researcher": "+1.2% of people", "the adversary": "+0.4% of people"}
     assert kept.note.startswith("The best of 2")
     assert said.data.startswith(
-        "With the adversary's gain halved, Mondrian, t = 0.2 keeps **60%** "
+        "With the adversary's gain at least halved, Mondrian, t = 0.2 keeps **60%** "
         "(95% interval 55% to 65%) of the researcher's gain on pay. The adversary gains more in **2 of 3 "
         "releases**."
     )

@@ -95,7 +95,7 @@ def adversary_and_researcher(compared):
         first = f"{replace(best, beside={}).text} of the researcher's gain on {target}"
         more = [f"{each.number} on {name}" for name, each in others]
         who = "the best releases keep" if others else f"{best.setting} keeps"
-        answer = f"With the adversary's gain halved, {who} {listed([first, *more])}."
+        answer = f"With the adversary's gain at least halved, {who} {listed([first, *more])}."
     yield f"{answer} The adversary gains more in {B}{ahead(sides).number}{B}."
     yield originals
     yield [found for _, found in kept]
