@@ -51,7 +51,12 @@ def plain(column):
     if not is_coded(column.dtype):
         return column
     dtype = column.cat.categories.dtype
-    return column.astype(float if dtype.kind in "iu" and column.hasnans else dtype)
+    return column.astype(float if _gapless(dtype) and column.hasnans else dtype)
+
+
+def _gapless(dtype):
+    """Whether cells of this type are whole numbers of NumPy, which have no missing one."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "iu"
 
 
 def in_codes(column):
@@ -76,7 +81,7 @@ def of_codes(codes, values):
     ['a', 'b', 'a', nan]
     """
     codes, values = np.asarray(codes), pd.Index(values)
-    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and codes.min(initial=0) < 0:
+    if _gapless(values.dtype) and codes.min(initial=0) < 0:
         values = values.astype(float)  # as a column with gaps is
     if values.hasnans or not values.is_unique:
         number, values = pd.factorize(values)
