@@ -113,13 +113,16 @@ class Board(Session):
         off = idle(self.setting, self.dataset)
         letters = [letter for letter in LETTERS if letter not in off]
         self.letter = self.letter if self.letter in letters else next(iter(letters), "")
-        self._put("form", controls.form(self.setting, self._offered, off))  # first: what can be moved now
+        shown = {"form": controls.form(self.setting, self._offered, off)}
         if self.reading:
             without, failed = unmined(self.setting, self.dataset), self._failed.get(self.setting, "")
-            self._put("published", panels.published(self.reading))
-            self._put("kept", panels.kept(self.reading, self.mined, without.get("user", ""), failed))
-            self._put("gained", panels.gained(self.reading, self.mined, without.get("adversary", ""), failed))
-            self._put("take", self._take())
+            shown["published"] = panels.published(self.reading)
+            shown["kept"] = panels.kept(self.reading, self.mined, without.get("user", ""), failed)
+            shown["gained"] = panels.gained(self.reading, self.mined, without.get("adversary", ""), failed)
+            shown["take"] = self._take()
+        for name, html in shown.items():  # one after the other, so that a browser lays them out together
+            self._put(name, html)
+        if self.reading:
             self._soon("place", self._draw_place, SOON)
         elif not self._busy:
             self._clear()

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from privnb.explorer.setting import FALLING, LETTERS, SCENARIOS, STEPS
 from privnb.microdata.family import sentence
 from privnb.microdata.names import names_in
-from privnb.sanitizers.catalogue import title
+from privnb.sanitizers import catalogue
 
 MEANINGS = {
     "k": "At least so many people look alike.",
@@ -43,10 +43,11 @@ def form(setting, offered, idle):
     """The controls of a setting. `offered`, `idle`: what `setting.choices` and `setting.idle` say."""
     known = names_in(setting.quasi_identifiers)
     scenarios = {letter: f"{letter}: {meaning}" for letter, meaning in SCENARIOS.items()}
-    kinds = {each: title(each) for each in offered["sanitizer"]}
+    every = catalogue.kinds()
+    kinds = {each: every[each].title for each in offered["sanitizer"]}
     return FORM.format(
         sanitizer=select("sanitizer", "Sanitizer", kinds, setting.sanitizer),
-        kind=title(setting.sanitizer),
+        kind=setting.kind.title,
         meaning=sentence(setting.kind),
         sliders=together(
             slider(letter, getattr(setting, letter), idle.get(letter), setting.kind.spends_per) for letter in LETTERS

@@ -221,9 +221,11 @@ class Session:
         self._unmeasured.pop(self._release, None)
         if "miner" in self._next:  # what would follow the numbers of the setting before
             self._next.pop("miner").cancel()
-        self._state()
-        self._gauge()
-        self._soon("count", self._count, 0 if self._recalled(setting) else SOON)
+        again = self._recalled(setting)
+        if not again:  # else all of it is shown at once
+            self._state()
+            self._gauge()
+        self._soon("count", self._count, 0 if again else SOON)
 
     def _soon(self, what, call, seconds=0):
         """Call after what waits already, such as a further key press; a later call of the same replaces it."""

@@ -144,6 +144,7 @@ def test_what_nobody_should_learn_is_not_known(make):
 
 
 def test_it_says_that_it_counts_before_it_counts(make, monkeypatch):
+    monkeypatch.setattr("privnb.explorer.numbers._readings", OrderedDict())
     counting = []
 
     async def scene():
@@ -161,6 +162,23 @@ def test_it_says_that_it_counts_before_it_counts(make, monkeypatch):
 
     asyncio.run(scene())
     assert counting == [50], "of many key presses the last"
+
+
+def test_what_was_counted_before_is_shown_without_a_word_of_counting(make):
+    shown = []
+
+    async def scene():
+        board = make()
+        use(board, "k", 20)
+        await until(lambda: told(board)[:2] == (False, board.setting))
+        board._pages["state"].observe(lambda change: shown.append(change["new"]), "html")
+        use(board, "k", 5)
+        assert told(board)[1].k == 20, "all of it is of one setting"
+        assert not shown
+        await until(lambda: told(board)[:2] == (False, board.setting))
+
+    asyncio.run(scene())
+    assert not any("counting" in html or 'data-busy="true"' in html for html in shown)
 
 
 def test_what_follows_one_settings_numbers_is_not_begun_once_another_is_asked_for(make, monkeypatch):
@@ -483,7 +501,9 @@ def test_of_two_seeds_the_plane_shows_the_one_that_the_panels_tell(make):
 # --- the gauges ---
 
 
-def test_gauges_follow_the_setting_and_never_show_an_older_ones_number(make):
+def test_gauges_follow_the_setting_and_never_show_an_older_ones_number(make, monkeypatch):
+    monkeypatch.setattr("privnb.explorer.numbers._readings", OrderedDict())
+
     async def scene():
         board = make()
         await until(lambda: verdicts(board)["identity"] == "broken")
