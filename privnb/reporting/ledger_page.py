@@ -6,6 +6,7 @@ What is shown is chosen with radio buttons and CSS alone.
 from decimal import Decimal
 from importlib import resources
 
+from privnb.reporting import rendering
 from privnb.studies import full_profile
 from privnb.studies.ledger import STATUSES, same_digits
 
@@ -71,6 +72,46 @@ def make(templates, compared, shipped=None):
     )
 
 
+def of_notebooks(compared):
+    """What each notebook measured of what papers print, by table or figure.
+
+    Parameters
+    ----------
+    compared : DataFrame
+        As of `make`.
+
+    Returns
+    -------
+    dict of str to list of dict
+        By notebook, of each table its `title`, its `paper`, its `anchor` on the ledger's page, and `counts`, a dict of
+        status to how many numbers.
+    """
+    found = {}
+    if "notebook" in compared:
+        rows = compared[compared["notebook"] != ""]
+        for (notebook, source, title), own in rows.groupby(["notebook", "source", "block"], sort=False):
+            counts = own["status"].value_counts().to_dict()
+            block = {"title": title, "anchor": _anchor(source, title), "paper": _cited(PAPERS[source])}
+            block["counts"] = {status: counts[status] for status in STATUSES if status in counts}
+            found.setdefault(notebook, []).append(block)
+    return found
+
+
+def _cited(title):
+    """How a text cites a paper.
+
+    >>> _cited("Li, Li: On the Tradeoff Between Privacy and Utility in Data Publishing. KDD 2009")
+    'Li and Li 2009'
+    """
+    names = title.partition(":")[0].replace(" (editors)", "").split(", ")
+    return f"{f'{names[0]} et al.' if len(names) > 2 else ' and '.join(names)} {title[-4:]}"
+
+
+def _anchor(source, title):
+    """Where a table or figure stands on the ledger's page."""
+    return rendering.anchor(f"{source} {title}")
+
+
 def count(rows):
     """`{group: how many rows}`, and those that this run measured by status, `{status: how many rows}`."""
     here = rows.loc[rows["place"] == HERE, "status"].value_counts().to_dict()
@@ -101,12 +142,12 @@ def _groups(rows):
 
 def _paper(source, rows):
     """A paper: its tables and figures, those last of which nothing was or can be measured."""
-    blocks = [_block(title, own) for title, own in rows.groupby("block", sort=False)]
+    blocks = [_block(title, own, _anchor(source, title)) for title, own in rows.groupby("block", sort=False)]
     blocks.sort(key=lambda block: block["out"])
     return {"title": PAPERS[source], "name": source, "counts": count(rows)["groups"], "blocks": blocks}
 
 
-def _block(title, rows):
+def _block(title, rows, anchor):
     """A table or figure: its lines as the paper has them, a line per reading below each printed one."""
     columns = list(dict.fromkeys(rows["column"]))
     lines = []
@@ -122,6 +163,7 @@ def _block(title, rows):
         lines.append({"name": name, "printed": printed, "readings": readings})
     return {
         "title": title,
+        "anchor": anchor,
         "columns": columns,
         "lines": lines,
         "notes": _notes(rows),

@@ -47,7 +47,11 @@ def make(chosen, executed, ledger, summary=None):
     """
     import nbformat
 
-    pages = [_page(notebook, shown(nbformat.reads(executed[notebook.name], 4))) for notebook in chosen]
+    printed = ledger_page.of_notebooks(ledger)
+    pages = [
+        _page(notebook, shown(nbformat.reads(executed[notebook.name], 4)), printed.get(notebook.name, []))
+        for notebook in chosen
+    ]
     templates = rendering.templates()
     compared = bool(ledger["measured"].notna().any())
     about = {
@@ -87,8 +91,8 @@ def make(chosen, executed, ledger, summary=None):
     return files
 
 
-def _page(notebook, cells):
-    """What a page says first, and the cells that say how it was found."""
+def _page(notebook, cells, printed):
+    """What a page says first, the cells that say how it was found, and what of the papers it measured."""
     live, decides = (any(tagged(cell, tag) for cell in cells) for tag in ("live", "summary"))
     question, cells = titled(cells)
     summary = lift_chart(cells, "summary", leave=True)
@@ -104,6 +108,7 @@ def _page(notebook, cells):
         "decides": decides,
         "undecided": rendering.plain(re.sub("<strong>.*?</strong>", "", answer)),
         "cells": folded(without_empty_sections(cells)),
+        "printed": printed,
         "script": rendering.vega_script() if live else "",
     }
 

@@ -62,7 +62,16 @@ def markdown(text, cell=None):
 def _anchored(heading):
     """A heading that can be linked to, by its words."""
     level, text = heading.groups()
-    return f'<h{level} id="{re.sub(r"[^A-Za-z0-9]+", "-", plain(text)).strip("-")}">{text}</h{level}>'
+    return f'<h{level} id="{anchor(plain(text))}">{text}</h{level}>'
+
+
+def anchor(text):
+    """What names a place of a page, by its words.
+
+    >>> anchor("Table 1: good utility")
+    'Table-1-good-utility'
+    """
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
 
 
 def _table(html):

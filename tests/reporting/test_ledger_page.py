@@ -1,7 +1,9 @@
 """The page of the ledger: each table as its paper prints it, measured beside printed, its groups and its filter."""
 
 import re
+from types import SimpleNamespace
 
+import nbformat
 import pandas as pd
 import pytest
 
@@ -133,7 +135,7 @@ def test_no_text_of_the_ledger_is_markup():
 
 def test_a_table_of_which_nothing_can_be_measured_stands_last_in_its_paper():
     compared = ledger.compare(pd.DataFrame(columns=COLUMNS))
-    titles = [words(title) for title in re.findall(r"<h3>(.*?)</h3>", page(compared))]
+    titles = [words(title) for title in re.findall(r"<h3 id=[^>]*>(.*?)</h3>", page(compared))]
     assert titles.index("Example 9.8: the score of disclosing a value") > titles.index(
         "Figure 5.11: the specialized tables"
     )
@@ -145,6 +147,18 @@ def test_the_notebook_that_measured_a_table_stands_below_it():
     html = page(compared.assign(notebook=["", *["04_attack"] * (len(compared) - 1)]))
     assert "Measured by 04_attack ; again by privnb report --notebook 04_attack" in words(html)
     assert 'href="04_attack.html"' in html
+
+
+def test_a_page_says_what_it_measured_of_which_table_and_where_each_number_stands():
+    compared = cells(block="Table 9: <made> up").assign(notebook=["04_attack", "", *["04_attack"] * 2, "", "", ""])
+    text = nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Who?")]))
+    chosen = [SimpleNamespace(name=name, values={}, parameters={}, path=None) for name in ("03_utility", "04_attack")]
+    files = pages.make(chosen, {each.name: text for each in chosen}, compared)
+    assert "Printed beside measured" not in words(files["03_utility.html"])
+    said = "Table 9: &lt;made&gt; up (Sramka et al. 2010), measured here: 1 exact, 1 differs, 1 not reproducible."
+    assert said in words(files["04_attack.html"]).replace(" )", ")")
+    (place,) = re.findall('href="ledger.html#([^"]*)"', files["04_attack.html"])
+    assert f'<h3 id="{place}">' in files["ledger.html"]
 
 
 @pytest.mark.parametrize("measured", [True, False])
