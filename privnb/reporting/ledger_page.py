@@ -29,6 +29,7 @@ MEANINGS = {
     "not reproducible": "no reading of the paper is known that gives this number; the note says why",
     "out of scope": "nothing in the package measures it; the note says why",
 }
+OFF = {"within": "within the tolerance", "differs": "off by more than the tolerance"}  # after a number
 HERE, FULL, NOT_RUN, OUT = "measured here", "measured by a longer run", "not measured in this run", "out of reach"
 GROUPS = {
     HERE: "this run measured it",
@@ -83,8 +84,8 @@ def of_notebooks(compared):
     Returns
     -------
     dict of str to list of dict
-        By notebook, of each table its `title`, its `paper`, its `anchor` on the ledger's page, and `counts`, a dict of
-        status to how many numbers.
+        By notebook, of each table its `title`, its `paper`, its `anchor` on the ledger's page, and `counts`: how many
+        numbers have which status, in words.
     """
     found = {}
     if "notebook" in compared:
@@ -92,7 +93,7 @@ def of_notebooks(compared):
         for (notebook, source, title), own in rows.groupby(["notebook", "source", "block"], sort=False):
             counts = own["status"].value_counts().to_dict()
             block = {"title": title, "anchor": _anchor(source, title), "paper": _cited(PAPERS[source])}
-            block["counts"] = {status: counts[status] for status in STATUSES if status in counts}
+            block["counts"] = [f"{counts[status]} {OFF.get(status, status)}" for status in STATUSES if status in counts]
             found.setdefault(notebook, []).append(block)
     return found
 
