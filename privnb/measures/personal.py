@@ -11,6 +11,7 @@ import numpy as np
 
 from privnb.measures.base import state
 from privnb.microdata import expect
+from privnb.microdata.counts import tabulate
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import SchemaError
 
@@ -47,7 +48,9 @@ def guarded_share(tree, label, guard):
     """
     expect.kind("tree", tree, Taxonomy, instead="Take it from the hierarchies of a dataset.")
     leaves, below = _leaves(tree, label, "published label"), _leaves(tree, guard, "guarding node")
-    return len(np.intersect1d(leaves, below)) / len(leaves)
+    # The leaves of a node stand side by side.
+    both = min(leaves[-1], below[-1]) - max(leaves[0], below[0]) + 1
+    return max(int(both), 0) / len(leaves)
 
 
 def _leaves(tree, node, what):
@@ -121,8 +124,7 @@ def breaches(tree, classes, labels, guards):
     expect.column("labels", labels, len(classes))
     expect.column("guards", guards, len(classes))
     names, codes = np.unique(labels.astype(str), return_inverse=True)
-    counts = np.zeros((int(np.max(classes)) + 1, len(names)))
-    np.add.at(counts, (classes, codes), 1)
+    counts = tabulate(classes, codes, (int(np.max(classes)) + 1, len(names)))
     found = np.zeros(len(classes))
     for guard in set(guards.tolist()) - {""}:
         shares = np.array([guarded_share(tree, name, guard) for name in names])
