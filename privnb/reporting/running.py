@@ -68,7 +68,10 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS, then=lambda ended: None):
         (work / name).mkdir()
     environment = _environment(work)
     bars = progress.Bars({notebook.name: notebook.cells for notebook in chosen})
-    waiting, running, sharing, said, contents, ended = list(chosen), [], 0, set(), {}, {}
+    # First those that others wait for, so that no core is idle while the last of these works alone.
+    needed = {notebook.after for notebook in chosen}
+    waiting = sorted(chosen, key=lambda notebook: notebook.name not in needed)
+    running, sharing, said, contents, ended = [], 0, set(), {}, {}
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
