@@ -223,6 +223,8 @@ def _begin(parent, environment, store, tasks):
     os.environ.clear()  # a server's is that of the first run
     os.environ.update(environment | {progress.FILE: os.devnull})
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt reaches the parent too, which decides
+    if environment.get(progress.FILE):  # a report's: the server that it is a copy of has the report's terminal
+        processes.silence()
     _given.update(store=store, tasks=tasks)
 
     def watch():

@@ -60,6 +60,23 @@ def begin_to_serve(*libraries):
             ensure_running()
 
 
+def share_the_server():
+    """From now on this process, a copy of a server's, starts its own by that server, which has loaded the libraries,
+    and not by one more, which would load them again: that takes seconds.
+    """
+    from multiprocessing import forkserver
+
+    # The standard library means it so (`ForkServer.ensure_running`), and looks only for a server that is its child.
+    forkserver._forkserver.ensure_running = lambda: None
+
+
+def silence():
+    """From now on nothing that this process or a library prints is seen, and it is asked nothing."""
+    silent = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(silent, number)
+
+
 def _find_room_for_sockets():
     """Paths of sockets have at most 103 bytes, of which multiprocessing's own names take 32: of a longer folder for
     temporary files it takes another one, once per process.

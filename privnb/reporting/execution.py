@@ -12,7 +12,7 @@ import tempfile
 import papermill
 from jupyter_client.manager import AsyncKernelManager
 
-from privnb.microdata import progress
+from privnb.microdata import processes, progress
 from privnb.reporting.kernels import Copy, OfCopies, end_with_the_parent, serve
 
 
@@ -24,9 +24,8 @@ def execute(source, copy, folder, values, environment):
     os.environ.clear()
     os.environ.update(environment)
     tempfile.tempdir = None  # that of the environment
-    silent = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):
-        os.dup2(silent, number)
+    processes.silence()
+    processes.share_the_server()
     kernel = _Kernel()  # before this process has threads, for a copy has them as they stand
     hangs_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN  # under nohup the report goes on
     for number in [signal.SIGTERM] + [signal.SIGHUP] * hangs_up:
