@@ -5,9 +5,10 @@ quasi-identifiers and the sensitive attribute each have one of a random set of v
 """
 
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from numbers import Integral
 
 import numpy as np
@@ -107,7 +108,7 @@ class CountQueries:
         return self._answers(Boxes.of_release(release, self.sensitive, self.lines, self.values))
 
     def _answers(self, boxes):
-        expected = boxes.expected(len(self), self.sets, lambda chances: reduce(np.multiply, chances))
+        expected = boxes.expected(len(self), self.sets, partial(reduce, operator.imul))
         return (expected * self.chosen).sum(axis=1)
 
 

@@ -80,13 +80,13 @@ class Boxes:
         """People of each sensitive value in each of so many groups: float array (groups, sensitive values + 1).
 
         `sets`: as of `chances`; `weigh(chances)`: from how likely the people of boxes are in each set, an array (boxes,
-        sets) per attribute, how likely in each group, (boxes, groups).
+        sets) per attribute, one after the other and its own to change, how likely in each group, (boxes, groups).
         """
         tables = self.chances(sets)
         total, step = np.zeros((groups, self.counts.shape[1])), max(1, _CELLS // groups)
         for begin in range(0, len(self.counts), step):
             boxes = slice(begin, begin + step)
-            weights = weigh([table[self.labels[name][boxes]] for name, table in tables.items()])
+            weights = weigh(table[self.labels[name][boxes]] for name, table in tables.items())
             total += weights.T @ self.counts[boxes]
         return total
 
