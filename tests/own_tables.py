@@ -15,7 +15,7 @@ KINDS = {
     "one-category": {"quasi-identifier": {"region": 1}, "sensitive": {"illness": 1}},
     "many-columns": {  # several of them sensitive
         "quasi-identifier": {"age": (20, 60), "region": 3, "plan": 2},
-        "sensitive": {"ill": (0, 1), "visits": (0, 9), "illness": 4},
+        "sensitive": {"visits": (0, 40), "ill": (0, 1), "illness": 4},
         "neutral": {f"answer {i}": (0, 9) if i % 2 else 3 for i in range(56)},
     },
 }  # fmt: skip
@@ -46,9 +46,9 @@ def write(folder, name):
     return folder / name / f"{name}.toml"
 
 
-def drafted(folder):
+def drafted(folder, sensitive=("illness", "visits")):
     """A table of which a tenth of two numbers is missing, whole ones of 60 different values and decimals, described by
-    `privnb new` and confirmed by an owner to whom one more column is sensitive: the path of its description.
+    `privnb new` and confirmed by an owner who says which columns are sensitive: the path of its description.
     """
     draw, records = np.random.default_rng(11), 120
     columns = {
@@ -65,7 +65,7 @@ def drafted(folder):
     (folder / "gaps.csv").write_text("".join(",".join(row) + "\n" for row in rows))
     path = draft(folder / "gaps.csv", folder=folder)
     text = path.read_text().replace("draft = true\n", "")
-    for name in ("illness", "visits"):
+    for name in sensitive:
         head, role, rest = text.partition(f'[columns.{name}]\nrole = "')
         text = head + role + "sensitive" + rest.removeprefix("quasi-identifier")
     path.write_text(text)
