@@ -85,7 +85,7 @@ dataset._loaded = _made_once(dataset._loaded)
 collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run them
 
 SLOWEST = [
-    "test_own_tables.py", "test_notebooks_adult.py", "test_notebooks.py", "test_explorer_browser.py",
+    "test_own_tables.py", "test_notebooks.py", "test_notebooks_adult.py", "test_explorer_browser.py",
     "test_report.py", "test_spark.py", "test_payloads.py", "test_weka.py", "test_every_sanitizer.py",
     "test_brickell_shmatikov.py", "test_sramka.py", "test_family.py", "test_pages_live.py", "test_rows.py",
     "test_places.py", "test_numbers.py", "test_contracts.py", "test_store.py", "test_keep.py", "test_wheel.py",

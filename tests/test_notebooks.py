@@ -1,5 +1,5 @@
-"""The notebooks: their form; the real job on a made-up table, and a scan of all that it leaves. Its other half is
-test_notebooks_adult.py, so that two workers share it."""
+"""The notebooks: their form; all of them on a made-up table, a scan of all that they leave, their pages in a browser.
+Those with cells of the papers' table run on it in test_notebooks_adult.py."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import answers
 import nbformat
+import one_process
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
@@ -34,6 +35,7 @@ OWN = [
     "16_results_and_tables",
     "17_my_own_k",
 ]
+IN_KERNELS = ["03_utility", "09_explore"]  # which has workers of its own, and widgets
 every = pytest.mark.parametrize("path", [*NOTEBOOKS, YOURS], ids=lambda path: path.stem)
 
 
@@ -79,10 +81,20 @@ def test_the_least_number_of_people_that_is_shown_is_a_parameter(path):
 
 @pytest.fixture(scope="module")
 def clinic(tmp_path_factory, kernel):
-    """The report of the made-up table, built as `privnb report --notebook` builds it of all notebooks by name."""
-    out = tmp_path_factory.mktemp("clinic") / "report"
-    every = [path.stem for path in NOTEBOOKS]
-    report.build(out, every, {"DATASET": str(CLINIC), "K": "5, 20", "EPSILON": "0.5, 0.1", "SEEDS": 2})
+    """The report of the made-up table, of all notebooks by name, in one process."""
+    # Miners that learn, and the steps of delta that a notebook has by itself: Adult's report has those of l.
+    few = {"K": "5, 20", "EPSILON": "0.5", "L": "2", "T": "0.3", "SEEDS": 2, "QUERIES": 100, "MADE_UP": 2000}
+    asked = few | {"DATASET": str(CLINIC), "MINERS": "majority, naive Bayes, decision tree"}
+    out, every = tmp_path_factory.mktemp("clinic") / "report", [path.stem for path in NOTEBOOKS]
+    return one_process.build(out, notebooks=every, parameters=asked)
+
+
+@pytest.fixture(scope="module")
+def in_kernels(tmp_path_factory, kernel):
+    """Some of them as `privnb report --notebook` builds their report."""
+    out = tmp_path_factory.mktemp("kernels") / "report"
+    few = {"K": "5", "EPSILON": "0.5", "MINERS": "majority, decision stump", "SEEDS": 1}
+    report.build(out, IN_KERNELS, {"DATASET": str(CLINIC)} | few)
     return out
 
 
@@ -134,15 +146,17 @@ def test_each_page_answers_first_with_a_number_in_forty_words(clinic):
     answers.check(clinic)
 
 
-def test_nothing_of_the_clinics_people_is_shown(clinic):
+def test_nothing_of_the_clinics_people_is_shown(clinic, in_kernels):
     dataset = load(CLINIC)
     canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
     released = [s.sanitize(dataset, rng=1).table for s in studies.sramka_sanitizers(k="5, 20")]
-    assert leaks.scan_report(clinic, original=dataset.table, canaries=canaries, released=released) == []
+    for made in (clinic, in_kernels):
+        assert leaks.scan_report(made, original=dataset.table, canaries=canaries, released=released) == []
 
 
-def test_executed_notebooks_carry_no_widgets_and_no_paths(clinic):
-    for path in (clinic / "notebooks").glob("*.ipynb"):
+def test_executed_notebooks_carry_no_widgets_and_no_paths(clinic, in_kernels):
+    assert sorted(path.stem for path in (in_kernels / "notebooks").iterdir()) == IN_KERNELS
+    for path in [*(clinic / "notebooks").glob("*.ipynb"), *(in_kernels / "notebooks").glob("*.ipynb")]:
         text = path.read_text(encoding="utf-8")
         assert "widgets" not in json.loads(text)["metadata"]
         assert str(Path(__file__).parent.parent) not in text
@@ -158,3 +172,45 @@ def test_the_scan_would_see_a_record(clinic, tmp_path):
     planted.write_text(page.replace("</main>", row + "</main>"), encoding="utf-8")
     assert row in planted.read_text(encoding="utf-8")
     assert leaks.scan(planted, original=dataset.table)
+
+
+def test_every_risk_has_its_baseline(clinic):
+    """Baseline and interval stand beside each number that says what an adversary reaches; gains are exact."""
+    results = report.read(clinic / "results.csv")
+    risks = results[
+        (results.better == "lower") & results.measure.str.match("anti|reidentification|accuracy|knowledge|unique")
+    ]
+    risks = risks[(risks.miner != "average") & risks.value.notna()]
+    sampled = risks[~risks.measure.str.contains("_gain")]
+    assert sampled.low.notna().all()
+    assert sampled.high.notna().all()
+    withheld = risks.measure.str.startswith("anti")
+    assert risks[~withheld].baseline.notna().all()
+
+
+def test_the_index_is_two_screens(clinic, offline):
+    offline.page.set_viewport_size({"width": 1280, "height": 900})
+    offline.page.goto((clinic / "index.html").as_uri())
+    more = max(0, len([*(clinic / "notebooks").iterdir()]) - 13)  # pages since the limits were set: a sentence each
+    assert offline.page.evaluate("document.documentElement.scrollHeight") <= 1800 + 60 * more
+    assert len(offline.page.locator("body").inner_text().split()) <= 900 + 30 * more
+    sentences = offline.page.locator(".contents p").all_inner_texts()
+    assert len(sentences) == len([*(clinic / "notebooks").iterdir()])
+    assert max(map(answers.words, sentences)) <= 25
+    assert not any("..." in sentence for sentence in sentences)
+    offline.page.emulate_media(media="print")
+    offline.page.set_viewport_size({"width": 703, "height": 900})
+    assert offline.page.locator(".decision").bounding_box()["height"] <= 1032, "A4 less its margins"
+
+
+def test_pages_draw_without_a_network_and_say_their_answer_on_the_first_screen(clinic, offline):
+    offline.page.set_viewport_size({"width": 1280, "height": 900})
+    for name in ["index", *(path.stem for path in (clinic / "notebooks").iterdir())]:
+        offline.page.goto((clinic / f"{name}.html").as_uri())
+        figures = offline.page.locator("figure.chart svg:visible")
+        assert figures.count() >= 1
+        assert all(figures.nth(i).bounding_box()["height"] > 50 for i in range(figures.count()))
+        first = offline.page.locator(".verdict" if name == "index" else ".lead").bounding_box()
+        assert first["y"] + first["height"] < 900, name
+    assert offline.outside == []
+    assert offline.errors == []
