@@ -159,6 +159,7 @@ def test_executed_notebooks_carry_no_widgets_and_no_paths(clinic, in_kernels):
     for path in [*(clinic / "notebooks").glob("*.ipynb"), *(in_kernels / "notebooks").glob("*.ipynb")]:
         text = path.read_text(encoding="utf-8")
         assert "widgets" not in json.loads(text)["metadata"]
+        assert " at 0x" not in text, "an object without words"
         assert str(Path(__file__).parent.parent) not in text
 
 

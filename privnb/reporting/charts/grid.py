@@ -187,11 +187,14 @@ def _among(data, rows, place, of):
 class _Tables:
     """Tables that unfold, one per series."""
 
-    def __init__(self, html):
-        self.html = html
+    def __init__(self, folded):
+        self.folded = folded
+
+    def __repr__(self):
+        return f"tables of {len(self.folded)} series"
 
     def _repr_html_(self):
-        return self.html
+        return "\n".join(self.folded)
 
 
 def every_number(steps, results, measures):
@@ -219,4 +222,4 @@ def every_number(steps, results, measures):
         + "</details>"
         for series, part in rows.groupby("series", sort=False)
     ]
-    return _Tables("\n".join(folded))
+    return _Tables(folded)
