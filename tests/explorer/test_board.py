@@ -498,6 +498,16 @@ def test_of_two_seeds_the_plane_shows_the_one_that_the_panels_tell(make):
     assert "seed 2" in page(board, "listed")
 
 
+def test_what_stays_is_put_aside_once_so_that_no_key_press_waits_while_it_is_looked_through(make, monkeypatch):
+    frozen = []
+    monkeypatch.setattr(
+        module, "gc", SimpleNamespace(get_freeze_count=lambda: len(frozen), freeze=lambda: frozen.append(1))
+    )
+    make()
+    make()
+    assert frozen == [1]
+
+
 # --- the gauges ---
 
 
