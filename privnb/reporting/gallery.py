@@ -90,7 +90,8 @@ def made_up(dataset, people=3, *, originals=(), rng=0):
         if kinds and turn < ROUNDS / 2:
             alike = combinations(pd.concat([dataset.table[kinds], drawn[kinds]])).index
             nobody &= np.bincount(alike[: len(dataset)], minlength=alike.max() + 1)[alike[len(dataset) :]] >= LIMIT
-        nobody[nobody] = ~persons_own(drawn[nobody], originals)
+        for shown in (drawn, _masked(dataset, drawn)):  # what is left of a row may be somebody's as well
+            nobody[nobody] = ~persons_own(shown[nobody], originals)
         found = pd.concat([found, drawn[nobody]]).drop_duplicates(names)
         if len(found) >= people:
             found = found.head(people).reset_index(drop=True)
@@ -174,18 +175,25 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
                 for name in names
             }).reindex(of_them)  # fmt: skip
         found[called] = cells.mask(cells == found["made up"], SAME)
-    table = pd.concat(found).swaplevel().sort_index(level=0, sort_remaining=False)
+    table = _masked(dataset, pd.concat(found).swaplevel().sort_index(level=0, sort_remaining=False))
     lacking, own = table.isna().all(axis=1), persons_own(table.fillna(""), originals)
     table[own] = ""
     table.loc[lacking | own, names[0]] = np.where(own, "not shown: few have this", "not in the sample")[lacking | own]
-    for name in (name for name in names if dataset.schema[name].domain.of_records):
-        having_it = dataset.table[name].value_counts()
-        rare = {*dataset.schema[name].domain.values} - {*having_it.index[having_it >= LIMIT]}
-        table[name] = table[name].mask(table[name].isin(rare), "of few people")
     table = table.fillna("").rename(lambda i: f"person {i - len(dataset) + 1}", level=0)
     table = table if people > 1 else table.droplevel(0)
     who = f"{people} made-up people" if people > 1 else "A made-up person"
     return Page(table, f"{who} under {len(sanitizers)} sanitizers")
+
+
+def _masked(dataset, table):
+    """A table without values that were read from the records and that few people have."""
+    table = table.copy()
+    for name in (each.name for each in dataset.schema.attributes if each.name in table and each.domain is not None):
+        if dataset.schema[name].domain.of_records:
+            having_it = dataset.table[name].value_counts()
+            rare = {*dataset.schema[name].domain.values} - {*having_it.index[having_it >= LIMIT]}
+            table[name] = table[name].mask(table[name].isin(rare), "of few people")
+    return table
 
 
 def _protected(dataset):
