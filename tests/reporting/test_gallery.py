@@ -168,3 +168,19 @@ def test_no_value_of_few_people_is_shown_of_a_domain_that_was_read_from_the_reco
     shown = gallery.side_by_side(dataset, asked, people=5).table.to_string()
     assert "of few people" in shown
     assert "Hamlet" not in shown
+
+
+def test_nobody_is_shown_whose_other_values_are_somebodys_once_a_rare_one_is_hidden(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw = np.random.default_rng(2)
+    rows = [
+        f"Hamlet {n % 40},{draw.integers(20, 90)},{'fm'[n % 2]},{draw.integers(3)},{'abc'[draw.integers(3)]},x{n % 4}"
+        for n in range(300)
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(["town,age,sex,rooms,job,ill", *rows]))
+    assert main(["new", "people.csv", "--sensitive", "ill", "--confirm"]) == 0
+    dataset, (originals, *_) = load("people", records=100), leak_scan.protected(find("people"))
+    for seed in range(8):
+        shown = gallery.side_by_side(dataset, [Mondrian(KAnonymity(5))], of="people", rng=seed).table
+        assert "of few people" in shown.to_string()
+        assert not leaks.persons_own(shown, originals).any()
