@@ -45,6 +45,7 @@ def described(sanitizers):
 
 
 MOST = 100  # people who are made up
+SHOWN = Role.QUASI_IDENTIFIER, Role.SENSITIVE
 SAME = "="  # a cell as the person has it
 ROUNDS = 100  # of ten draws; in the first half only of categories that many share
 
@@ -79,7 +80,7 @@ def made_up(dataset, people=3, *, originals=(), rng=0):
     expect.all_of("originals", originals, Original)
     if not (expect.is_whole(people) and 1 <= people <= MOST):
         raise ValueError(f"people must be a number of made-up people, 1 to {MOST}, got {expect.found(people)}.")
-    names = dataset.schema.quasi_identifiers
+    names, shown = dataset.schema.quasi_identifiers, dataset.schema.names(*SHOWN)
     generator, kinds = np.random.default_rng(rng), [name for name in names if not dataset.schema[name].numeric]
     values = {name: _in_public(dataset, name) for name in dataset.table}
     found = dataset.table.iloc[:0]
@@ -90,8 +91,8 @@ def made_up(dataset, people=3, *, originals=(), rng=0):
         if kinds and turn < ROUNDS / 2:
             alike = combinations(pd.concat([dataset.table[kinds], drawn[kinds]])).index
             nobody &= np.bincount(alike[: len(dataset)], minlength=alike.max() + 1)[alike[len(dataset) :]] >= LIMIT
-        for shown in (drawn, _masked(dataset, drawn)):  # what is left of a row may be somebody's as well
-            nobody[nobody] = ~persons_own(shown[nobody], originals)
+        for each in (drawn, _masked(dataset, drawn[shown])):  # what is left of a row may be somebody's as well
+            nobody[nobody] = ~persons_own(each[nobody], originals)
         found = pd.concat([found, drawn[nobody]]).drop_duplicates(names)
         if len(found) >= people:
             found = found.head(people).reset_index(drop=True)
@@ -150,7 +151,7 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
     anybody = [replace(each, domain=None) if each.role is Role.PERSON else each for each in dataset.schema.attributes]
     schema = replace(dataset.schema, attributes=tuple(anybody))  # whoever is made up has a key that nobody can have
     joined = Dataset(f"{dataset.name} and {people} made-up people", together, schema, dataset.hierarchies)
-    names, of_them = dataset.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE), range(len(dataset), len(joined))
+    names, of_them = dataset.schema.names(*SHOWN), range(len(dataset), len(joined))
     written = {name: _written(dataset.schema[name], persons[name]) for name in names}
     found = {"made up": pd.DataFrame(written).set_axis(of_them)}
     for sanitizer in track(sanitizers, "side by side"):
@@ -186,13 +187,12 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
 
 
 def _masked(dataset, table):
-    """A table without values that were read from the records and that few people have."""
+    """A table of the columns that are `SHOWN`, without values that were read from the records and that few have."""
     table = table.copy()
-    for name in (each.name for each in dataset.schema.attributes if each.name in table and each.domain is not None):
-        if dataset.schema[name].domain.of_records:
-            having_it = dataset.table[name].value_counts()
-            rare = {*dataset.schema[name].domain.values} - {*having_it.index[having_it >= LIMIT]}
-            table[name] = table[name].mask(table[name].isin(rare), "of few people")
+    for name in (name for name in table if dataset.schema[name].domain.of_records):
+        having_it = dataset.table[name].value_counts()
+        rare = {*dataset.schema[name].domain.values} - {*having_it.index[having_it >= LIMIT]}
+        table[name] = table[name].mask(table[name].isin(rare), "of few people")
     return table
 
 
