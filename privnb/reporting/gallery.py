@@ -63,7 +63,7 @@ def made_up(dataset, people=3, *, originals=(), rng=0):
     people : int
         How many, 1 to 100.
     originals : sequence of leaks.Original
-        Further records, of which nobody is shown.
+        Further records, of which nobody is shown, nor anybody whose values are so once rare ones are hidden.
     rng : int or Generator
 
     Returns

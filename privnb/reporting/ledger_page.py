@@ -29,7 +29,7 @@ MEANINGS = {
     "not reproducible": "no reading of the paper is known that gives this number; the note says why",
     "out of scope": "nothing in the package measures it; the note says why",
 }
-OFF = {"within": "within the tolerance", "differs": "off by more than the tolerance"}  # after a number
+IN_WORDS = {"within": "within the tolerance", "differs": "off by more than the tolerance"}  # after a number
 HERE, FULL, NOT_RUN, OUT = "measured here", "measured by a longer run", "not measured in this run", "out of reach"
 GROUPS = {
     HERE: "this run measured it",
@@ -93,7 +93,7 @@ def of_notebooks(compared):
         for (notebook, source, title), own in rows.groupby(["notebook", "source", "block"], sort=False):
             counts = own["status"].value_counts().to_dict()
             block = {"title": title, "anchor": _anchor(source, title), "paper": _cited(PAPERS[source])}
-            block["counts"] = [f"{counts[status]} {OFF.get(status, status)}" for status in STATUSES if status in counts]
+            block["counts"] = [f"{counts[status]} {IN_WORDS.get(status, status)}" for status in STATUSES if status in counts]
             found.setdefault(notebook, []).append(block)
     return found
 
