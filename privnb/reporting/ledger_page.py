@@ -93,7 +93,9 @@ def of_notebooks(compared):
         for (notebook, source, title), own in rows.groupby(["notebook", "source", "block"], sort=False):
             counts = own["status"].value_counts().to_dict()
             block = {"title": title, "anchor": _anchor(source, title), "paper": _cited(PAPERS[source])}
-            block["counts"] = [f"{counts[status]} {IN_WORDS.get(status, status)}" for status in STATUSES if status in counts]
+            block["counts"] = [
+                f"{counts[status]} {IN_WORDS.get(status, status)}" for status in STATUSES if status in counts
+            ]
             found.setdefault(notebook, []).append(block)
     return found
 
