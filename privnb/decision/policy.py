@@ -7,7 +7,7 @@ import numpy as np
 from privnb.decision.points import AXES, ORIGINAL, check_points
 from privnb.evaluation.combinations import FLOOR
 from privnb.microdata import expect
-from privnb.sanitizers.catalogue import group
+from privnb.sanitizers.catalogue import references
 
 SHARE = 0.2  # of the way to the original's privacy loss, unless the owner accepts another one
 
@@ -85,7 +85,7 @@ def ends(axis, releases):
 
 def _both(releases):
     """By axis the harmless end: the release without quasi-identifiers, and the original."""
-    ends = releases[(releases.sanitizer.map(group) == "the ends") & (releases.sanitizer != ORIGINAL)]
+    ends = releases[releases.sanitizer.isin(references()) & (releases.sanitizer != ORIGINAL)]
     return {"privacy": ends[ends.parameters == ""], "utility": releases[releases.sanitizer == ORIGINAL]}
 
 

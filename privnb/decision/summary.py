@@ -11,7 +11,7 @@ from privnb.evaluation.results import KEY, MADE, SETTING, as_shares, over_seeds,
 from privnb.measures.base import facts, state
 from privnb.microdata import expect
 from privnb.microdata.numerals import percent
-from privnb.sanitizers.catalogue import group
+from privnb.sanitizers.catalogue import references
 
 state(
     "reservations",
@@ -164,7 +164,7 @@ def summary(results):
     rows = as_shares(over_seeds(rows.drop_duplicates(KEY)))  # notebooks may ask for the same number
     of_it = rows[(rows[SETTING] == (chosen[SETTING] if chosen.sanitizer != NONE else [ORIGINAL, ""])).all(axis=1)]
     rows, guessed = _as_on_the_card(rows, of_it)
-    ends = rows[rows.sanitizer.map(group) == "the ends"]
+    ends = rows[rows.sanitizer.isin(references())]
     sides = {
         "original": rows[rows.sanitizer == ORIGINAL],
         "release": rows[(rows.sanitizer == chosen.sanitizer) & (rows.parameters == chosen.parameters)],

@@ -21,6 +21,7 @@
 One module: rows are made, joined, averaged and withheld by the columns of this table.
 """
 
+from collections import Counter
 from functools import partial
 from itertools import chain, groupby
 
@@ -136,11 +137,11 @@ def full_name(row):
 
 def setting_names(rows):
     """What a person calls the release of each row: with all its parameters where the main one is that of another."""
-    short, seen = [setting_name(row) for row in rows.itertuples()], {}
-    for name, key in zip(short, rows[SETTING].itertuples(index=False), strict=True):
-        seen.setdefault(name, set()).add(key)
-    every = zip(short, rows.itertuples(), strict=True)
-    return [name if len(seen[name]) == 1 else full_name(row) for name, row in every]
+    own = {(row.sanitizer, row.parameters): row for row in rows[[*SETTING, "parameter", "bound"]].itertuples()}
+    short = {key: setting_name(row) for key, row in own.items()}
+    many = Counter(short.values())
+    names = {key: name if many[name] == 1 else full_name(own[key]) for key, name in short.items()}
+    return [names[key] for key in zip(*(rows[column] for column in SETTING), strict=True)]
 
 
 def main_parameter(sanitizer):

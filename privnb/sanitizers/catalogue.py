@@ -69,6 +69,11 @@ def group(name):
     return "the ends" if kind.reference else GROUPS.get(kind.treatment, f"{kind.treatment} values")
 
 
+def references():
+    """The names of the sanitizers whose releases all others lie between, "the ends"."""
+    return [name for name, kind in kinds().items() if kind.reference]
+
+
 def groups(names):
     """The `group`s of sanitizers by name, each once: the ends first, then those of `GROUPS`, then others."""
     found, order = dict.fromkeys(map(group, names)), ["the ends", *GROUPS.values()]

@@ -32,6 +32,7 @@ import pandas as pd
 HERE = Path(__file__).parent
 K, MOST, FIVE = 5, 6, 5  # of a release; quasi-identifiers; releases per table
 SAMPLE = 200  # records of a report
+TOGETHER = 8  # tables whose reports are made in one process
 # What a draft says that a column is: where its reason begins so, or what it has.
 SAID = {
     "dates": "date", "times of the day": "time", "years": "year", "a coordinate": "coordinate", "free text": "text",
@@ -197,8 +198,10 @@ def sanitizers():
     yield family.RandomizedResponse(1.0)
 
 
-def steps(file, truth, place, asked):
-    """The steps of a table: tuples of a step, its status, a note, and the seconds of the processor."""
+def steps(file, truth, place, asked, requests):
+    """The steps of a table: tuples of a step, its status, a note, and the seconds of the processor. Its report is put
+    among the `requests`, see `reported`.
+    """
 
     def run(step, work):
         begun = time.process_time()
@@ -239,7 +242,7 @@ def steps(file, truth, place, asked):
             break
         made += run(repr(sanitizer), lambda: verified(sanitizer, data, reader)) == "ok"  # noqa: B023
     if asked.reports:
-        run("report", lambda: reported(path, place, min(len(data), SAMPLE)))
+        requests[file.stem] = place, path, min(len(data), SAMPLE)
     return found
 
 
@@ -263,15 +266,29 @@ def checked(main, path):
         raise Wrong(errors.getvalue() or out.getvalue())
 
 
-def reported(path, place, records):
+def reported(requests):
+    """The reports that are asked for, `{table: (folder, description file, records)}`, in one process as long as they
+    are made: `{table: (status, note)}`.
+    """
     from privnb.microdata.processes import ENVIRONMENT
 
-    asked = json.dumps({"parameters": {"DATASET": str(path), "RECORDS": records}})
-    command = [sys.executable, str(HERE.parent / "one_process.py"), str(place / "report"), asked]
+    found, left = {}, dict(requests)
     # As in the tests: by this environment all is computed there, and no worker is started, which takes as long again.
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | ENVIRONMENT)
-    if done.returncode:
-        raise Wrong(done.stderr.partition("nanobind: ")[0][-1500:])  # which ends with what DuckDB leaves behind
+    environment = os.environ | ENVIRONMENT
+    while left:
+        pairs = []
+        for place, path, records in left.values():
+            asked = json.dumps({"parameters": {"DATASET": str(path), "RECORDS": records}})
+            pairs += [str(place / "report"), asked]
+        command = [sys.executable, str(HERE.parent / "one_process.py"), *pairs]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        while left and (left[name := next(iter(left))][0] / "report" / "index.html").exists():
+            found[name] = "ok", ""
+            del left[name]
+        if left:  # which ends with what DuckDB leaves behind
+            found[name] = "wrong", done.stderr.partition("nanobind: ")[0][-1500:]
+            del left[name]
+    return found
 
 
 def main(arguments):
@@ -283,16 +300,21 @@ def main(arguments):
     parser.add_argument("--reports", action="store_true")
     asked = parser.parse_intermixed_args(arguments)
     truth = pd.read_csv(HERE / "public_tables.csv", dtype=str)
+    own = {name: rows for name, rows in truth.groupby("table", sort=False) if name in (asked.table or [*truth.table])}
     rows = []
-    for name, own in truth.groupby("table", sort=False):
-        if asked.table and name not in asked.table:
-            continue
-        right = {column: kinds.split("|") for column, kinds in zip(own["column"], own["kinds"], strict=True)}
-        with tempfile.TemporaryDirectory() as place:
-            for step in steps(asked.folder / f"{name}.csv", right, Path(place), asked):
-                rows.append((name, *step))
-                if step[1] != "ok":
-                    print(name, *step[:3], sep=" | ", flush=True)
+    for begin in range(0, len(own), TOGETHER):
+        with tempfile.TemporaryDirectory() as folder:
+            made, requests = [], {}
+            for name in [*own][begin : begin + TOGETHER]:
+                right = {column: kinds.split("|") for column, kinds in own[name][["column", "kinds"]].to_numpy()}
+                place = Path(folder) / name
+                place.mkdir()
+                made += [(name, *step) for step in steps(asked.folder / f"{name}.csv", right, place, asked, requests)]
+            made += [(name, "report", *said, 0.0) for name, said in reported(requests).items()]
+        for name, step, status, note, _ in made:
+            if status != "ok":
+                print(name, step, status, note, sep=" | ", flush=True)
+        rows += made
         if asked.out:
             table(rows).to_csv(asked.out, index=False)
     print(summary(table(rows), truth))

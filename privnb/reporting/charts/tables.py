@@ -47,7 +47,7 @@ def table(results, *, rows="setting", columns="miner"):
     pairs = zip(shown.measure, shown.baseline, strict=True)
     shown["cell"], shown["guess"] = written, [facts(name).bare(base) if pd.notna(base) else "" for name, base in pairs]
     shown["measure"] = shown.measure.map(lambda name: facts(name).label)
-    shown["sanitizer"] = shown.sanitizer.map(catalogue.title)
+    shown["sanitizer"] = shown.sanitizer.map({name: catalogue.title(name) for name in shown.sanitizer.unique()})
     rows, columns = ([names] if isinstance(names, str) else list(names) for names in (rows, columns))
     per_row, per_column = ((shown.groupby(names).baseline.nunique() <= 1).all() for names in (rows, columns))
     if not (per_row or per_column):
