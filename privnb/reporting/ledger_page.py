@@ -22,11 +22,12 @@ PAPERS = {
 }
 MEANINGS = {
     "exact": "every printed digit is met",
-    "within": "off by no more than the tolerance, which was written down before the run",
+    "within": "off by no more than the tolerance, ±, which was written down before the run",
     "differs": "off by more than the tolerance; the note gives the reason where it is known",
     "withheld": "measured, and not shown because it would tell a count of few people",
     "not run": "this run did not measure it",
-    "not reproducible": "no reading of the paper is known that gives this number; the note says why",
+    "not reproducible": "no reading of the paper is known that gives this number; the note says why, and what was measured "
+    "instead stands there",
     "out of scope": "nothing in the package measures it; the note says why",
 }
 IN_WORDS = {"within": "within the tolerance", "differs": "off by more than the tolerance"}  # after a number
@@ -35,7 +36,7 @@ GROUPS = {
     HERE: "this run measured it",
     FULL: "a longer run measured it before; its numbers are shipped",
     NOT_RUN: "this run left it out; its note says what measures it",
-    OUT: "it cannot be measured, and the note says why",
+    OUT: "nothing measures it, and the note says why",
 }
 MEASURED = "measured"  # how the first reading of a cell is called
 
@@ -68,6 +69,8 @@ def make(templates, compared, shipped=None):
         groups=_groups(rows),
         counts=count(rows),
         total=len(rows),
+        printed=_printed(rows),
+        measured=_printed(rows[rows["place"] == HERE]),
         meanings=MEANINGS,
         dated=rows.loc[rows["place"] == FULL, full_profile.WHEN].drop_duplicates().to_dict("records"),
     )
@@ -124,8 +127,13 @@ def count(rows):
     }
 
 
+def _printed(rows):
+    """How many printed numbers these rows are about: of one there may be several readings."""
+    return len(rows[["source", "block", "row", "column"]].drop_duplicates())
+
+
 def _place(row):
-    if row["status"] in ("not reproducible", "out of scope"):
+    if row["status"] in ("not reproducible", "out of scope") and row["measured"] != row["measured"]:
         return OUT
     if row["date"]:
         return FULL
@@ -179,9 +187,11 @@ def _cell(row):
     """What a cell shows: the measured number, to the printed digits unless that would hide a difference."""
     shown = "" if row["measured"] != row["measured"] else _measured(row)
     spread = "" if row["lowest"] != row["lowest"] else f"from {row['lowest']:.6g} to {row['highest']:.6g}"
+    judged = row["status"] in IN_WORDS and row["tolerance"] > 0
     return {
         "number": shown,
         "status": row["status"],
+        "tolerance": f"±{row['tolerance']:,.6g}{row['unit']}" if judged else "",
         "place": row["place"],
         "full": bool(row["date"]),
         "spread": spread,

@@ -79,9 +79,9 @@ def test_a_cell_shows_the_measured_number_to_the_printed_digits_and_more_where_t
 
 def test_groups_and_statuses_are_counted_and_can_be_chosen():
     html = page(cells())
-    assert "4 of 7 printed numbers are measured here: 1 exact, 1 within, 1 differs, 1 withheld." in words(html)
+    assert "4 of 7 printed numbers are measured here, in 4 readings: 1 exact, 1 within, 1 differs, 1 withheld." in words(html)
     assert (
-        "Of the others, 1 were left out of this run: the full profile measures it ( privnb report -p PROFILE full , "
+        "Of the other readings 1 were left out of this run: the full profile measures it ( privnb report -p PROFILE full , "
         "for hours)" in words(html)
     )
     assert "and 2 are out of reach: the notes say why." in words(html)
@@ -91,6 +91,16 @@ def test_groups_and_statuses_are_counted_and_can_be_chosen():
     for name in [*CELL, *ledger_page.GROUPS]:  # each choice has its rule, or it would show everything
         assert f"main:has(#show-{name.replace(' ', '-')}:checked) td.cell:not(.{name.replace(' ', '-')})" in style
     assert set(ledger_page.MEANINGS) == set(ledger.STATUSES)
+    judged = dict(re.findall(r'status ([a-z-]+)">[^<]*</span> <span class="aside">(±[^<]*)</span>', html))
+    assert judged == {"within": "±0.02", "differs": "±0.02"}
+
+
+def test_a_number_of_several_readings_is_printed_once_and_what_no_reading_gives_may_be_measured():
+    again = cells(row="J48").assign(measured=0.3, status="not reproducible")
+    compared = pd.concat([cells(), cells(reading="Weka").iloc[:2], again.iloc[:1]])
+    said = words(page(compared))
+    assert "5 of 8 printed numbers are measured here, in 7 readings: 2 exact, 2 within, 1 differs, 1 not" in said
+    assert "and 2 are out of reach: the notes say why." in said
 
 
 def test_what_the_full_profile_measured_stands_where_this_run_measured_nothing():
@@ -169,5 +179,5 @@ def test_a_report_has_the_page_if_it_measured_a_printed_number(measured):
     assert ("ledger.html" in files) is measured
     assert ('href="ledger.html"' in files["index.html"]) is measured
     if measured:
-        assert "37 of 502 printed numbers are measured here: 37 exact." in words(files["ledger.html"])
+        assert "37 of 347 printed numbers are measured here, in 37 readings: 37 exact." in words(files["ledger.html"])
         assert "<script" not in files["ledger.html"]

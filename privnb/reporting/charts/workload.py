@@ -113,7 +113,7 @@ def printed(results, source, items):
     if rows.measured.isna().all():
         return say(
             "None of these settings was measured here as the paper did: with its table, its miner and all its records. "
-            "The ledger has the paper's numbers, and those of the full profile beside them."
+            "The ledger has the paper's numbers, and beside them what a longer run has measured."
         )
     shown = rows.assign(item=rows.item.str.removeprefix(items))
     return (

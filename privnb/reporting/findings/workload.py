@@ -59,9 +59,11 @@ def sanitized(sides):
 
 
 def ahead(sides):
-    """In how many releases of `both_sides` either side gains more than the other: a `Finding`."""
+    """In how many comparisons of `both_sides`, a release and a workload each, either side gains more than the other: a
+    `Finding`.
+    """
     known, subject = sanitized(sides), "The adversary gains more than the researcher, beyond the 95% interval"
-    return Finding.count(subject, known.more, "releases", beside={"less": f"{known.less.sum()}"})
+    return Finding.count(subject, known.more, "comparisons", beside={"less": f"{known.less.sum()}"})
 
 
 @of_results(otherwise=NOTHING)
