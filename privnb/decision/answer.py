@@ -133,6 +133,9 @@ def _of_what_else(content):
     if free:
         yield f"The policy sets no cap on {listed(free)}."
     for risk in content["risks"]:
+        if many := unsure(content, risk):
+            groups = f"{many} {'other ' if risk['caps'][0]['exceeded_in'] else ''}group{'s' * (many > 1)}"
+            yield f"Whether {risk['risk']} keeps its cap in {groups} is not known: the intervals reach above it."
         if certain := [f"{each['row']['target']} of {percent(each['value'])}" for each in risk["certain"]]:
             yield f"Certain: the {listed(certain)} of people."
         if (others := risk["others"]) and others["value"] is not None:
@@ -196,6 +199,24 @@ def _likely(number):
     if number is None or number["value"] is None:
         return False
     return number["value"] >= EVEN and number["value"] > (number["baseline"] or 0)
+
+
+def unsure(content, risk):
+    """Of how many groups a mean risk is measured below a cap that is kept on average, and its interval reaches above:
+    a whole number.
+
+    Parameters
+    ----------
+    content : dict
+        Of a card.
+    risk : dict
+        One of its risks.
+    """
+    caps = [cap["cap"] for cap in risk["caps"] if cap["statistic"] == "mean" and not cap["group"] and cap["kept"]]
+    groups = content["worst_groups"]["shown"] if caps else []
+    of_it = [each for each in groups if each["row"]["measure"] == f"{risk['risk'].replace('-', '_')}_risk"]
+    ends = [(each["value"], each["high"]) for each in of_it if each["high"] is not None]
+    return sum(value <= min(caps) + 1e-9 < high for value, high in ends)
 
 
 def lenient(cap):

@@ -10,7 +10,6 @@ from privnb.decision.points import ORIGINAL
 from privnb.evaluation.results import KEY, MADE, SETTING, as_shares, over_seeds, row, setting_name, tidy, whose
 from privnb.measures.base import facts, state
 from privnb.microdata import expect
-from privnb.microdata.numerals import percent
 from privnb.sanitizers.catalogue import references
 
 state(
@@ -96,6 +95,8 @@ QUESTIONS = (
 # Of a release whose cells need not be true nothing says how much detail it lost; the first of these that is there does.
 CHANGED = (("categories changed", "change_rate"), ("numbers moved", "mean_absolute_error"))
 READ = [*(name for *_, names in QUESTIONS for name in names), *(name for _, name in CHANGED)]
+# What a line is called of which numbers hold what others' records give, too.
+WHOLE = {"attribute_risk": "attribute: sensitive value guessed; baseline: from others' records"}
 WITHOUT = ("certainty_penalty",)  # measures that have no baseline of their own: the release without quasi-identifiers
 
 
@@ -172,10 +173,10 @@ def summary(results):
     }
     others = results[(results.dataset == chosen.dataset) & (results.measure == "guessed_without_them")]
     others = others[others.target == guessed.get("attribute_risk", "")].value.dropna()
-    beside = {"attribute_risk": f", which give {percent(others.iloc[0])}"} if len(others) else {}
+    without, beside = {"attribute_risk": others.iloc[0]} if len(others) else {}, {}
     if results[results.measure == "attribute_risk"].target.nunique() > 1:
-        beside = {measure: f"{beside.get(measure, '')} ({target})" for measure, target in guessed.items()}
-    lines = tuple(_line(*question, sides, beside) for question in QUESTIONS)
+        beside = {measure: f" ({target})" for measure, target in guessed.items()}
+    lines = tuple(_line(*question, sides, beside, without) for question in QUESTIONS)
     if chosen.sanitizer == NONE:
         return Summary("", chosen.reason, lines)
     reserved = results[results.measure == "reservations"]
@@ -205,8 +206,10 @@ def _of_the_worst(rows, of_it):
     return rows if worst is None else rows[rows.target == worst.target]
 
 
-def _line(kind, title, measures, sides, beside):
-    """`beside`: what is added to the title of a measure."""
+def _line(kind, title, measures, sides, beside, without):
+    """`beside`: what is added to the title of a measure. `without`: of one that counts what is more than a share, that
+    share, which the line's numbers then have in them, and its baseline is.
+    """
     if measures == ("certainty_penalty",):
         for other, name in CHANGED:
             if (changed := _number(_of(sides["release"], name))) is not None:
@@ -218,6 +221,10 @@ def _line(kind, title, measures, sides, beside):
     stated, found = facts(name), {side: _of(rows, name) for side, rows in sides.items()}
     baseline = _baseline(name, sides["release"] if len(found["release"]) else sides["original"], found["without"])
     numbers = {side: _number(found[side]) for side in ("original", "release")}
+    if name in without:
+        title, share = WHOLE[name], without[name]
+        numbers = {side: number and tuple(share + each for each in number) for side, number in numbers.items()}
+        baseline = (share, np.nan, np.nan)
     format = "{:%} of people" if found["original"].of.notna().any() else stated.format
     return Line(kind, title + beside.get(name, ""), format, stated.better, **numbers, baseline=baseline)
 

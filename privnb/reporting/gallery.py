@@ -20,7 +20,7 @@ from privnb.microdata.progress import track
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
 from privnb.microdata.sentences import Page, say
-from privnb.microdata.treatment import Rows
+from privnb.microdata.treatment import KINDS, Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
 from privnb.reporting import leak_scan
@@ -42,6 +42,16 @@ def described(sanitizers):
         pd.DataFrame(rows, columns=["sanitizer", "written", "what it does"]).set_index("sanitizer").rename_axis(None),
         f"{len(rows)} sanitizers",
     )
+
+
+def provenance(release):
+    """What stands beside a release, a line each: what made it, what is promised, and what was done to each column."""
+    expect.these(release=release)
+    said = release.provenance.public()
+    rows = [(name, said[name] or "none") for name in ("sanitizer", "claims", "promise", "rows", "use")]
+    rows += [(f"column {name}", f"{how}: {KINDS[how.kind]}") for name, how in release.provenance.columns.items()]
+    rows = [(name, ", ".join(each) if isinstance(each, list) else str(each)) for name, each in rows]
+    return Page(pd.DataFrame(rows, columns=["", "says"]).set_index(""), f"{len(rows)} lines")
 
 
 MOST = 100  # people who are made up

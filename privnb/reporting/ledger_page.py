@@ -26,8 +26,8 @@ MEANINGS = {
     "differs": "off by more than the tolerance; the note gives the reason where it is known",
     "withheld": "measured, and not shown because it would tell a count of few people",
     "not run": "this run did not measure it",
-    "not reproducible": "no reading of the paper is known that gives this number; the note says why, and what was measured "
-    "instead stands there",
+    "not reproducible": "no reading of the paper is known that gives this number, not even where one comes near; the "
+    "note says why",
     "out of scope": "nothing in the package measures it; the note says why",
 }
 IN_WORDS = {"within": "within the tolerance", "differs": "off by more than the tolerance"}  # after a number

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.decision.answer import EVEN, KEEPS, MEANS, RESERVED, lenient, with_interval
+from privnb.decision.answer import EVEN, KEEPS, MEANS, RESERVED, lenient, unsure, with_interval
 from privnb.decision.card import ENDING, check
 from privnb.decision.reasons import UNSAID
 from privnb.measures.base import facts
@@ -59,7 +59,7 @@ def page(card):
         said=[each for each in answer["sentences"] if each not in {*answer["worst"], *answer["reservations"]}],
         means=MEANS,
         even=percent(EVEN),
-        worst=[_worst(risk) for risk in content["risks"]],
+        worst=[_worst(content, risk) for risk in content["risks"]],
         risks=[_shown(risk, content) for risk in content["risks"]],
         beside=_beside(content["decision"]["beside"]),
         lost=[facts(name) for name in content["uses"]["by"]],
@@ -99,7 +99,7 @@ def measured(card):
     rows = [
         (risk["risk"], risk["asks"], _said(risk["mean"]), risk["counts"], _said(risk["worst_person"]),
          "; ".join(percent(cap["cap"]) for cap in risk["caps"]) or "none",
-         _verdict(risk))
+         _verdict(card.content, risk))
         for risk in card.content["risks"]
     ]  # fmt: skip
     return Page(pd.DataFrame(rows, columns=COLUMNS), "risks")
@@ -156,19 +156,19 @@ def _said(number):
     return "" if number is None else with_interval(number)
 
 
-def _verdict(risk):
-    caps = risk["caps"]
+def _verdict(content, risk):
+    caps, many = risk["caps"], unsure(content, risk)
     if not caps:
         return "unknown" if risk["unknown"] else "no cap"
     if not all(cap["kept"] for cap in caps):
         return "not kept"
-    over = max(len(cap["exceeded_in"]) for cap in caps)
-    if over:
-        return f"kept on average; measured above it in {over} group{'s' if over > 1 else ''}"
+    groups = {"measured above it in": max(len(cap["exceeded_in"]) for cap in caps), "not shown to be below it in": many}
+    if said := [f"{where} {count} group{'s' * (count > 1)}" for where, count in groups.items() if count]:
+        return f"kept on average; {', '.join(said)}"
     return "kept by a lenient reading" if any(lenient(cap) for cap in caps) else "kept"
 
 
-def _worst(risk):
+def _worst(content, risk):
     """A risk as its line at the top: whose is the largest, and what the policy says."""
     person, group = risk["worst_person"], risk["worst_group"]
     without = "" if person is None or person["baseline"] is None else f"{percent(person['baseline'])} without the file"
@@ -181,7 +181,7 @@ def _worst(risk):
         "group": _group_said(group) if group else _no_group(risk),
         "mean": risk["unknown"] if risk["mean"] is None else _mean_said(risk["mean"], risk["counts"]),
         "caps": "; ".join(caps) or "none",
-        "verdict": _verdict(risk),
+        "verdict": _verdict(content, risk),
     }
 
 
@@ -267,7 +267,7 @@ def _shown(risk, content):
     named = [_group_said(each) for each in groups[:WORST] if each["value"] > 0]
     gauges = [_gauge(risk, *each) for each in (("on average", mean, "mean"), ("worst-off person", worst, "largest"))]
     return {
-        **risk, "said": said, "named": named, "no_group": _no_group(risk), "verdict": _verdict(risk),
+        **risk, "said": said, "named": named, "no_group": _no_group(risk), "verdict": _verdict(content, risk),
         "gauges": [each for each in gauges if each], "caps_said": [_cap(cap) for cap in risk["caps"]],
     }  # fmt: skip
 

@@ -301,6 +301,25 @@ def test_what_stands_against_it_is_a_reservation_that_is_read_first(change, said
     assert answer.answer(content)["status"] == answer.BREAKS
 
 
+def test_groups_whose_intervals_reach_above_a_cap_are_counted_and_no_reservation(made):
+    content = plain(made[3].content)
+    (cap,) = content["risks"][1]["caps"]
+    cap |= {"cap": 0.05, "statistic": "mean", "group": ""}
+    group = {"measure": "attribute_risk", "group": "sex: F"}
+    content["worst_groups"]["shown"] = [
+        one(value) | {"high": high, "row": group} for value, high in ((0.2, 0.3), (0.04, 0.06), (0.01, 0.05))
+    ]
+    said = "Whether attribute keeps its cap in {} is not known: the intervals reach above it."
+    found = answer.answer(content)
+    assert said.format("1 group") in found["sentences"]
+    assert found["reservations"] == []
+    assert "kept on average; not shown to be below it in 1 group" in release_card.measured(Card(content))._repr_html_()
+    cap["exceeded_in"] = [one(0.2, group="sex: F")]
+    assert said.format("1 other group") in answer.answer(content)["sentences"]
+    cap["kept"] = False
+    assert "is not known" not in " ".join(answer.answer(content)["sentences"])
+
+
 def test_a_cap_on_a_mean_names_the_groups_that_exceed_it(made):
     path, found, results, _ = made
     own = results[(results.sanitizer == found.sanitizer) & (results.control == "")]

@@ -60,9 +60,10 @@ def lines(results):
     return {line.title: line for line in decision.summary(results).lines}
 
 
-def test_what_is_guessed_without_a_person_stands_in_the_line_of_what_is_guessed_beyond_it(results):
+def test_what_is_guessed_stands_beside_what_is_guessed_without_the_person(results):
     known = join(results, tidy(rows("Mondrian k=10", {"guessed_without_them": exact(0.33)})))
-    assert "attribute: sensitive value guessed beyond others' records, which give 33%" in lines(known)
+    line = lines(known)["attribute: sensitive value guessed; baseline: from others' records"]
+    assert [number[0] for number in (line.original, line.release, line.baseline)] == pytest.approx([0.83, 0.38, 0.33])
 
 
 def test_the_lines_of_a_decision(results):
@@ -182,6 +183,6 @@ def test_of_several_sensitive_attributes_that_stands_in_a_line_which_is_worst_in
     known = [*rows("Mondrian k=10", {"guessed_without_them": exact(0.1)})]
     known = tidy(known).assign(target=["income"])
     found = lines(join(results, tidy([*others, *sure]), known))
-    line = found["attribute: sensitive value guessed beyond others' records, which give 10% (income)"]
-    assert (line.original[0], line.release[0]) == (0.3, 0.2), "of job the original is worse, and the release better"
+    line = found["attribute: sensitive value guessed; baseline: from others' records (income)"]
+    assert (line.original[0], line.release[0]) == pytest.approx((0.4, 0.3)), "the original is worse of job"
     assert found["sensitive value guessed, worst-off person (job)"].release[0] == 1.0

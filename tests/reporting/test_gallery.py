@@ -126,6 +126,13 @@ def losses(adult):
     return gallery.losses(adult, k="2, 20", l="1.2", t="0.2")
 
 
+def test_what_stands_beside_a_release_is_said_in_words(adult):
+    page = gallery.provenance(KMember(2).sanitize(adult, rng=1))
+    html = page._repr_html_()
+    for said in ("KAnonymity(k=2)", "race", "suppressed: the record&#x27;s own value or *", "exact"):
+        assert said.replace("&#x27;", "'") in html.replace("&#x27;", "'").replace("&#39;", "'"), said
+
+
 def test_losses_by_every_bound(losses):
     assert losses.groupby("target").sanitizer.nunique().to_dict() == {"k": 5, "l": 5, "t": 5}
     shown, withheld = losses[losses.status == ""], losses[losses.status == "withheld"]

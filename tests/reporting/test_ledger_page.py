@@ -79,10 +79,11 @@ def test_a_cell_shows_the_measured_number_to_the_printed_digits_and_more_where_t
 
 def test_groups_and_statuses_are_counted_and_can_be_chosen():
     html = page(cells())
-    assert "4 of 7 printed numbers are measured here, in 4 readings: 1 exact, 1 within, 1 differs, 1 withheld." in words(html)
+    said = words(html)
+    assert "4 of 7 printed numbers are measured here, in 4 readings: 1 exact, 1 within, 1 differs, 1 withheld." in said
     assert (
-        "Of the other readings 1 were left out of this run: the full profile measures it ( privnb report -p PROFILE full , "
-        "for hours)" in words(html)
+        "Of the other readings 1 were left out of this run: the full profile measures it "
+        "( privnb report -p PROFILE full , for hours)" in said
     )
     assert "and 2 are out of reach: the notes say why." in words(html)
     choices = set(re.findall(r'id="show-([\w-]+)"', html)) - {"all"}

@@ -35,6 +35,16 @@ def test_nobody_who_guards_is_breached_afterwards(results):
     assert loss[AFTER].is_monotonic_increasing
 
 
+def test_who_is_breached_without_quasi_identifiers_is_the_baseline(results):
+    """By how common each value is: above the bound lies the commoner salary alone."""
+    _, guarded = results
+    rows = guarded[(guarded.measure == "wishes_breached") & (guarded.variant == BEFORE)]
+    shares = load("adult", records=1500).table["salary"].value_counts(normalize=True)
+    assert (shares > 0.7).sum() == 1
+    assert rows.baseline.tolist() == pytest.approx([shares.max()] * len(rows), abs=0.08)
+    assert (rows.baseline != rows.value).all()
+
+
 def test_what_is_said(results):
     own, guarded = results
     said = findings.own_wishes(own, (2, 20)).data + findings.own_wishes(guarded, (2, 20)).data

@@ -51,6 +51,7 @@ state(
     source="Xiao and Tao, SIGMOD 2006",
     unit="share of people",
     format="{:%} of people",
+    baseline="without quasi-identifiers",
     axis=False,
 )
 state(
@@ -187,11 +188,14 @@ def _check_shares(shares):
         raise ValueError(f"shares must be numbers above 0 and below 1, got {expect.found(shares)}.")
 
 
-def _share(measure, part, whole, fewest, add):
+def _share(measure, part, whole, fewest, add, without=np.nan):
+    """A row of a share; `without`: of how many it would be so without quasi-identifiers."""
     if not whole:
         return add(measure, np.nan, status="not possible", reason="nobody has a wish")
     share, *interval = withholding.share(int(part), int(whole), fewest)
-    return add(measure, share, interval=interval if np.isnan(share) else wilson(int(part), int(whole)))
+    baseline = np.nan if np.isnan(without) else withholding.share(int(without), int(whole), fewest)[0]
+    ends = interval if np.isnan(share) else wilson(int(part), int(whole))
+    return add(measure, share, interval=ends, baseline=baseline)
 
 
 def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
@@ -216,8 +220,9 @@ def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
     Returns
     -------
     DataFrame
-        By `bound`, the share: `wishes_breached` and `value_loss`, before and after. Where no generalization keeps the
-        bound the latter is missing, with its reason.
+        By `bound`, the share: `wishes_breached` and `value_loss`, before and after; baseline of the former before: who
+        is breached by how common each value is, in a release without quasi-identifiers. Where no generalization keeps
+        the bound the latter is missing, with its reason.
     """
     expect.these(dataset=dataset, fewest=fewest, seed=seed)
     expect.share("most", most)
@@ -232,8 +237,9 @@ def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
         wishes = np.where(draws < share, values, "")
         add = partial(_added, dataset, share, seed, target=secret)
         sure = breaches(tree, release.classes, values, wishes)
-        before = ((sure > most + 1e-12).sum(), (wishes != "").sum())
-        found.append(_share("wishes_breached", *before, fewest, partial(add, variant=BEFORE)))
+        known = breaches(tree, np.zeros_like(release.classes), values, wishes)
+        before, without = ((sure > most + 1e-12).sum(), (wishes != "").sum()), (known > most + 1e-12).sum()
+        found.append(_share("wishes_breached", *before, fewest, partial(add, variant=BEFORE), without))
         found.append(add("value_loss", 0.0, variant=BEFORE))
         try:
             made = guarded(release, tree, wishes, most=most)
