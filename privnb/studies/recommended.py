@@ -52,7 +52,9 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     whose = ", one per person" if dataset.schema.person is None else f" of {dataset.headcount:,} people"
     of_table = f"{len(dataset):,} records{whose}, {many} quasi-identifier{'s' * (many > 1)}."
     caps, certainty = found.decision.caps, found.decision.certainty
-    said = [of_table, caps, certainty, _instead(found.decision, dataset.schema), note.data if note else ""]
+    (first, _), *more = found.steps
+    tried = f"First {first.settings} settings were tried on {first.records:,} records." if more else ""
+    said = [of_table, tried, caps, certainty, _instead(found.decision, dataset.schema), note.data if note else ""]
     said = " ".join(filter(None, said))
     row = recommendation(found.results, found.decision.choice, found.decision.why, said)
     (original, bare), target, size = ends(), first_secret(dataset), profile_of(profile)

@@ -108,13 +108,13 @@ def caps(decision):
     near = _nearest(decision)
     order = list(dict.fromkeys([*near, *decision.releases.setting[decision.releases.sanitizer == ORIGINAL]]))
     rows = rows[rows.setting.isin(order)]
-    colours = alt.Scale(domain=[KEPT, BROKEN, UNKNOWN], range=[COLOURS[0], COLOURS[1], INK])
+    looks = {KEPT: (COLOURS[0], "circle"), BROKEN: (COLOURS[1], "triangle-up"), UNKNOWN: (INK, "cross")}
+    looks = {state: look for state, look in looks.items() if (rows.state == state).any()}
+    colours, shapes = (alt.Scale(domain=[*looks], range=[*each]) for each in zip(*looks.values(), strict=True))
     base = of_columns(rows, ["setting", "axis", "state", "said", "place", "low", "high", "cap"])
     y = alt.Y("setting:N", sort=order, title=None)
     state = alt.Color("state:N", scale=colours, title=None)
-    shape = alt.Shape(
-        "state:N", scale=alt.Scale(domain=colours.domain, range=["circle", "triangle-up", "cross"]), title=None
-    )
+    shape = alt.Shape("state:N", scale=shapes, title=None)
     span = alt.X("low:Q", title="share", axis=alt.Axis(format="~%", tickCount=4))
     panel = alt.layer(
         base.mark_rule(color=INK, strokeDash=[4, 3]).encode(x="max(cap):Q"),
