@@ -13,6 +13,7 @@ from markupsafe import Markup
 from privnb.decision.answer import EVEN, KEEPS, MEANS, RESERVED, lenient, unsure, with_interval
 from privnb.decision.card import ENDING, check
 from privnb.decision.reasons import UNSAID
+from privnb.evaluation.risks import linkability, membership
 from privnb.measures.base import facts
 from privnb.microdata.numerals import percent
 from privnb.microdata.sentences import Page, listed, say
@@ -90,6 +91,11 @@ def reserved(card):
     return say(f"{len(against)} reservation{'s' * (len(against) != 1)}.", [*against])
 
 
+# How many people a risk is measured of, where it is not of all.
+ASKED = {
+    "membership": f"At most {membership.SAMPLE:,} people of the table and as many others were asked about.",
+    "linkability": f"At most {linkability.SAMPLE:,} people were asked about.",
+}
 COLUMNS = ["risk", "asks", "on average", "what the average counts", "worst-off person", "cap", ""]
 
 
@@ -259,6 +265,8 @@ def _shown(risk, content):
         said.append(f"Certain: {many}.")
     if ceiling := risk["ceiling"]:
         said.append(f"No attack can exceed what the records themselves would tell: {_alone(ceiling)}.")
+    if risk["risk"] in ASKED and mean:
+        said.append(ASKED[risk["risk"]])
     if risk["risk"] == "membership":
         said.append("The number is for somebody who does not know yet who is in the table.")
         said.append("Who knows it already learns nothing more by this attack.")
