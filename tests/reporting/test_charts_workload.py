@@ -29,7 +29,7 @@ def test_figures_1_to_4():
     first = [row | {"target": "job"} for row in COMPARED if row["measure"] == "workload_gain"]
     chart = charts.compared(results(*first, *COMPARED, *other))
     title, explained, spec = said(chart)
-    assert title == f"{MORE}: 6 of 9 releases; less: 3"
+    assert title == f"{MORE}: 6 of 9 comparisons; less: 3"
     assert "95% intervals over people (one seed)" in explained
     # A column a data set, the workloads below each other.
     assert panels(chart) == [["toy", "workload: job"], ["other", "workload: pay"], ["toy", "workload: pay"]]
@@ -56,10 +56,10 @@ def diamonds(chart):
 def test_what_tells_nothing_is_not_counted_as_the_adversarys():
     rows = [adversary("k=2", 0.0), gain("k=2", -0.1), adversary("k=3", 0.01, chance=0.02), gain("k=3", -0.1)]
     title, _, _ = said(charts.compared(results(*rows)))
-    assert title == f"{MORE}: 0 of 2 releases; less: 0"
+    assert title == f"{MORE}: 0 of 2 comparisons; less: 0"
     rows[2] = adversary("k=3", 0.03, chance=0.02)
     title, _, _ = said(charts.compared(results(*rows)))
-    assert title == f"{MORE}: 1 of 2 releases; less: 0"
+    assert title == f"{MORE}: 1 of 2 comparisons; less: 0"
 
 
 def test_under_noise_the_best_miner_is_the_adversary():

@@ -48,7 +48,7 @@ COMPARED = (
 def test_what_is_kept_where_the_adversary_is_held_to_half():
     said = findings.adversary_and_researcher(results(*COMPARED))
     more = ahead(both_sides(results(*COMPARED)))
-    assert (more.number, more.beside["less"]) == ("2 of 3 releases", "1")
+    assert (more.number, more.beside["less"]) == ("2 of 3 comparisons", "1")
     whole = finding(said, "the original gives the researcher (tree)")
     assert [round(each, 3) for each in (whole.value, whole.low, whole.high)] == [0.02, 0.019, 0.021]
     assert (whole.beside["the adversary"], whole.beside["by chance"]) == (0.10, 0.03)
@@ -60,11 +60,11 @@ def test_what_is_kept_where_the_adversary_is_held_to_half():
     assert said.data.startswith(
         "With the adversary's gain at least halved, Mondrian, t = 0.2 keeps **60%** "
         "(95% interval 55% to 65%) of the researcher's gain on pay. The adversary gains more in **2 of 3 "
-        "releases**."
+        "comparisons**."
     )
     several = findings.adversary_and_researcher(results(*COMPARED, *({**row, "target": "post"} for row in COMPARED)))
     assert "the best releases keep **60%** (95% interval 55% to 65%) of the researcher's gain" in several.data
-    assert "on pay and 60% on post. The adversary gains more in **4 of 6 releases**." in several.data
+    assert "on pay and 60% on post. The adversary gains more in **4 of 6 comparisons**." in several.data
 
 
 def test_a_share_that_may_be_nothing_is_called_so():

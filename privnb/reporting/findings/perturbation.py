@@ -45,9 +45,8 @@ def perturbation(results, releases, recovered, people):
     if len(changed):
         best, linked = changed.loc[changed.value.idxmin()], f"{{:%}} of the {people:,} people"
         yield (
-            f"Of the {len(changed)} perturbed releases that are useful, {B}{setting_name(best)}{B} hides people best "
-            f"from linkage: {Finding.of(best, format=linked).text} are linked to their row, at {best.loss / most:.0%} "
-            f"of {scale}."
+            f"Of the {len(changed)} perturbed releases that are useful, {B}{setting_name(best)}{B} hides people best: "
+            f"linkage finds {Finding.of(best, format=linked).text}, at {best.loss / most:.0%} of {scale}."
         )
     others = useful[useful.sanitizer.map(catalogue.group) == "generalization"]
     if len(others):
