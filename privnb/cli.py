@@ -221,7 +221,7 @@ def new(args):
         f"{path.parent} also holds a copy of {args.file}, which later changes of that file do not reach. Git ignores "
         "that folder, because it holds people's data."
     )
-    return int(args.confirm and table.is_draft)
+    return _unconfirmed(args, table)
 
 
 def describe(args):
@@ -233,25 +233,36 @@ def describe(args):
     columns = table.seen(table.roles)
     width = max(len(each.name) for each in columns)
     for each in columns:
-        seen = f"{each.kind}, {each.different:,} different, {each.missing:,} missing: {each.examples}".rstrip(": ")
+        such = f"; such as {each.examples}" if each.examples else ""
+        seen = f"{each.kind}, {each.different:,} different, {each.missing:,} missing{such}"
         print(f"{each.name:<{width}}  {table.roles.chosen[each.name]:<16}  {seen}")
     print(*said, sep="\n")
     if args.confirm and not table.is_draft:
         print(f"The roles in {table.path.name} are confirmed.", unconfirmed(table.text))
         print(f"Next: `{shlex.quote(runs_as())} report --dataset {shlex.quote(args.name)}`.")
-    return int(args.confirm and table.is_draft)
+    return _unconfirmed(args, table)
+
+
+def _unconfirmed(args, table):
+    """1 where a table should be confirmed and cannot be, and says so; else 0."""
+    if still := args.confirm and table.is_draft:
+        print(f"privnb: {table.path.name} is not confirmed; what it lacks stands above.", file=sys.stderr)
+    return int(still)
 
 
 def _described(table, args):
     """The table with the roles that are given, which are written; and what stands out and is missing, sentences."""
     from privnb.microdata.roles import checked, parsed, parsed_days
-    from privnb.microdata.schema import Role
+    from privnb.microdata.schema import Role, SchemaError
+    from privnb.microdata.sentences import listed
 
     roles = table.roles
     if args.sensitive is not None:
         first, *more = [checked(name, roles.chosen) for name in names_in(args.sensitive)] or [""]
         roles = roles.sensitive(first).having(dict.fromkeys(more, Role.SENSITIVE))
     roles = roles.having(parsed(args.roles or "", roles.chosen))
+    if twice := [name for name in names_in(args.sensitive or "") if roles.chosen.get(name) is not Role.SENSITIVE]:
+        raise SchemaError(f"{listed(twice)}: sensitive by --sensitive, and not by --roles. Say one of the two.")
     roles = replace(roles, days={**roles.days, **parsed_days(args.days or "", roles.chosen)})
     if args.confirm and not roles.names(Role.PERSON):
         roles = roles.person("")
@@ -278,7 +289,7 @@ def decide(args):
     from privnb.decision import policies
     from privnb.microdata.dataset import load
     from privnb.reporting import chosen_release
-    from privnb.studies import as_they_are, record_by_record, searched, study
+    from privnb.studies import as_they_are, record_by_record, searched, study, what_would_help
 
     policy = policies.read(args.policy)
     if args.release:
@@ -290,7 +301,7 @@ def decide(args):
         dataset, policy, profile=args.profile, seeds=args.seeds, store=args.store or "", records=len(whole)
     )
     ended = chosen_release.end(args.name, found, dataset, args.release, study=named)
-    print(*filter(None, [ended.said, as_they_are(dataset)]), sep="\n")
+    print(*filter(None, [ended.said, what_would_help(ended.found, dataset), as_they_are(dataset)]), sep="\n")
     return int(ended.found.chosen is None)
 
 
@@ -330,6 +341,8 @@ def check(args):
     unknown = f"'{key}' of {schema.dataset}, the key of people, is not in {args.file}" if key and not person else ""
     if unknown and args.at_least_k is not None:
         raise SchemaError(f"{unknown}: its k of people cannot be counted. Name the column that is it with --person.")
+    lacking = [name for name in (schema.quasi_identifiers if described else ()) if name not in table.names]
+    strange = [name for name in (table.names if described else ()) if name not in described.columns.names()]
     names = known(table.names, names, secrets[0], person)
     cells, times = table.counted([*names, *filter(None, (*secrets, person))], memory)
     cells = described.with_one_mark(cells) if described else cells
@@ -339,6 +352,10 @@ def check(args):
     for row in grades.itertuples():
         number = f"{row.value:.1%}" if row.unit == "share" else f"{row.value:,.4f}".rstrip("0").rstrip(".")
         print(f"{row.measure:<20}{number:>10}  {row.meaning}")
+    if lacking:
+        print(f"Not in {args.file}, and so not counted: {', '.join(lacking)}, by {schema.dataset} quasi-identifiers.")
+    if strange:
+        print(f"Not described by {schema.dataset}, and so not counted: {', '.join(strange)}.")
     if unknown:
         print(f"{unknown}: these are counts of records, of which a person may have several.")
     print("Counts of fewer than 10 people are shown here: they are for the table's owner, not for a report.")

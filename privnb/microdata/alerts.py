@@ -93,10 +93,16 @@ def _weighs(name, values):
 
 
 def _spellings(values):
-    """Values that are alike but for capitals and spaces: list of texts, a few."""
+    """Values that are alike but for capitals and spaces: list of texts, a few; of those that few records have how many
+    there are.
+    """
     plain = values.texts.str.split().str.join(" ").str.casefold()
-    alike = values.texts[plain.duplicated(keep=False)].groupby(plain, sort=False)
-    return [" and ".join(map(repr, each)) for _, each in itertools.islice(alike, FEW_CODES)]
+    alike = [each for _, each in values.texts[plain.duplicated(keep=False)].groupby(plain, sort=False)]
+    people = pd.Series(values.counts, values.texts.index)
+    shown = [each for each in alike if (people[each.index] >= LIMIT).all()]
+    said = [" and ".join(map(repr, each)) for each in shown[:FEW_CODES]]
+    few = len(alike) - len(shown)
+    return [*said, *([f"{few} value{'s' * (few > 1)} that few records have"] if few else [])]
 
 
 def _unanswered(values):

@@ -227,7 +227,8 @@ class Chosen(NamedTuple):
         if text.get("draft"):
             raise SchemaError(
                 f"{path.name} is a draft: its roles and domains are guesses, and nothing is sensitive yet. Go through "
-                "it as its first lines say, then delete the line 'draft = true'."
+                "it as its first lines say, then confirm it with `privnb describe NAME --confirm`, or delete the line "
+                "'draft = true'."
             )
         described = Schema(
             path.stem,
@@ -373,6 +374,11 @@ def find(name, folder=None):
             return candidate
     known = sorted({path.parent.name for root in roots for path in root.glob("*/*.toml")})
     file = ", nor a file of that name" if Path(name).suffix else ""
+    if Path(name).is_file():
+        raise FileNotFoundError(
+            f"'{name}' is a file of records, and a description of one is asked for.{meant([Path(name).stem], known)} "
+            f"Known: {', '.join(known) or 'none'}. Draft one with `{shlex.quote(runs_as())} new FILE`."
+        )
     raise FileNotFoundError(
         f"there is no dataset '{name}'{file}: looked for {candidates[0].name} in data/ here and above."
         f"{meant([name], known)} Known: {', '.join(known) or 'none'}. Draft one with "

@@ -271,7 +271,8 @@ def _said():
     except duckdb.IOException as error:
         raise OSError(f"{str(error).splitlines()[0]}. Nothing is written.") from error
     except duckdb.Error as error:
-        raise SchemaError(f"the files cannot be read: {str(error).splitlines()[0]} Save them anew.") from error
+        said = str(error).splitlines()[0].rstrip(".")
+        raise SchemaError(f"the files cannot be read: {said}. Save them anew.") from error
 
 
 def _query(file, names, renamed, complete, held, checks, stack):

@@ -78,7 +78,7 @@ def read(path, layout=None, names=None):
         raise
     except Exception as error:  # whatever a library makes of a damaged file
         raise SchemaError(
-            f"{path.name} cannot be read as {found}: {str(error).splitlines()[0]} Save it anew."
+            f"{path.name} cannot be read as {found}: {str(error).splitlines()[0].rstrip('.')}. Save it anew."
         ) from error
     return _table(path, names, columns)
 
@@ -214,7 +214,7 @@ def parquet_columns(path):
         return pyarrow.parquet.read_schema(path).names
     except pyarrow.ArrowException as error:
         raise SchemaError(
-            f"{path.name} cannot be read as {PARQUET}: {str(error).splitlines()[0]} Save it anew."
+            f"{path.name} cannot be read as {PARQUET}: {str(error).splitlines()[0].rstrip('.')}. Save it anew."
         ) from None
 
 

@@ -90,9 +90,9 @@ def place(sanitizer, attribute, column):
     """
     domain = attribute.domain
     read = plain(domain.read(column)).to_numpy(dtype=float)
-    if missing := int(np.isnan(read).sum()):
+    if np.isnan(read).any():  # how many may tell of few people
         raise SanitizationError(
-            f"{sanitizer!r}: '{attribute.name}' has {missing} missing numbers, which lie nowhere. Leave those records "
-            "out, fill the numbers in, or leave the attribute out."
+            f"{sanitizer!r}: '{attribute.name}' has missing numbers, which lie nowhere. Leave those records out, fill "
+            "the numbers in, or leave the attribute out."
         )
     return (read - (domain.low + domain.high) / 2) / domain.width

@@ -55,7 +55,7 @@ from privnb.studies.parameters import (
 )
 from privnb.studies.policy_search import of_the_card, searched
 from privnb.studies.profiles import PROFILES, Profile, check_runs, together, weka_here
-from privnb.studies.recommended import as_they_are, decided
+from privnb.studies.recommended import as_they_are, decided, what_would_help
 from privnb.studies.samples import record_by_record, sampled
 from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, guessed, users
 
@@ -70,5 +70,6 @@ __all__ = [
     "priced", "reconstructions", "record_by_record", "releases_mined", "rotation_undone", "rule_releases",
     "rules_hidden", "sampled", "searched", "sensitive_rules", "settings_along", "small_tables", "sramka_sanitizers",
     "study", "supports", "tables_published", "together", "too_large_k", "trade_off", "tree_bounds", "trees", "users",
-    "weka_here", "wishing", "with_and_without", "with_numbers", "with_rules", "with_wishes", "worked_examples",
+    "weka_here", "what_would_help", "wishing", "with_and_without", "with_numbers", "with_rules", "with_wishes",
+    "worked_examples",
 ]  # fmt: skip

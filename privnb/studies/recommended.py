@@ -54,7 +54,10 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     caps, certainty = found.decision.caps, found.decision.certainty
     (first, _), *more = found.steps
     tried = f"First {first.settings} settings were tried on {first.records:,} records." if more else ""
-    said = [of_table, tried, caps, certainty, _instead(found.decision, dataset.schema), note.data if note else ""]
+    helps = what_would_help(found, dataset)
+    if helps and found.chosen is None:
+        helps = f"{helps.rstrip('.')}; page 08 says what comes nearest."
+    said = [of_table, tried, caps, certainty, helps, note.data if note else ""]
     said = " ".join(filter(None, said))
     row = recommendation(found.results, found.decision.choice, found.decision.why, said)
     (original, bare), target, size = ends(), first_secret(dataset), profile_of(profile)
@@ -72,14 +75,29 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     return together([join(results, row, found.of_risks, seen, *mined)])
 
 
-def _instead(decision, schema):
-    """What to do where no release keeps the policy, or hardly anything is kept with it: a sentence, or nothing."""
+def what_would_help(found, dataset):
+    """What to do where no release keeps the policy, or hardly anything is kept with it.
+
+    Parameters
+    ----------
+    found : Searched
+        Of `searched`.
+    dataset : Dataset
+
+    Returns
+    -------
+    str
+        A sentence, or nothing.
+    """
+    expect.these(dataset=dataset)
+    expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
+    decision, schema = found.decision, dataset.schema
     less = "fewer quasi-identifiers, or a policy that accepts more"
     if decision.chosen is not None:
         return f"Its users lose more than half: {less}, would keep more." if decision.chosen.loss > HALF else ""
     bare = decision.vectors[(decision.vectors.sanitizer == "Suppress") & (decision.vectors.parameters == "")]
     broken = bare[(bare.high > bare.cap) & bare.measure.isin(COUNTED)]
-    others = [name for name in schema.published if name not in schema.quasi_identifiers]
+    others = schema.names(Role.NEUTRAL)
     if not schema.sensitive and (bare.measure == "attribute_risk").any():
         less = "the role sensitive for a column, or a policy that does not cap what is guessed of one, such as ema-0070"
     elif len(broken) and others:
@@ -87,7 +105,7 @@ def _instead(decision, schema):
             f"another role, such as unused, for what every release publishes as it is ({some_of(others)}): even "
             f"without any quasi-identifier the cap on {broken.axis.iloc[0]} is broken"
         )
-    return f"What would help: {less}; page 08 says what comes nearest."
+    return f"What would help: {less}."
 
 
 

@@ -333,6 +333,17 @@ def test_one_word_in_several_ways_is_said(tmp_path, monkeypatch):
     assert "of its own: 'Köln' and 'KÖLN'; 'Ulm' and 'Ulm '. If" in said
 
 
+def test_one_word_that_few_have_in_several_ways_is_counted_and_not_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    jobs = ["nurse"] * 60 + ["clerk"] * 60 + ["Farrier"] * 3 + ["farrier "] * 20 + ["smith", "Smith"]
+    Path("people.csv").write_text("job,age\n" + "".join(f"{job},{n % 50}\n" for n, job in enumerate(jobs)))
+    table = OwnTable.open(str(draft("people.csv")))
+    said = " ".join(table.seen(table.roles)[0].alerts)
+    assert "of its own: 2 values that few records have. If" in said
+    assert "arrier" not in said
+    assert "mith" not in said
+
+
 def test_a_corrected_file_takes_over_the_roles_of_its_description(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows = [f"{20 + n % 50},{'mf'[n % 2]},{n % 5 if n % 9 else 97},0{n % 6 + 1}/0{n % 9 + 1}/2019" for n in range(90)]

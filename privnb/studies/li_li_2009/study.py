@@ -3,7 +3,6 @@
 Long, since the parameters and rows of each experiment are described where it stands.
 """
 
-import tomllib
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +17,7 @@ from privnb.measures import tradeoff
 from privnb.measures.base import state
 from privnb.measures.populations import SUPPORT
 from privnb.measures.queries import READINGS
-from privnb.microdata import expect, withholding
+from privnb.microdata import description, expect, withholding
 from privnb.microdata.dataset import find
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.sanitizers import Bucketize, Mondrian
@@ -70,7 +69,7 @@ def study(name, asked="", preferred="li-li"):
     expect.strings(asked=asked, preferred=preferred)
     if asked:
         return asked
-    studies = tomllib.loads(find(name).read_text(encoding="utf-8")).get("studies", {})
+    studies = description.read(find(name)).get("studies", {})
     return preferred if preferred in studies else ""
 
 
