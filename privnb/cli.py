@@ -233,8 +233,7 @@ def describe(args):
     columns = table.seen(table.roles)
     width = max(len(each.name) for each in columns)
     for each in columns:
-        such = f"; such as {each.examples}" if each.examples else ""
-        seen = f"{each.kind}, {each.different:,} different, {each.missing:,} missing{such}"
+        seen = f"{each.kind}, {each.different:,} different, {each.missing:,} missing; {each.examples}".removesuffix("; ")
         print(f"{each.name:<{width}}  {table.roles.chosen[each.name]:<16}  {seen}")
     print(*said, sep="\n")
     if args.confirm and not table.is_draft:

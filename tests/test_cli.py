@@ -307,7 +307,7 @@ def test_roles_are_given_in_words_and_confirmed(tmp_path, monkeypatch, capsys):
     assert cli.main(["describe", "people", "--roles", '"City, State: quasi-identifier"', "--sensitive", "ward"]) == 0
     told = capsys.readouterr().out
     assert "ward: says the same as 'City, State': 100% of records. Leave one of them unused.\n" in told
-    assert "\npay          quasi-identifier  numbers, 5 different, 0 missing: 0 to 4\n" in told
+    assert "\npay          quasi-identifier  numbers, 5 different, 0 missing; 0 to 4\n" in told
     assert dataset.load("people").schema.sensitive == ["ward"]
     with pytest.raises(SystemExit):
         cli.main(["describe", "--help"])
@@ -388,6 +388,7 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
         return chosen_release.Ended(SimpleNamespace(chosen=chosen), "It is said.")
 
     monkeypatch.setattr(studies, "searched", lambda *given, **more: asked.append((given, more)) or "found")
+    monkeypatch.setattr(studies, "what_would_help", lambda found, dataset: "")
     monkeypatch.setattr(chosen_release, "end", end)
     assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--records", "60", "--seeds", "2"]) == 1
     assert capsys.readouterr().out.startswith("It is said.\n1 neutral attribute is published exactly: ")

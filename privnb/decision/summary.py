@@ -1,4 +1,7 @@
-"""The decision in one look, from the results of a report: which release, why, lines of risk and of utility."""
+"""The decision in one look, from the results of a report: which release, why, lines of risk and of utility.
+
+Long, since what a line is about, and of which rows its numbers are, stand side by side.
+"""
 
 from dataclasses import dataclass
 

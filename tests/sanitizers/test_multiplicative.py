@@ -277,7 +277,7 @@ def test_a_missing_number_lies_nowhere(sanitizer):
     assert made(sanitizer.sanitize(data, rng=1)).shape[0] == 300
     table = data.table.assign(age=data.table["age"].astype(float).mask(data.table["age"] > 80))
     holes = Dataset("measured", table, schema, data.hierarchies)
-    with pytest.raises(SanitizationError, match=r"'age' has \d+ missing numbers, which lie nowhere. Leave those rec"):
+    with pytest.raises(SanitizationError, match=r"'age' has missing numbers, which lie nowhere. Leave those rec"):
         sanitizer.sanitize(holes, rng=1)
 
 
