@@ -233,7 +233,7 @@ def describe(args):
     columns = table.seen(table.roles)
     width = max(len(each.name) for each in columns)
     for each in columns:
-        seen = f"{each.kind}, {each.different:,} different, {each.missing:,} missing; {each.examples}".removesuffix("; ")
+        seen = f"{each.kind}, {each.different:,} different, {each.missing:,} missing; {each.examples}".rstrip("; ")
         print(f"{each.name:<{width}}  {table.roles.chosen[each.name]:<16}  {seen}")
     print(*said, sep="\n")
     if args.confirm and not table.is_draft:

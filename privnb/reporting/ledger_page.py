@@ -1,6 +1,6 @@
 """The ledger as a page: each table and figure as its paper prints it, what was measured below each printed number.
 
-What is shown is chosen with radio buttons and CSS alone.
+What is shown is chosen with radio buttons and CSS alone. Long, since cells, counts and notes are of the same rows.
 """
 
 from decimal import Decimal
