@@ -103,11 +103,6 @@ def sanitize(
         chosen, files, guessed = _described(source, model, dataset, study, folder, given)
         sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema)
         names, others = of_counts.columns(chosen.schema)
-        if not (names or others):
-            raise SchemaError(
-                f"{source} has no column to publish: each is an identifier, or unused. Draft a description of it with "
-                "`privnb new`, and say there what its columns are."
-            )
         before = [_fingerprint(file.path) for file in files]
         for file in files:
             if "sha256" in file.entry:

@@ -26,8 +26,15 @@ def sanitizer_of(model, algorithm, schema):
 
 
 def columns(schema):
-    """The columns that are counted, and those that are published record by record: two lists of names."""
+    """The columns that are counted, and those that are published record by record: two lists of names. Raises
+    SchemaError without any.
+    """
     published = [each for each in schema.attributes if each.role in (*PUBLISHED, Role.PERSON)]
+    if not published:
+        raise SchemaError(
+            f"'{schema.dataset}' has no column to publish: each is an identifier, or unused. Draft a description of it "
+            "with `privnb new`, and say there what its columns are."
+        )
     return tuple([each.name for each in published if _is_long(each) is long] for long in (False, True))
 
 
