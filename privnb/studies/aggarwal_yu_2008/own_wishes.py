@@ -1,6 +1,7 @@
 """What it costs if everybody chooses: some people ask for a larger k, or guard their value of the secret.
 
-Nobody's wishes are known of a table, so that they are drawn: a share of the people, each alike.
+Nobody's wishes are known of a table, so that they are drawn: a share of the people, each alike. One module, since both
+wishes are drawn, counted and shown alike.
 
 Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006; Aggarwal and Yu (eds.) 2008, section 2.3.2.
 """
