@@ -100,7 +100,7 @@ def _numbered(steps, results, planes, measures):
         found = found[[*SETTING, "value", "baseline"]].assign(text=texts)
         found.columns = [*SETTING, measure, f"{measure}_base", f"{measure}_text"]
         rows = rows.merge(found, on=SETTING, how="left", validate="many_to_one").fillna(
-            {found.columns[-1]: "not counted here, see 08_frontier"}
+            {found.columns[-1]: "not counted"}
         )
     for place, plane in enumerate(planes):
         names = {name: f"{name}_{place}" for name in (*AXES, "status", "why")}
