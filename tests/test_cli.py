@@ -314,13 +314,40 @@ def test_roles_are_given_in_words_and_confirmed(tmp_path, monkeypatch, capsys):
     told = "".join(capsys.readouterr().out.split())  # which breaks a line at a hyphen
     assert [role for role in Role if role not in told] == []
     assert cli.main(["new", "people.csv", "--name", "others", "--roles", "sex: neutral", "--confirm"]) == 1
-    assert "No column is sensitive yet" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "No column is sensitive yet" in told.out
+    assert told.err == "privnb: others.toml is not confirmed; what it lacks stands above.\n"
+    assert cli.main(["describe", "others", "--confirm"]) == 1
+    assert "others.toml is not confirmed" in capsys.readouterr().err
     with pytest.raises(dataset.SchemaError, match="is a draft"):
         dataset.load("others")
     assert cli.main(["describe", "others", "--sensitive", "", "--confirm"]) == 0
     assert "The roles in others.toml are confirmed." in (said := capsys.readouterr().out)
     assert said.endswith("report --dataset others`.\n")
     assert dataset.load("others").schema.sensitive == []
+
+
+def test_what_contradicts_itself_or_the_file_is_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{20 + i % 9},{'FM'[i % 2]},{'xyz'[i % 3]},{i % 5}\n" for i in range(60)]
+    (tmp_path / "people.csv").write_text("age,sex,ward,pay\n" + "".join(rows))
+    assert cli.main(["new", "people.csv", "--sensitive", "pay", "--confirm"]) == 0
+    described = (tmp_path / "data/people/people.toml").read_text()
+    assert cli.main(["describe", "people", "--sensitive", "ward", "--roles", "ward: neutral"]) == 2
+    assert "ward: sensitive by --sensitive, and not by --roles. Say one" in capsys.readouterr().err
+    assert (tmp_path / "data/people/people.toml").read_text() == described
+    assert cli.main(["describe", "people.csv"]) == 2
+    assert "'people.csv' is a file of records, and a description of one is asked for. Did" in capsys.readouterr().err
+    assert cli.main(["check", "people.csv", "--dataset", "people"]) == 0
+    assert "not counted" not in capsys.readouterr().out
+    (tmp_path / "data/people/people.toml").write_text(described.replace("columns.sex", "columns.gender"))
+    assert cli.main(["check", "people.csv", "--dataset", "people"]) == 0
+    told = capsys.readouterr().out
+    assert "Not in people.csv, and so not counted: gender, by people quasi-identifiers.\n" in told
+    assert "Not described by people, and so not counted: sex.\n" in told
+    (tmp_path / "data/people/people.toml").write_text(f"{described}nothing here\n")
+    assert cli.main(["decide", "people", "--policy", "k-5"]) == 2
+    assert "people.toml is not valid TOML" in capsys.readouterr().err
 
 
 def test_the_page_of_a_table_is_opened_for_a_file_or_a_described_table(project, monkeypatch, capsys):
