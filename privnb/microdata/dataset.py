@@ -227,8 +227,8 @@ class Chosen(NamedTuple):
         if text.get("draft"):
             raise SchemaError(
                 f"{path.name} is a draft: its roles and domains are guesses, and nothing is sensitive yet. Go through "
-                f"it as its first lines say, then run `{shlex.quote(runs_as())} describe NAME --confirm`, or delete the "
-                "line 'draft = true'."
+                f"it as its first lines say, then run `{shlex.quote(runs_as())} describe NAME --confirm`, or delete "
+                "the line 'draft = true'."
             )
         described = Schema(
             path.stem,
