@@ -70,9 +70,25 @@ class Case:
         return release
 
     @cached_property
+    def known(self) -> "Case":
+        """The same case to an adversary who knows, beside the quasi-identifiers, every neutral column that may be known
+        and whose true values are published.
+        """
+        names = tuple(name for name in self.release.known_neutral if name in self.dataset.schema.knowable)
+        if not names:
+            return self
+        return Case(_with_known(self.dataset, names), self.sanitizer, self.seed, self.release.with_known(names))
+
+    @cached_property
     def published(self):
         """What attacks learn from, and the map to its rows that only the evaluator has."""
         return self.release._published(self.stream("publish"))
+
+
+@lru_cache(maxsize=8)
+def _with_known(dataset, names):
+    """Kept, so that whoever asks about the same adversary twice finds what was counted before."""
+    return dataset.with_known(names)
 
 
 def possible(dataset, sanitizers, seed=1):

@@ -62,7 +62,7 @@ class Combinations(Question):
     main = "smallest_combination"
 
     def rows(self, case):
-        release = case.release
+        release = case.known.release
         if release.provenance.rows is Rows.NOBODY:
             raise Unreadable("its rows are nobody's, so that no combination is anybody's. Attack it with miners.")
         sizes, n = release.people_alike, release.headcount

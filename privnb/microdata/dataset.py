@@ -12,7 +12,7 @@ import functools
 import hashlib
 import html
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,6 +76,15 @@ class Dataset(Microdata):
         of = "" if self.people is None else f" of {self.headcount:,} people"
         text = f"{self.name}: {len(self):,} records{of}, attributes: {len(self.schema.attributes)}"
         return f"<p>{html.escape(text)}</p>" + self.schema.described().to_html(index=False, border=0)
+
+    def with_known(self, names: Collection[str]) -> "Dataset":
+        """The same records, of which an adversary knows the neutral columns `names` as the quasi-identifiers."""
+        if not names:
+            return self
+        flat = {name: hierarchy.flat(self.schema[name]) for name in names}
+        return replace(
+            self, table=self.cells, schema=self.schema.with_known(names), hierarchies={**self.hierarchies, **flat}
+        )
 
     def sample(self, records, *, rng):
         """A random sample of `records` records without replacement, in file order; its name says so.
@@ -237,7 +246,9 @@ class Chosen(NamedTuple):
         study = study or text["dataset"].get("default_study")
         choice = _study(path, text, study)
         chosen = described.with_roles(
-            _roles(choice) or {a.name: a.role for a in described.attributes}, choice.get("sensitivity", {})
+            _roles(choice) or {a.name: a.role for a in described.attributes},
+            choice.get("sensitivity", {}),
+            choice.get("cannot_be_known", {}),
         )
         return cls(path, text, study, choice, chosen, described)
 
@@ -583,7 +594,8 @@ def _attribute(folder, name, entry):
         raise SchemaError(
             f"column '{name}' has the role {entry.get('role')!r}. Give it one of: {', '.join(Role)}."
         ) from None
-    return Attribute(name, role, domain, entry.get("unit", ""), entry.get("form_of", ""))
+    stated = {key: entry[key] for key in ("unit", "form_of", "cannot_be_known", "harmless") if key in entry}
+    return Attribute(name, role, domain, **stated)
 
 
 def _study(path, text, study):

@@ -161,8 +161,14 @@ KEYS = Table(
         "columns": Named(
             Table(
                 {
-                    "role": _one_of(*Role), "domain": DOMAIN, "unit": TEXT, "form_of": TEXT, "days": _one_of(*DAYS),
+                    "role": _one_of(*Role),
+                    "domain": DOMAIN,
+                    "unit": TEXT,
+                    "form_of": TEXT,
+                    "days": _one_of(*DAYS),
                     "missing": NAMES,
+                    "cannot_be_known": TEXT,
+                    "harmless": Named(TEXT),
                 },
                 ("role",),
             ),
@@ -177,6 +183,7 @@ KEYS = Table(
                     "sensitivity": Named(Value("a number above 0", lambda value: _number(value) and value > 0)),
                     "recoding": Named(RECODING),
                     "ends": _one_of("public", "exact"),
+                    "cannot_be_known": Named(TEXT),
                 }
             )
         ),

@@ -4,7 +4,7 @@ One module: what a release keeps back and what it hands out are to be read side 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect
+from privnb.microdata import expect, hierarchy
 from privnb.microdata.columns import Table, plain
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, people_among, people_in, stable_order
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Provenance
-from privnb.microdata.schema import Schema
+from privnb.microdata.schema import Role, Schema
 from privnb.microdata.treatment import TRUE, Rows, Treatment, Unreadable, treated
 from privnb.microdata.withholding import LIMIT
 
@@ -107,6 +107,20 @@ class Release:
     def treated(self, *kinds):
         """The names of the published columns that were treated in one of these ways: see `treatment.KINDS`."""
         return treated(self.columns, *kinds)
+
+    @property
+    def known_neutral(self) -> list[str]:
+        """Names of the neutral columns that an adversary may know and whose published cells are true."""
+        true = self.treated(*TRUE)
+        names = (name for name in self.schema.names(Role.NEUTRAL) if name in true and name in self.cells)
+        return [name for name in names if self.schema[name].knowable]
+
+    def with_known(self, names: Collection[str]) -> "Release":
+        """The same release, in which an adversary knows the neutral columns `names` as the quasi-identifiers."""
+        if not names:
+            return self
+        flat = {name: hierarchy.flat(self.schema[name]) for name in names}
+        return replace(self, schema=self.schema.with_known(names), hierarchies={**flat, **self.hierarchies})
 
     @property
     def generalized(self):

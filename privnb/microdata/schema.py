@@ -6,7 +6,7 @@ that depends on the records would tell something about them.
 One module: an attribute is its domain, and a schema its attributes.
 """
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -357,6 +357,10 @@ class Attribute:
         Another column with the same content in another form (education as text and as 1-16).
     sensitivity : float, optional
         How much one value can change, where a source states another number than the domain's width.
+    cannot_be_known : str
+        The owner's reason why no adversary can know the values of a neutral column; empty: an adversary may.
+    harmless : dict of str to str
+        Values of a sensitive attribute that harm nobody who is known to have them, each with the owner's reason.
     """
 
     name: str
@@ -365,6 +369,8 @@ class Attribute:
     unit: str = ""
     form_of: str = ""
     sensitivity: float | None = None
+    cannot_be_known: str = ""
+    harmless: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self):
         expect.text("name", self.name, "a column")
@@ -374,10 +380,41 @@ class Attribute:
         expect.kind("form_of", self.form_of, str)
         if self.sensitivity is not None:
             expect.positive("sensitivity", self.sensitivity)
+        expect.kind("cannot_be_known", self.cannot_be_known, str)
+        if self.cannot_be_known and self.role is not Role.NEUTRAL:
+            raise SchemaError(
+                f"column '{self.name}' has the role {self.role}, and only a neutral column can be stated as one that "
+                "cannot be known. Remove 'cannot_be_known', or give the column the role 'neutral'."
+            )
+        expect.kind("harmless", self.harmless, Mapping, instead='Give { "value" = "reason" }.')
+        self._check_harmless()
+
+    def _check_harmless(self) -> None:
+        if self.harmless and self.role is not Role.SENSITIVE:
+            raise SchemaError(
+                f"column '{self.name}' has the role {self.role}, and only values of a sensitive attribute can be "
+                "stated as harmless. Remove 'harmless', or give the column the role 'sensitive'."
+            )
+        for value, reason in self.harmless.items():
+            expect.strings(value=value, reason=reason)
+            if not reason.strip():
+                raise SchemaError(f"column '{self.name}': the harmless value {value!r} has no reason. Give one.")
+            if isinstance(self.domain, Categories) and value not in self.domain.values:
+                raise SchemaError(
+                    f"column '{self.name}': the harmless value {value!r} is not in its domain ({self.domain}). "
+                    "Write it as the release publishes it."
+                )
 
     @property
     def numeric(self):
         return isinstance(self.domain, Numbers)
+
+    @property
+    def knowable(self) -> bool:
+        """Whether an adversary may know a person's value: of a quasi-identifier, and of a neutral column unless its
+        owner states why nobody can.
+        """
+        return self.role is Role.QUASI_IDENTIFIER or (self.role is Role.NEUTRAL and not self.cannot_be_known)
 
     def coded(self, column):
         """What `counts.coded` gives of a column of it, with the mark for a missing number."""
@@ -465,6 +502,24 @@ class Schema:
         return self.names(Role.SENSITIVE)
 
     @property
+    def knowable(self) -> list[str]:
+        """Names of the columns whose values an adversary may know of a person, see `Attribute.knowable`."""
+        return [attribute.name for attribute in self.attributes if attribute.knowable]
+
+    @property
+    def unknowable(self) -> dict[str, str]:
+        """Neutral columns that no adversary can know, each with its owner's reason."""
+        return {each.name: each.cannot_be_known for each in self.attributes if each.cannot_be_known}
+
+    def with_known(self, names: Collection[str]) -> "Schema":
+        """The same schema, in which an adversary knows the neutral columns `names` as the quasi-identifiers."""
+        known = (
+            replace(each, role=Role.QUASI_IDENTIFIER, cannot_be_known="") if each.name in names else each
+            for each in self.attributes
+        )
+        return Schema(self.dataset, tuple(known))
+
+    @property
     def person(self):
         """Name of the key of the person or household whose rows these are; None where each row is a person's."""
         return next(iter(self.names(Role.PERSON)), None)
@@ -492,7 +547,7 @@ class Schema:
         rows = [(a.name, str(a.role), str(a.domain or ""), a.unit) for a in self.attributes]
         return pd.DataFrame(rows, columns=["attribute", "role", "public domain", "unit"])
 
-    def with_roles(self, roles, sensitivities=()):
+    def with_roles(self, roles, sensitivities=(), cannot_be_known=()):
         """The attributes named in `{name: role}`, in those roles; all others, and the unused, are left out.
 
         The key of people and the weights stay unless `roles` name them, or others: whose the rows are, and for how many
@@ -503,19 +558,27 @@ class Schema:
         roles : dict of str to Role or str
         sensitivities : dict of str to float
             For attributes whose source states another one than their domain's width.
+        cannot_be_known : dict of str to str
+            For neutral columns the reason why no adversary can know them.
 
         Returns
         -------
         Schema
         """
-        for name in [*roles, *sensitivities]:
+        for name in [*roles, *sensitivities, *cannot_be_known]:
             self[name]
         for name, role in ((self.person, Role.PERSON), (self.weight, Role.WEIGHT)):
             if name and role not in map(Role, roles.values()):
                 roles = {name: role, **roles}
-        stated = dict(sensitivities)
+        stated, reasons = dict(sensitivities), dict(cannot_be_known)
         chosen = (
-            replace(a, role=Role(roles[a.name]), sensitivity=stated.get(a.name, a.sensitivity))
+            replace(
+                a,
+                role=(role := Role(roles[a.name])),
+                sensitivity=stated.get(a.name, a.sensitivity),
+                cannot_be_known=reasons.get(a.name, a.cannot_be_known) if role is Role.NEUTRAL else "",
+                harmless=a.harmless if role is Role.SENSITIVE else {},
+            )
             for a in self.attributes
             if a.name in roles
         )

@@ -100,6 +100,7 @@ class IdentityRisk(Question):
 
     def scores(self, case):
         """The `Scores` of the people in the release."""
+        case = case.known
         dataset, release = case.dataset, case.release
         check_known(dataset, release)
         if release.provenance.rows is Rows.NOBODY:
@@ -151,6 +152,7 @@ def singled_out(dataset, release):
 
 def of_population(case):
     """What sampling weights say of the people in the release: `{measure: Scores}`."""
+    case = case.known
     dataset, release = case.dataset, case.release
     names = dataset.schema.quasi_identifiers
     if untrue := [name for name in names if name in release.treated(*UNTRUE)]:

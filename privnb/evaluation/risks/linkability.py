@@ -102,7 +102,8 @@ def _plain(dtype):
 
 def _dealt(dataset, release):
     """The attributes of the rows in two parts."""
-    names = [name for name in dataset.schema.published if name in release.cells]
+    stated = dataset.schema.unknowable
+    names = [name for name in dataset.schema.published if name in release.cells and name not in stated]
     if len(names) < 2:
         raise Unreadable(f"rows of this release hold {len(names)} attributes of '{dataset.name}'; two parts need two.")
     order = sorted(names, key=lambda name: (-_telling(dataset)[name], name))

@@ -92,7 +92,8 @@ def distinguished(dataset, release, members, others, seed):
         Of the people asked about, and of their halves.
     """
     check_known(dataset, release)
-    names = [name for name in dataset.schema.published if name in release.columns]
+    stated = dataset.schema.unknowable
+    names = [name for name in dataset.schema.published if name in release.columns and name not in stated]
     if len(others) < 4 or len(members) < 4:
         raise Unreadable(f"'{dataset.name}' has too few people to keep some of them out of a release.")
     rng = np.random.default_rng(stream(seed, None, "membership"))
@@ -173,7 +174,8 @@ def at_most(dataset, members, others):
     """The total variation between what members publish and what the others do: float, 0 to 1. Who is alike in all that
     is published, in the records of a person together, is distinguished by no attack on a release.
     """
-    columns = [coded(dataset.cells[name]) for name in dataset.schema.published]
+    stated = dataset.schema.unknowable
+    columns = [coded(dataset.cells[name]) for name in dataset.schema.published if name not in stated]
     _, alike = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
     if dataset.people is not None:
         order = np.lexsort([alike, dataset.people])

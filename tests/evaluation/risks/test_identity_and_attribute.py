@@ -228,7 +228,7 @@ def test_a_person_of_several_records_counts_once_and_by_any_of_them():
     case = Case(visits, Identity(), 1)
     scores = IdentityRisk().scores(case)
     assert len(scores.people) == visits.headcount
-    known, names = visits.table, visits.schema.quasi_identifiers
+    known, names = visits.table, visits.schema.knowable
     for person in range(visits.headcount):
         told, missed = {tuple(r) for r in known.loc[visits.people == person, names].to_numpy().tolist()}, 1.0
         for what in told:
