@@ -24,12 +24,15 @@ from privnb.microdata.dataset import Dataset
 from privnb.microdata.sentences import say
 from privnb.microdata.treatment import TRUE
 from privnb.microdata.withholding import LIMIT
+from privnb.privacy_models import AlphaKAnonymity, DistinctDiversity, KAnonymity
+from privnb.privacy_models.requirement import Requirement
 from privnb.sanitizers import SanitizationError, catalogue
 from privnb.sanitizers.base import USUAL
 from privnb.sanitizers.catalogue import ends
 from privnb.studies.parameters import number, numbers
 from privnb.studies.profiles import Profile, evaluated, profile_of, together
 
+SURE = 0.95  # the share of a class from which a sensitive value is nearly certain
 REPEATS = 10  # of all that is random: of fewer, nothing can be said of a mean
 # Which evaluation gives which measures, by the names that an axis of either kind may have.
 MEASURES = {
@@ -90,6 +93,35 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
         if letter == "k" or size["all"] or not sanitizer.slow
     ]
     return ends() + varied + catalogue.settled(dataset)
+
+
+def diverse(dataset, *, k):
+    """Return the sanitizers that generalize until every class of `k` people also mixes the values of each sensitive
+    attribute: at least two different values, and in a second form none with more than 95% of a class (`SURE`).
+
+    A model that the whole table breaks is left out, since no release keeps it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    k : str, int or float
+        One number, or several separated by commas.
+
+    Returns
+    -------
+    list of Sanitizer
+    """
+    expect.these(dataset=dataset)
+    first_number(dataset)  # there is nothing to generalize without a quasi-identifier
+    found = []
+    for size in numbers("K", k, int):
+        forms = (
+            [DistinctDiversity(2, name) for name in dataset.schema.sensitive],
+            [AlphaKAnonymity(SURE, size, name) for name in dataset.schema.sensitive],
+        )
+        for models in ([each for each in form if not Requirement([each], dataset).refusal()] for form in forms):
+            found += catalogue.generalizing(dataset, KAnonymity(size), *models) if models else []
+    return found
 
 
 def _empty(text):

@@ -20,7 +20,7 @@ from privnb.microdata import expect, withholding
 from privnb.microdata.schema import NotForThisTable
 from privnb.sanitizers import in_parts
 from privnb.sanitizers.catalogue import ends
-from privnb.studies.every_sanitizer import AVERAGED, MEASURES, appraised, family
+from privnb.studies.every_sanitizer import AVERAGED, MEASURES, appraised, diverse, family
 from privnb.studies.profiles import evaluated, profile_of
 
 RISK_MEASURES = [f"{risk.replace('-', '_')}_risk" for risk in policies.RISKS]
@@ -93,9 +93,9 @@ class Searched:
 def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LIMIT, store="", records=0):
     """The release that a policy leads to, found by successive halving over the package's sanitizers.
 
-    All settings of `studies.family` are measured on a sample of the records, the best on the whole table: those
-    that add most to the hypervolume of the policy's caps and of what users lose. Those that keep the policy and lose
-    least go on in any case.
+    All settings of `studies.family`, and those of `every_sanitizer.diverse`, which mix the sensitive values of a class,
+    are measured on a sample of the records, the best on the whole table: those that add most to the hypervolume of the
+    policy's caps and of what users lose. Those that keep the policy and lose least go on in any case.
 
     Parameters
     ----------
@@ -133,7 +133,9 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
             "decided. Take more RECORDS, or a larger table."
         )
     policy = _possible(dataset, policy)
-    known = [each for each in family(dataset, k=_sizes(profile, policy), profile=profile) if not each.reference]
+    sizes = _sizes(profile, policy)
+    tried = [*family(dataset, k=sizes, profile=profile), *diverse(dataset, k=sizes)]
+    known = [each for each in tried if not each.reference]
     settings = [each for each in known if in_parts.fits(each, max(records, len(dataset)))]
     results = {}
 

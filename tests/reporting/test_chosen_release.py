@@ -88,6 +88,7 @@ def first(clinic, tmp_path_factory):
         patch.setattr(studies.profiles, "run", lambda tasks, store, description: [task() for task in tasks])
         patch.setitem(studies.PROFILES, "small", SMALL)
         patch.setattr(policy_search, "family", lambda dataset, **_: [*ends(), *TRIED])
+        patch.setattr(policy_search, "diverse", lambda dataset, **_: [])
         patch.setattr(in_parts, "WHOLE", 119)
         patch.setattr(studies, "searched", searched)
         ran = decide(clinic, out)

@@ -10,8 +10,10 @@ from privnb import studies
 from privnb.decision.policies import Cap, Need, read
 from privnb.evaluation import risks
 from privnb.microdata.dataset import Dataset, load
-from privnb.microdata.schema import Role
-from privnb.studies import Profile, policy_search
+from privnb.microdata.schema import Role, Schema
+from privnb.privacy_models import AlphaKAnonymity, DistinctDiversity, KAnonymity
+from privnb.sanitizers import LocalRecoding
+from privnb.studies import Profile, every_sanitizer, policy_search
 
 FAMILY = {"k": "5, 20", "l": "2", "t": "0.4", "delta": "2", "epsilon": "1", "miners": "naive Bayes", "all": False}
 pytestmark = pytest.mark.usefixtures("releases_once")
@@ -60,6 +62,32 @@ def test_nothing_is_tried_below_the_floor(found):
     tried = [each for _, settings in found.steps for each in settings]
     assert not [each for each in tried if getattr(each, "k", 11) < 11]
     assert {each.k for each in tried if hasattr(each, "k")} >= {11, 22}
+
+
+def test_every_size_is_also_tried_with_models_that_leave_no_value_certain(people, found):
+    """At each k from the minimum class size on: two values in every class, and none nearly everybody's."""
+    _, settings = found.steps[0]
+    tried = {tuple(map(repr, each.models)) for each in settings if isinstance(each, LocalRecoding)}
+    forms = (DistinctDiversity(2, "occupation"), [AlphaKAnonymity(0.95, k, "occupation") for k in (11, 20, 22)])
+    for place, k in enumerate((11, 20, 22)):
+        for model in (forms[0], forms[1][place]):
+            assert (repr(KAnonymity(k)), repr(model)) in tried
+    released = LocalRecoding(KAnonymity(11), forms[0]).sanitize(people, rng=1).table.astype(str)
+    assert released.groupby(people.schema.quasi_identifiers).occupation.nunique().min() >= 2
+
+
+def test_models_are_of_every_sensitive_attribute_that_varies(people):
+    """A value that everybody has cannot be hidden by any class, and no class mixes it."""
+    roles = {"workclass": Role.SENSITIVE, "sex": Role.SENSITIVE}
+    schema = Schema(
+        "two secrets",
+        tuple(replace(each, role=roles.get(each.name, each.role)) for each in people.schema.attributes),
+    )
+    table = people.table[schema.published].assign(sex="Male")
+    known = {name: people.hierarchies[name] for name in schema.quasi_identifiers}
+    models = {each.models for each in every_sanitizer.diverse(Dataset("two secrets", table, schema, known), k=11)}
+    found = {frozenset(model.sensitive for model in asked if type(model) is not KAnonymity) for asked in models}
+    assert found == {frozenset({"occupation", "workclass"})}
 
 
 def test_a_search_in_steps_ends_with_all_records(people, monkeypatch):
