@@ -278,7 +278,7 @@ def sanitize(args):
 
     made = from_files.sanitize(
         args.source, args.model, args.out, algorithm=args.algorithm, dataset=args.dataset, study=args.study,
-        memory=args.memory,
+        memory=args.memory, spreadsheet_safe=args.spreadsheet_safe,
     )  # fmt: skip
     print(*made.said, sep="\n")
 
@@ -287,19 +287,27 @@ def decide(args):
     """Choose a release by a policy, and write it if asked; status 1 if none keeps it."""
     from privnb.decision import policies
     from privnb.microdata.dataset import load
+    from privnb.microdata.schema import SchemaError
+    from privnb.microdata.spreadsheets import OPTION
     from privnb.reporting import chosen_release
     from privnb.studies import as_they_are, record_by_record, searched, study, what_would_help
 
     policy = policies.read(args.policy)
     if args.release:
-        chosen_release.refuse_place(args.release)
+        chosen_release.refuse_place(args.release, spreadsheet_safe=args.spreadsheet_safe)
+    elif args.spreadsheet_safe:
+        raise SchemaError(
+            f"{OPTION} changes text in the file that --release names. Add --release OUT.csv, or leave out {OPTION}."
+        )
     named = study(args.name, args.study or "")
     whole = load(args.name, named)
     dataset = record_by_record(whole.sample(args.records, rng=0) if args.records else whole, args.records)
     found = searched(
         dataset, policy, profile=args.profile, seeds=args.seeds, store=args.store or "", records=len(whole)
     )
-    ended = chosen_release.end(args.name, found, dataset, args.release, study=named)
+    ended = chosen_release.end(
+        args.name, found, dataset, args.release, study=named, spreadsheet_safe=args.spreadsheet_safe
+    )
     print(*filter(None, [ended.said, what_would_help(ended.found, dataset), as_they_are(dataset)]), sep="\n")
     return int(ended.found.chosen is None)
 
@@ -498,6 +506,7 @@ def _parser():
     command.add_argument("--dataset", metavar="NAME", help="the dataset whose description says what the columns are")
     command.add_argument("--study", metavar="NAME", help="in the roles of this study of its description")
     command.add_argument("--memory", default="2GB", metavar="SIZE", help="what it may take at most (2GB)")
+    _add_spreadsheet_safe(command)
     command.set_defaults(run=sanitize)
 
     command = commands.add_parser(
@@ -519,6 +528,7 @@ def _parser():
         "--store", metavar="DIR", help="a folder that keeps what is finished, so that a stopped run goes on"
     )
     command.add_argument("--release", metavar="OUT", help="also make the chosen release: a new .csv or .parquet file")
+    _add_spreadsheet_safe(command)
     command.set_defaults(run=decide)
 
     command = commands.add_parser("check", help="grade a table: who is alike, which k it reaches")
@@ -570,6 +580,13 @@ def _add_roles(command):
     command.add_argument(
         "--confirm", action="store_true", help="it is no draft any more; without a key each row is one person"
     )
+
+
+def _add_spreadsheet_safe(command):
+    command.add_argument(
+        "--spreadsheet-safe", action="store_true",
+        help="put an apostrophe before each text in the CSV file that a spreadsheet would run as a formula",
+    )  # fmt: skip
 
 
 def _add_parameters(command):

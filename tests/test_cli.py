@@ -422,7 +422,7 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     ((dataset, policy), more) = asked[0]
     assert (len(dataset), policy.floor, more["seeds"], more["profile"]) == (60, 5, 2, "quick")
     assert more["records"] == 300, "of the table that is released"
-    assert ended == [((str(CLINIC), "found", dataset, None), {"study": ""})]
+    assert ended == [((str(CLINIC), "found", dataset, None), {"study": "", "spreadsheet_safe": False})]
     assert cli.main(["decide", str(CLINIC), "--policy", "ontario"]) == 2
     assert "'ontario' is no policy of the package" in capsys.readouterr().err
     out = tmp_path / "there.csv"

@@ -22,7 +22,7 @@ from privnb.decision.group_sizes import sizes
 from privnb.decision.points import same
 from privnb.evaluation.results import KEY, SETTING, measured
 from privnb.measures.base import facts
-from privnb.microdata import description, expect, reading, withholding
+from privnb.microdata import description, expect, reading, spreadsheets, withholding
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.family import opening
 from privnb.microdata.hierarchy import Taxonomy
@@ -240,7 +240,9 @@ def facts_of_file(path, names, done):
     """
     columns, promised = done["columns"], any(claim.startswith(K) for claim in done["claims"])
     true = promised or all(any(columns[name].startswith(kind) for kind in TRUE) for name in names)
-    cells, times = Unknown.of(path).counted(names or [*columns][:1], Memory.of("2GB"))
+    cells, times = spreadsheets.read(
+        done, names or [*columns][:1], lambda written: Unknown.of(path).counted(written, Memory.of("2GB"))
+    )
     k = None
     if names and true:
         grades = grade(cells, names, None, None, times).set_index("measure").value

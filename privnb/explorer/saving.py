@@ -23,11 +23,11 @@ from privnb.microdata import expect
 from privnb.microdata.counts import distinct_codes, people_in
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
+from privnb.microdata.spreadsheets import Formulas, holds_formula
 from privnb.microdata.writing import FACTS
 from privnb.privacy_models import KAnonymity, achieved
 
 FORMATS = ("CSV", "Parquet")
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes for the beginning of a formula
 
 
 class Terms(NamedTuple):
@@ -64,7 +64,7 @@ def terms(dataset, setting, release):
     known = [name for name in schema.quasi_identifiers if name in untouched and not labels]
     neutral = [name for name in schema.names(Role.NEUTRAL) if name in untouched]
     unique = [n for n in (*known, *neutral, *schema.sensitive) if len(_values(release, n)) > len(release) / 2]
-    formulas = [name for name in schema.published if _formula(release, name)]
+    formulas = Formulas(tuple(name for name in schema.published if holds_formula([name, *_texts(release, name)])))
     bucketized, exact = release.buckets is not None, f"It has quasi-identifiers as they are: {', '.join(known)}."
     said = [
         (
@@ -78,11 +78,7 @@ def terms(dataset, setting, release):
             unique,
             f"Nearly everybody has a value of their own in {', '.join(unique)}: an adversary who knows it finds them.",
         ),
-        (
-            formulas,
-            f"Text in {', '.join(formulas)} begins with =, +, -, @ or a tab and is saved as it is: a spreadsheet may "
-            "run it as a formula. Open it there as text.",
-        ),
+        *((True, sentence) for sentence in formulas.sentences),
     ]
     refused = _refused(release, exposed(setting, dataset), [*known, *neutral])
     return Terms(tuple(text for holds, text in said if holds), refused)
@@ -95,12 +91,10 @@ def _values(release, name):
     return release.buckets.loc[release.buckets["attribute"] == name, "value"].unique()
 
 
-def _formula(release, name):
-    if name.startswith(FORMULA):
-        return True
-    if name in release.cells and release.cells[name].dtype.kind in "biuf":  # numbers, of noise nearly one per person
-        return False
-    return any(isinstance(value, str) and value.startswith(FORMULA) for value in _values(release, name))
+def _texts(release, name):
+    """The distinct values as released that may be text; numbers with noise differ from person to person."""
+    is_number = name in release.cells and release.cells[name].dtype.kind in "biuf"
+    return [] if is_number else _values(release, name)
 
 
 def alike(release):

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from privnb.microdata import progress, unfinished
-from privnb.microdata.schema import SchemaError, text
+from privnb.microdata import file_forms, progress, spreadsheets, unfinished
+from privnb.microdata.schema import SchemaError
 
 PIECE = 2**20  # rows at a time
 PART = 10_000_000  # rows of a file in a folder
@@ -20,8 +20,10 @@ KINDS = {".parquet": "parquet", ".csv": "csv", "": "parquet"}  # by the ending; 
 FACTS, BUCKETS = ".provenance.json", ".buckets.csv"  # what stands beside a release
 
 
-def output(path):
-    """Where a release goes: a Path. Raises SchemaError for one of another kind, and FileExistsError if it is there."""
+def output(path, *, spreadsheet_safe=False):
+    """Where a release goes: a Path. Raises SchemaError for one of another kind, or where no CSV file is to be
+    `spreadsheet_safe`, and FileExistsError if it is there.
+    """
     if "://" in str(path):
         raise SchemaError(f"'{path}' is an address, and a release is written to a file or folder here.")
     path = Path(path)
@@ -29,6 +31,11 @@ def output(path):
         raise SchemaError(
             f"'{path.name}' ends in {path.suffix}. A release is a file that ends in .parquet or .csv, or a folder, "
             "whose name has no ending."
+        )
+    if spreadsheet_safe and path.suffix != ".csv":
+        raise SchemaError(
+            f"{spreadsheets.OPTION} changes text in a CSV file; got '{path.name}'. Give a name that ends in .csv, or "
+            f"leave out {spreadsheets.OPTION}."
         )
     if path.exists():
         raise FileExistsError(f"{path} exists already and is left as it is. Give another name, or move it away.")
@@ -58,11 +65,16 @@ def reported(path):
         raise OSError(f"{path} cannot be written: {why}. Nothing is left of it.") from error
 
 
-def finish(made, path, beside):
-    """Move what is `made` to `path`, after what stands `beside` it, texts by their endings: all of it or nothing."""
+def finish(made, path, beside, sources):
+    """Move what is `made` to `path`, after what stands `beside` it, texts by their endings: all of it or nothing.
+
+    Nobody may read it who may not read each of the `sources`, files or folders that it was made of.
+    """
     with reported(path), contextlib.ExitStack() as undone:
         for ending, content in beside.items():
             made.with_name(made.name + ending).write_text(content, encoding="utf-8")
+        for each in made.parent.rglob("*"):
+            _protect(each, sources)
         _refuse_another(path)
         for ending in beside:
             own, there = made.with_name(made.name + ending), path.with_name(path.name + ending)
@@ -70,6 +82,16 @@ def finish(made, path, beside):
             os.replace(own, there)
         _refuse_another(path)
         os.rename(made, path)
+
+
+def _protect(path, sources):
+    """Take from `path` each permission that one of `sources` does not give."""
+    allowed = 0o666
+    for source in sources:
+        allowed &= source.stat().st_mode
+    if path.is_dir():  # its owner moves it; others enter it who may read it
+        allowed |= (allowed & 0o444) >> 2 | 0o700
+    path.chmod(path.stat().st_mode & allowed)
 
 
 def _refuse_another(path):
@@ -84,8 +106,8 @@ def _undo(made, there):
         there.unlink(missing_ok=True)
 
 
-def write(made, columns, times, batches=None, more=None, records=None):
-    """Write rows to a file or folder.
+def write(made, columns, times, batches=None, more=None, records=None, *, spreadsheet_safe=False):
+    """Write rows to a file or folder, and return which columns of a CSV file hold formulas: a Formulas.
 
     Parameters
     ----------
@@ -98,6 +120,8 @@ def write(made, columns, times, batches=None, more=None, records=None):
     more : dict of str to pyarrow.DataType
     records : int, optional
         How many rows there are in `batches`, for the bar that shows how many are written.
+    spreadsheet_safe : bool
+        Whether formulas in a CSV file are escaped.
     """
     records, written = records or int(times.sum()), 0
 
@@ -108,7 +132,7 @@ def write(made, columns, times, batches=None, more=None, records=None):
             written += len(each[0])
 
     with progress.watched(lambda: 100 * written / records, "writing the rows"):
-        _write(made, columns, more or {}, rows())
+        return _write(made, columns, more or {}, rows(), spreadsheet_safe)
 
 
 def _ahead(items):
@@ -121,13 +145,13 @@ def _ahead(items):
             yield item
 
 
-def _write(made, columns, more, rows):
-    form = {"parquet": _Parquet, "csv": _Csv}[KINDS[made.suffix]](columns, more)
+def _write(made, columns, more, rows, spreadsheet_safe):
+    form = {"parquet": file_forms.Parquet, "csv": file_forms.Csv}[KINDS[made.suffix]](columns, more, spreadsheet_safe)
     if made.suffix:
         with form.opened(made) as file:
             for place, cells in rows:
                 form.add(file, place, cells)
-        return
+        return form.formulas
     made.mkdir()
     left, number, file = 0, 0, None
     with contextlib.ExitStack() as stack:
@@ -138,6 +162,7 @@ def _write(made, columns, more, rows):
                 file = stack.enter_context(form.opened(made / f"part-{number:05}.parquet"))
             form.add(file, place, cells)
             left -= len(place)
+    return form.formulas
 
 
 def _repeated(times):
@@ -147,87 +172,3 @@ def _repeated(times):
         first, last = np.searchsorted(ends, [begin, end - 1], side="right")
         rows = np.arange(first, last + 1)
         yield np.repeat(rows, np.minimum(ends[rows], end) - np.maximum(ends[rows] - times[rows], begin)), []
-
-
-class _Parquet:
-    def __init__(self, columns, more):
-        import pyarrow as pa
-
-        self.columns = []
-        for codes, values in columns.values():
-            found = arrow(values).drop_null()  # a missing value stands last, and in no dictionary
-            codes = pa.array(codes.astype(np.int32), mask=codes == len(found))
-            self.columns.append(pa.DictionaryArray.from_arrays(codes, found))
-        types = (column.type for column in self.columns)
-        self.schema = pa.schema([*zip(columns, types, strict=True), *more.items()])
-        self.more = [*more]
-
-    def opened(self, path):
-        from pyarrow.parquet import ParquetWriter
-
-        # Without the schema of Arrow, by which a reader would take every column for categories. The ends of labels help
-        # no reader, and take a third of the time.
-        return ParquetWriter(path, self.schema, store_schema=False, write_statistics=self.more)
-
-    def add(self, file, place, cells):
-        import pyarrow as pa
-
-        rows = pa.array(place)
-        own = [column.take(rows) for column in self.columns]
-        file.write_batch(pa.record_batch([*own, *cells], schema=self.schema))
-
-
-class _Csv:
-    def __init__(self, columns, more):
-        import pyarrow as pa
-
-        cells = (_quoted(arrow(values)).take(pa.array(codes)) for codes, values in columns.values())
-        self.lines = [_joined(cells, ",")] if columns else []
-        self.head = ",".join(_quoted(pa.array([*columns, *more])).to_pylist()) + "\n"
-
-    @contextlib.contextmanager
-    def opened(self, path):
-        with path.open("wb") as file:
-            file.write(self.head.encode())
-            yield file
-
-    def add(self, file, place, cells):
-        import pyarrow as pa
-
-        own = [lines.take(pa.array(place)) for lines in self.lines]
-        lines = _joined([*own, *map(_quoted, cells)], ",")
-        _, _, content = _joined([lines, _text("")], "\n").buffers()
-        file.write(content)
-
-
-def arrow(values):
-    """Distinct values as Arrow's: numbers, or texts; null for what is missing."""
-    import pyarrow as pa
-
-    numbers = values.dtype != object  # the numbers among labels are texts
-    return pa.array(
-        [None if value is None or value != value else value if numbers else text(value) for value in values.tolist()]
-    )
-
-
-def _quoted(column):
-    """The cells of a column as CSV has them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    column = pc.fill_null(column.cast(pa.large_string()), "")
-    quoted = _joined([_text(""), pc.replace_substring(column, '"', '""'), _text("")], '"')
-    return pc.if_else(pc.match_substring_regex(column, '[",\r\n]'), quoted, column)
-
-
-def _text(value):
-    import pyarrow as pa
-
-    return pa.scalar(value, pa.large_string())  # of pieces of more than 2 GB
-
-
-def _joined(columns, between):
-    """Texts of some columns side by side, with `between` them."""
-    import pyarrow.compute as pc
-
-    return pc.binary_join_element_wise(*columns, _text(between))

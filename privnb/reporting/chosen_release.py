@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from privnb.decision import card
 from privnb.decision.card import Card, CardError
-from privnb.microdata import expect, unfinished
+from privnb.microdata import expect, spreadsheets, unfinished
 from privnb.microdata.counts import combinations, people_in
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.memory import Memory
@@ -55,23 +55,25 @@ class Ended(NamedTuple):
     card: Card | None = None
 
 
-def refuse_place(out):
+def refuse_place(out, *, spreadsheet_safe: bool = False) -> None:
     """Raise before anything runs where no release can be written to `out`.
 
     Parameters
     ----------
     out : str or path-like
+    spreadsheet_safe : bool
+        As of `from_files.sanitize`.
 
     Raises
     ------
     SchemaError, OSError
         For another kind of file, for what is there already, and for a folder that cannot be written to.
     """
-    with staged(output(expect.path("out", out))):
+    with staged(output(expect.path("out", out), spreadsheet_safe=spreadsheet_safe)):
         pass
 
 
-def end(source, found, dataset, out=None, *, study=None, sample=0):
+def end(source, found, dataset, out=None, *, study=None, sample=0, spreadsheet_safe: bool = False) -> Ended:
     """Say what was decided, and write the release that is chosen.
 
     Parameters
@@ -86,7 +88,7 @@ def end(source, found, dataset, out=None, *, study=None, sample=0):
         A new file that ends in .parquet or .csv, or a new folder; None: nothing is written.
     study : str, optional
         As of `load`.
-    sample : int
+    sample, spreadsheet_safe
         As of `from_files.sanitize`.
 
     Returns
@@ -110,7 +112,7 @@ def end(source, found, dataset, out=None, *, study=None, sample=0):
     out = Path(expect.path("out", out))
     while found.chosen is not None:
         try:
-            return _written(source, found, dataset, out, study=study, sample=sample)
+            return _written(source, found, dataset, out, study=study, sample=sample, spreadsheet_safe=spreadsheet_safe)
         except REFUSALS as error:
             found = replace(found, decision=found.decision.without_chosen(_reason(error)))
     said = [*found.sentences, f"No release is left to write: there is nothing at {out.name}."]
@@ -157,7 +159,7 @@ def _written(source, found, dataset, out, **given):
     ended = []
 
     def beside(made, written, release):
-        cells, times = _counted(made, release.schema)
+        cells, times = _counted(made, release.schema, written.provenance)
         exact = written.buckets is None and release.schema.person is None  # rows are people, in classes
         secrets = [*in_file.secrets(cells, release.schema, times)] if exact else []
         if why := next(_broken(cells, times, written, release, secrets, found.decision.policy), ""):
@@ -184,11 +186,13 @@ def _said(found, written, answer, page):
     return "\n\n".join([_text(found.sentences), *lines])
 
 
-def _counted(made, schema):
-    """The distinct combinations of cells in a file, and how many rows have each."""
-    exact = Unknown.of(made)
-    names = [name for name in (*schema.quasi_identifiers, *schema.sensitive) if name in exact.names]
-    return exact.counted(names, Memory.of(MEMORY))
+def _counted(made, schema, done):
+    """The distinct combinations of cells in a file with the provenance `done`, formulas as they were before they were
+    escaped, and how many rows have each.
+    """
+    exact, names = Unknown.of(made), [*schema.quasi_identifiers, *schema.sensitive]
+    names = [name for name in names if spreadsheets.name_in_file(done, name) in exact.names]
+    return spreadsheets.read(done, names, lambda written: exact.counted(written, Memory.of(MEMORY)))
 
 
 def _broken(cells, times, written, release, secrets, policy):

@@ -3,6 +3,8 @@
 Sanitizers that work on combinations need no more of the records than how many have each. So an engine counts them, the
 sanitizer is given the counts, what it makes of them is checked as every release is, and each row is written as often as
 it stands.
+
+One module: each step leaves what the next one needs in one folder of unfinished work.
 """
 
 import json
@@ -22,6 +24,7 @@ from privnb.microdata import (
     leaks,
     long_tables,
     reading,
+    spreadsheets,
     text_files,
     undescribed,
     writing,
@@ -29,6 +32,7 @@ from privnb.microdata import (
 from privnb.microdata.dataset import Chosen, check_sum, data_file, find, in_role
 from privnb.microdata.memory import Memory
 from privnb.microdata.schema import Role, SchemaError
+from privnb.microdata.spreadsheets import Formulas
 from privnb.microdata.treatment import KINDS
 from privnb.sanitizers import in_parts, of_counts, own_cells
 from privnb.sanitizers.base import SanitizationError, Sanitizer
@@ -54,8 +58,18 @@ class Written(Made):
 
 
 def sanitize(
-    source, model, out, *, algorithm="Mondrian", dataset=None, study=None, memory="2GB", beside=None, sample=0
-):
+    source,
+    model,
+    out,
+    *,
+    algorithm: str = "Mondrian",
+    dataset=None,
+    study: str | None = None,
+    memory: str = "2GB",
+    beside=None,
+    sample: int = 0,
+    spreadsheet_safe: bool = False,
+) -> Written:
     """Make a release of a table of any length, from file to file.
 
     Parameters
@@ -79,6 +93,8 @@ def sanitize(
         whole and nobody else sees it: its path, a Written, a Release of it. What it raises leaves nothing at `out`.
     sample : int
         Of how many records the release is, drawn at random, if its sanitizer takes up each of them; 0: of all.
+    spreadsheet_safe : bool
+        Whether an apostrophe is put before each text in a CSV file that a spreadsheet would run as a formula.
 
     Returns
     -------
@@ -98,7 +114,8 @@ def sanitize(
     if beside is not None:
         expect.function("beside", beside)
     expect.whole("sample", sample, 0)
-    out, given = writing.output(expect.path("out", out)), Memory.of(memory)
+    expect.kind("spreadsheet_safe", spreadsheet_safe, bool)
+    out, given = writing.output(expect.path("out", out), spreadsheet_safe=spreadsheet_safe), Memory.of(memory)
     with writing.staged(out) as folder:
         chosen, files, guessed = _described(source, model, dataset, study, folder, given)
         sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema)
@@ -114,18 +131,23 @@ def sanitize(
         released = _of_counts if sanitizer.by_combinations else partial(_in_parts, sample=sample)
         release, rows, more = released(chosen, opened, (names, others), sanitizer, given, folder)
         with writing.reported(out):
-            writing.write(made, *rows, **more)
+            formulas = writing.write(made, *rows, **more, spreadsheet_safe=spreadsheet_safe)
         if [_fingerprint(file.path) for file in files] != before:
             raise SchemaError(f"{source} was changed while it was read. Nothing is written: try again.")
-        written = Written.of(release, sanitizer, others, guessed, path=out, **more)
+        if release.buckets is not None:
+            formulas = Formulas(
+                tuple(dict.fromkeys([*formulas.names, *spreadsheets.in_buckets(release.buckets)])), spreadsheet_safe
+            )
+        written = Written.of(release, sanitizer, others, guessed, formulas, path=out, **more)
         texts = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
         if written.buckets is not None:
-            texts[writing.BUCKETS] = written.buckets.to_csv(index=False)
+            buckets = spreadsheets.escaped_buckets(written.buckets) if spreadsheet_safe else written.buckets
+            texts[writing.BUCKETS] = buckets.to_csv(index=False)
         _refuse_names(chosen, files, texts[writing.FACTS], given.counting(folder / "engine"))
         if beside is not None:
             made.with_name(made.name + writing.FACTS).write_text(texts[writing.FACTS], encoding="utf-8")
             texts |= beside(made, written, release)
-        writing.finish(made, out, texts)
+        writing.finish(made, out, texts, [file.path for file in files] + [Path(source)] * Path(source).is_dir())
     return written
 
 

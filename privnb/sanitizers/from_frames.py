@@ -6,7 +6,7 @@ column is counted, the frame is made of the release alone: it reads no record ag
 
 from dataclasses import dataclass, field
 
-from privnb.microdata import expect, long_tables, reading, writing
+from privnb.microdata import expect, file_forms, long_tables, reading
 from privnb.microdata.dataset import Chosen, find
 from privnb.microdata.frames import LongFrame
 from privnb.microdata.memory import Memory
@@ -95,7 +95,7 @@ def _arrow_table(columns):
     """Rows as `Release.counted_rows` gives them, as Arrow's."""
     import pyarrow as pa
 
-    return pa.table({name: writing.arrow(values).take(pa.array(codes)) for name, (codes, values) in columns.items()})
+    return pa.table({name: file_forms.arrow(values).take(pa.array(codes)) for name, (codes, values) in columns.items()})
 
 
 def _values(chosen, table, name, memory):

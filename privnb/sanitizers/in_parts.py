@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import engine, long_tables, progress, reading, writing
+from privnb.microdata import engine, file_forms, long_tables, progress, reading, writing
 from privnb.microdata.counts import coded
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.schema import Role
@@ -124,7 +124,7 @@ def _arrow(release, cells):
     exact, columns = release.treated("exact"), {}
     for name in cells:
         codes, values = coded(cells[name])
-        columns[name] = writing.arrow(values).take(pa.array(codes))
+        columns[name] = file_forms.arrow(values).take(pa.array(codes))
         if name in exact:
             columns[name] = columns[name].cast(own_cells.arrow_type(release.schema[name]))
     return pa.table(columns)

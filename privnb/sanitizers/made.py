@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.measures.information_loss import average_class_size, certainty_penalty, discernibility
+from privnb.microdata import spreadsheets
 from privnb.microdata.counts import distinct_codes, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import some_of
@@ -51,10 +52,12 @@ class Made:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, release, sanitizer, others, guessed=(), **more):
-        """Of a release of counts with the columns `others` beside it. `guessed`: what nobody has said, sentences."""
-        notes, sizes = (*guessed, *_notes(release, others)), _sizes(release)
-        facts = release.provenance.public() | {"measured": _measured(release)}
+    def of(cls, release, sanitizer, others, guessed=(), formulas=spreadsheets.NONE, **more):
+        """Of a release of counts with the columns `others` beside it. `guessed`: what nobody has said, sentences;
+        `formulas`: those of its file.
+        """
+        notes, sizes = (*guessed, *_notes(release, others), *formulas.sentences), _sizes(release)
+        facts = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
         counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
         return cls(
             sanitizer=sanitizer,

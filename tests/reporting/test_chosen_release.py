@@ -1,11 +1,14 @@
 """How a decision ends: what leaves holds nobody, fits together, and is all there or not at all."""
 
 import contextlib
+import csv
+import html
 import io
 import json
 import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +22,7 @@ from privnb.decision import card
 from privnb.decision import decide as decide_again
 from privnb.decision.policies import Cap
 from privnb.evaluation.results import row, tidy
-from privnb.microdata import leaks, unfinished, writing
+from privnb.microdata import leaks, spreadsheets, unfinished, writing
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
@@ -32,6 +35,7 @@ CANARIES = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
 TRIED = [Mondrian(KAnonymity(5)), LocalRecoding(KAnonymity(20)), Microaggregation(5)]
 FAMILY = {"k": "5", "miners": "naive Bayes", "all": False}
 SMALL = Profile({}, {"majority": 1}, {}, workloads={"naive Bayes": (1, 3)}, family=FAMILY)
+FORMULAS = {"north-east": "@north-east", "day": "=day"}
 OURS = """
 title = "Ours"
 source = "the hospital's board"
@@ -52,13 +56,20 @@ measure = "certainty_penalty"
 
 @pytest.fixture(scope="module")
 def clinic(tmp_path_factory):
-    """A folder with 120 of the clinic's people, both rare ones among them, and a policy."""
+    """A folder with 120 of the clinic's people, both rare ones among them, and a policy. A label of regions and a
+    ward are formulas, and the table is its owner's alone.
+    """
     folder = tmp_path_factory.mktemp("clinic")
     shutil.copytree(CLINIC.parent / "hierarchies", folder / "hierarchies")
     lines = CLINIC.with_suffix(".csv").read_text(encoding="utf-8").splitlines(keepends=True)
     (folder / "clinic.csv").write_text("".join([*lines[:120], lines[212]]), encoding="utf-8")
+    (folder / "clinic.csv").chmod(0o600)
     text = re.sub("sha256 = .*\n", "", CLINIC.read_text(encoding="utf-8"))
     (folder / "clinic.toml").write_text(text, encoding="utf-8")
+    for name in ("clinic.csv", "clinic.toml", "hierarchies/clinic/region.csv"):
+        text = (folder / name).read_text(encoding="utf-8")
+        text = re.sub(r"(?<=[\n;\"])(north-east|day)(?=[;\"])", lambda word: FORMULAS[word[0]], text)
+        (folder / name).write_text(text, encoding="utf-8")
     (folder / "ours.toml").write_text(OURS, encoding="utf-8")
     return folder
 
@@ -157,6 +168,55 @@ def test_what_has_left_is_verified_by_its_card(first, capsys):
     assert "the same digest, 120 rows, k is 5 again" in capsys.readouterr().out
 
 
+def test_what_leaves_is_its_owners_alone_like_the_table(first):
+    assert {each.name: each.stat().st_mode & 0o777 for each in first.out.parent.iterdir()} == {
+        first.out.name + ending: 0o600 for ending in ALL
+    }
+
+
+def test_formulas_are_reported_and_can_be_escaped(first, again, capsys):
+    reported = "Text in region, ward begins with =, +, -, @ or a tab"
+    plain = pd.read_csv(first.out, dtype=str, keep_default_na=False)
+    assert plain["ward"].str.startswith("=").any()
+    assert plain["region"].str.startswith("@").any()
+    assert reported in first.said
+    assert all(reported in Path(f"{first.out}{ending}").read_text(encoding="utf-8") for ending in ALL[1:])
+    ran = again("ours.toml", "--spreadsheet-safe")
+    assert (ran.status, ran.wrong) == (0, "")
+    assert not [
+        cell
+        for row in csv.reader(again.out.read_text(encoding="utf-8").splitlines())
+        for cell in row
+        if cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    ]
+    safe = pd.read_csv(again.out, dtype=str, keep_default_na=False)
+    assert safe.map(spreadsheets.unescaped).sort_values([*safe]).to_numpy().tolist() == (
+        plain.sort_values([*plain]).to_numpy().tolist()
+    )
+    escaped = "An apostrophe stands before each text in region, ward"
+    assert escaped in ran.said
+    assert all(escaped in html.unescape(Path(f"{again.out}{each}").read_text(encoding="utf-8")) for each in ALL[1:])
+    assert cli.main(["check", str(again.out), "--card", f"{again.out}{card.ENDING}"]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--release", "out.parquet"], "Give a name that ends in .csv"),
+        ([], "Add --release OUT.csv"),
+    ],
+)
+def test_formulas_are_escaped_in_csv_files_only(clinic, tmp_path, monkeypatch, capsys, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(studies, "searched", lambda *_, **__: pytest.fail("it is refused before the search"))
+    status = cli.main(
+        ["decide", str(clinic / "clinic.toml"), "--policy", str(clinic / "ours.toml"), "--spreadsheet-safe", *arguments]
+    )
+    assert (status, [*tmp_path.iterdir()]) == (2, [])
+    assert said in capsys.readouterr().err
+
+
 def test_what_cannot_be_given_so_many_records_is_not_tried(first):
     tried = {type(each) for _, settings in first.found.steps for each in settings}
     assert tried == {Mondrian, LocalRecoding}
@@ -235,12 +295,13 @@ def test_claims_are_graded_again_in_the_file(again, monkeypatch):
 
     def shorter(made, *given, **more):
         """Of the first file a row of a smallest class is lost on the way."""
-        write(made, *given, **more)
+        formulas = write(made, *given, **more)
         if not lost:
             rows = pd.read_csv(made, dtype=str)
             sizes = rows.groupby(["age", "weight", "postcode", "region"])["ward"].transform("size")
             lost.append(sizes.idxmin())
             rows.drop(lost).to_csv(made, index=False)
+        return formulas
 
     monkeypatch.setattr(writing, "write", shorter)
     ran = again()

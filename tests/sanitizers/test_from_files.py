@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from privnb.microdata.memory import Memory
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.rows import Counted
 from privnb.microdata.schema import SchemaError
+from privnb.microdata.spreadsheets import unescaped
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress, own_cells
 from privnb.sanitizers.from_files import sanitize
@@ -169,6 +171,107 @@ def test_buckets_have_their_second_table(here):
     assert (held.groupby("bucket")["count"].sum() == sizes.sort_index()).all()
     assert (held["count"] * 2 <= held["bucket"].map(sizes)).all(), "l = 2"
     assert any("who knows a person's can find their row" in note for note in made.notes)
+
+
+# ---- who may read it, and what opens it
+
+
+@pytest.mark.parametrize(("mode", "expected"), [(0o600, 0o600), (0o640, 0o640), (0o644, 0o644), (0o400, 0o400)])
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet", "out"])
+def test_only_who_may_read_the_table_may_read_the_release(here, mode, expected, out):
+    before = os.umask(0o022)
+    try:
+        people().to_csv("people.csv", index=False)
+        Path("people.csv").chmod(mode)
+        sanitize("people.csv", "k=5", out)
+    finally:
+        os.umask(before)
+    made = [Path(out), Path(f"{out}.provenance.json"), *Path(out).glob("*")]
+    assert {each.stat().st_mode & 0o777 for each in made if each.is_file()} == {expected}
+    if out == "out":
+        assert Path(out).stat().st_mode & 0o077 == (expected & 0o044) | (expected & 0o044) >> 2
+        assert pd.read_parquet(out).shape[0] == 400
+
+
+def test_the_strictest_part_and_the_folder_of_parts_decide(here):
+    os.mkdir("parts", 0o755)
+    for number, mode in enumerate((0o644, 0o640)):
+        people(seed=number).to_csv(f"parts/{number}.csv", index=False)
+        Path(f"parts/{number}.csv").chmod(mode)
+    sanitize("parts", "k=5", "parts.csv")
+    assert Path("parts.csv").stat().st_mode & 0o777 == 0o640
+    Path("parts").chmod(0o700)
+    sanitize("parts", "k=5", "closed.csv")
+    assert Path("closed.csv").stat().st_mode & 0o777 == 0o600
+
+
+FORMULA = ["=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(1)", "\tx", "-8", "plain, text", "'=1+1"]
+
+
+def of_formulas(name="job"):
+    """A table with formulas in each kind of column: a quasi-identifier, a secret, and one record by record."""
+    table = people(seed=3)
+    table[name] = [FORMULA[i % len(FORMULA)] for i in range(len(table))]
+    table["word"] = [f"={i}*2" for i in range(len(table))]
+    domains = {each: sorted(set(table[each])) for each in ("zip", "income", "word", name)}
+    columns = [
+        '[columns.age]\nrole = "quasi-identifier"\ndomain = { low = 0, high = 99 }',
+        '[columns.sex]\nrole = "quasi-identifier"\ndomain = ["F", "M", "?"]',
+        *(
+            f'[columns."{each}"]\nrole = "{role}"\ndomain = {json.dumps(domains[each])}'
+            for each, role in {"zip": "quasi-identifier", name: "quasi-identifier", "word": "neutral"}.items()
+        ),
+        f'[columns.income]\nrole = "sensitive"\ndomain = {json.dumps(domains["income"])}',
+    ]
+    head = "\n".join(f'{each} = ""' for each in ("title", "description", "source", "licence", "citation"))
+    os.makedirs("data/of")
+    table.to_csv("data/of/of.csv", index=False)
+    Path("data/of/of.toml").write_text(
+        f'[dataset]\nname = "of"\n{head}\n[[files]]\npath = "of.csv"\n[format]\nmissing = "?"\n' + "\n".join(columns),
+        encoding="utf-8",
+    )
+    return table
+
+
+def test_formulas_are_reported_by_command_and_provenance(here, capsys):
+    of_formulas("=job")
+    assert cli.main(["sanitize", "of", "--model", "k=2", "--out", "out.csv"]) == 0
+    said = "Text in =job, word begins with =, +, -, @ or a tab"
+    assert said in capsys.readouterr().out
+    facts = json.loads(Path("out.csv.provenance.json").read_text(encoding="utf-8"))
+    assert said in facts["note"]
+    assert facts["formulas"] == {"columns": ["=job", "word"], "escaped": False}
+    people().to_csv("plain.csv", index=False)
+    assert cli.main(["sanitize", "plain.csv", "--model", "k=2", "--out", "plain_out.csv"]) == 0
+    assert "formula" not in capsys.readouterr().out
+    assert "formula" not in Path("plain_out.csv.provenance.json").read_text(encoding="utf-8")
+
+
+def test_escaped_formulas_are_the_same_table(here, capsys):
+    of_formulas("=job")
+    assert cli.main(["sanitize", "of", "--model", "k=2", "--out", "out.csv"]) == 0
+    assert cli.main(["sanitize", "of", "--model", "k=2", "--out", "safe.csv", "--spreadsheet-safe"]) == 0
+    assert "An apostrophe stands before each text in =job, word" in capsys.readouterr().out
+    plain, safe = read("out.csv"), read("safe.csv")
+    assert {cell for row in safe for cell in row if cell[:1] in tuple("=+-@\t\r") and cell} <= {"-8"}
+    assert "'=job" in safe[0]
+    assert any("''=1+1" in row for row in safe), "different texts stay different"
+    assert sorted(tuple(map(unescaped, row)) for row in safe) == sorted(plain)
+
+
+def test_formulas_in_buckets_are_reported_and_escaped(here):
+    shutil.copytree(CLINIC.parent, "data/clinic")
+    for path in ("data/clinic/clinic.csv", "data/clinic/clinic.toml"):
+        text = Path(path).read_text(encoding="utf-8").replace("asthma", "=asthma")
+        Path(path).write_text(re.sub("sha256 = .*\n", "", text), encoding="utf-8")
+    made = sanitize("clinic", "l=2", "out.csv", algorithm="Bucketize")
+    assert "Text in diagnosis begins with =" in made.notes[-1]
+    assert "=asthma" in {*pd.read_csv("out.csv.buckets.csv")["value"]}
+    made = sanitize("clinic", "l=2", "safe.csv", algorithm="Bucketize", spreadsheet_safe=True)
+    assert "An apostrophe stands before each text in diagnosis" in made.notes[-1]
+    values = {*pd.read_csv("safe.csv.buckets.csv")["value"]}
+    assert "'=asthma" in values
+    assert "=asthma" not in values
 
 
 # ---- columns of many values
@@ -432,10 +535,10 @@ def test_a_file_that_changes_meanwhile_is_no_release(here, monkeypatch):
     people().to_csv("people.csv", index=False)
     write = writing.write
 
-    def changing(*given):
+    def changing(*given, **more):
         with open("people.csv", "a", encoding="utf-8") as file:
             file.write("40,01101,F,low\n")
-        write(*given)
+        return write(*given, **more)
 
     monkeypatch.setattr(writing, "write", changing)
     with pytest.raises(SchemaError, match="was changed while it was read"):
@@ -444,7 +547,7 @@ def test_a_file_that_changes_meanwhile_is_no_release(here, monkeypatch):
 
 
 def test_a_full_disk_leaves_nothing(here, monkeypatch):
-    def full(*given):
+    def full(*given, **_):
         given[0].write_text("half")
         raise OSError(28, "No space left on device")
 

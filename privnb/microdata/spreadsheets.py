@@ -1,0 +1,151 @@
+"""Text that a spreadsheet runs as a formula when it opens a CSV file: found, reported and escaped in one way.
+
+Source: OWASP, "CSV Injection". A plain number, such as -8 or +1.5, is not a formula.
+"""
+
+import re
+from typing import NamedTuple
+
+FORMULA = "[=+\\-@\t\r\n＝＋－＠]"  # the first letter of a formula
+NUMBER = r"^[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
+APOSTROPHE = "'"  # stands before a formula that is escaped
+FACTS = "formulas"  # in a provenance
+OPTION = "--spreadsheet-safe"
+
+
+class Formulas(NamedTuple):
+    """The columns `names` of a CSV file whose text, or whose name, a spreadsheet runs, and whether it is escaped."""
+
+    names: tuple[str, ...] = ()
+    are_escaped: bool = False
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the owner and the users of the file must know."""
+        listed = ", ".join(self.names)
+        if not self.names:
+            return []
+        if self.are_escaped:
+            return [
+                f"An apostrophe stands before each text in {listed} that a spreadsheet would run as a formula. Remove "
+                "the first apostrophe to read such a text as it was."
+            ]
+        return [
+            f"Text in {listed} begins with =, +, -, @ or a tab and is saved as it is: a spreadsheet may run it as a "
+            f"formula. Open the file there as text, or let `privnb sanitize` or `privnb decide` write it with {OPTION}."
+        ]
+
+    @property
+    def facts(self) -> dict:
+        """The same for a provenance."""
+        return {FACTS: {"columns": [*self.names], "escaped": self.are_escaped}} if self.names else {}
+
+
+NONE = Formulas()
+
+
+def holds_formula(values) -> bool:
+    """Return whether a spreadsheet runs one of some values.
+
+    Parameters
+    ----------
+    values : iterable, or pyarrow.Array
+        Only text can be a formula.
+
+    >>> holds_formula(["=1+1"]), holds_formula(["-8", "1-2", "it's = 1", -8]), holds_formula(["10", "-10--5"])
+    (True, False, True)
+    """
+    import pyarrow.compute as pc
+
+    found = _is_formula(_texts(values), f"^{FORMULA}")
+    return bool(pc.any(found, min_count=0).as_py())
+
+
+def escaped(values):
+    """Return the same values as pyarrow.Array, with an apostrophe before each formula.
+
+    An apostrophe also goes before a formula that has one already, so that different values stay different.
+
+    >>> escaped(["=1+1", "'=1+1", "-8", "'tis", None]).to_pylist()
+    ["'=1+1", "''=1+1", '-8', "'tis", None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(values, pa.Array) and pa.types.is_primitive(values.type):
+        return values
+    texts = _texts(values)
+    formula = pc.fill_null(_is_formula(texts, f"^{APOSTROPHE}*{FORMULA}"), False)
+    before, between = pa.scalar(APOSTROPHE, texts.type), pa.scalar("", texts.type)
+    return pc.if_else(formula, pc.binary_join_element_wise(before, texts, between), texts)
+
+
+def unescaped(value):
+    """Return a value as it was before `escaped`.
+
+    >>> [unescaped(value) for value in ("'=1+1", "''=1+1", "'tis", "-8", -8)]
+    ['=1+1', "'=1+1", "'tis", '-8', -8]
+    """
+    formula = isinstance(value, str) and re.match(f"{APOSTROPHE}+{FORMULA}", value)
+    return value[1:] if formula else value
+
+
+def in_buckets(buckets) -> list[str]:
+    """Return the attributes in a table of buckets of which a spreadsheet runs a value, or the name."""
+    by_attribute = buckets.groupby("attribute", sort=False)["value"]
+    return [name for name, values in by_attribute if holds_formula([name, *values])]
+
+
+def escaped_buckets(buckets):
+    """Return a table of buckets with its formulas escaped; numbers stay numbers."""
+    texts = {name: escaped(buckets[name]).to_pylist() for name in ("attribute", "value")}
+    return buckets.assign(
+        **{
+            name: [value if text is None else text for value, text in zip(buckets[name], made, strict=True)]
+            for name, made in texts.items()
+        }
+    )
+
+
+def name_in_file(provenance: dict, name: str) -> str:
+    """Return what a column is called in the file that was written with this provenance."""
+    return escaped([name]).to_pylist()[0] if _is_escaped(provenance) else name
+
+
+def read(provenance: dict, names: list[str], counted):
+    """Return what `counted` reads of a file with this provenance, formulas as they were before they were escaped.
+
+    Parameters
+    ----------
+    provenance
+        The provenance that the file was written with.
+    names
+        The columns as the dataset names them.
+    counted : function
+        `counted(names in the file)` returns a DataFrame of Categoricals, and how often each row is there.
+    """
+    cells, times = counted([name_in_file(provenance, name) for name in names])
+    if _is_escaped(provenance):
+        cells = cells.apply(lambda column: column.cat.rename_categories(unescaped)).set_axis(names, axis="columns")
+    return cells, times
+
+
+def _is_escaped(provenance):
+    return provenance.get(FACTS, {}).get("escaped", False)
+
+
+def _texts(values):
+    """The texts among some values as Arrow's, null for any other."""
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array):
+        numbers = pa.types.is_primitive(values.type)
+        return pa.nulls(len(values), pa.large_string()) if numbers else values.cast(pa.large_string())
+    return pa.array([value if isinstance(value, str) else None for value in values], pa.large_string())
+
+
+def _is_formula(texts, pattern):
+    import pyarrow.compute as pc
+
+    begins = pc.match_substring_regex(texts, pattern)
+    return pc.and_(begins, pc.invert(pc.match_substring_regex(texts, NUMBER)))
