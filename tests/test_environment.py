@@ -53,6 +53,11 @@ def test_installed_version_is_within_the_bounds(name):
     assert metadata.version(name) in WANTED[name]
 
 
+@pytest.mark.parametrize("version", ["2.20.0", "2.23.0", "2.25.0", "2.26.0", "2.27.0"])
+def test_versions_of_narwhals_that_fail_are_outside_the_bounds(version):
+    assert version not in WANTED["narwhals"], "frames of DuckDB and Polars fail in tests/sanitizers/test_from_frames.py"
+
+
 def test_python_is_within_the_bounds():
     assert ".".join(map(str, sys.version_info[:3])) in SpecifierSet(PROJECT["project"]["requires-python"])
 
