@@ -328,7 +328,7 @@ def groups(name, values):
     counted = numbers.min() in (0, 1) and numbers.max() < 1.1 * values.different < values.records / 5
     if GROUP.fullmatch(name) or (PART.search(name) and counted) or (KIND.search(name) and values.different <= FEW):
         what = "numbers of groups or kinds"
-        return _categories(name, values, what, flat, said="by its name: ", order=int, in_order=True)
+        return _categories(name, values, what, flat, said="by its name: ", order=float, in_order=True)
 
 
 def keys(name, values):
@@ -492,6 +492,5 @@ def _names_people(name, values):
     """
     numbers, lengths = values.texts.astype(float), values.texts.str.len()
     dense = values.different > 0.9 * values.records and numbers.max() - numbers.min() < 1.2 * values.different
-    # Nobody writes a code as 2935.0, as a whole number with gaps often stands in a file.
     codes = lengths.min() == lengths.max() >= 6 and values.match(r"\d+") and (numbers % 10 == 0).mean() < 0.5
     return bool(KEY.search(name) or ((dense or codes) and not MEASURED.search(name)))

@@ -67,6 +67,18 @@ class Values:
         """How many are missing, in words."""
         return f" and {self.missing} missing, which count as the value {self.mark!r}" if self.missing else ""
 
+    def without_tails(self, how):
+        """The same with whole numbers as `Notation.without_tail` writes them, unless another number of the column has
+        decimals. Every type is guessed from these texts, so `1.0` and `1` lead to the same column.
+        """
+        texts = how.without_tail(self.texts)
+        tailed = (texts != self.texts).to_numpy(dtype=bool)
+        if not tailed.any() or how.fractions(self.texts).any():
+            return self
+        counts = pd.Series(self.counts).groupby(texts.to_numpy(), sort=False).sum()
+        first = texts[~texts.duplicated()]
+        return replace(self, texts=first, counts=counts[first].to_numpy())
+
     def written(self, how):
         """The same with numbers as Python reads them, if they are numbers in this `Notation`."""
         return replace(self, texts=how.plain(self.texts)) if how.reads(self.texts) else self

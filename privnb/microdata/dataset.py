@@ -22,10 +22,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import description, expect, hierarchy, progress, reading, text_files
-from privnb.microdata.columns import having, of_codes
+from privnb.microdata.columns import by_value, having, of_codes
 from privnb.microdata.hierarchy import taxonomies
 from privnb.microdata.names import meant
-from privnb.microdata.notation import Notation
+from privnb.microdata.notation import Notation, with_tails
 from privnb.microdata.processes import runs_as
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
@@ -292,6 +292,10 @@ class Chosen(NamedTuple):
         weights = in_role(self.text, Role.WEIGHT)  # of which a domain's steps round nothing
         numeric = [each for each in self.columns.attributes if each.numeric and each.name in {*table} - weights]
         table = having(table, {each.name: each.domain.rounded(table[each.name]) for each in numeric})
+        notation = Notation.of(self.text.get("format", {}))
+        listed = [each for each in self.columns.attributes if isinstance(each.domain, Categories)]
+        texts = {each.name: _listed(table[each.name], each.domain, notation) for each in listed if each.name in table}
+        table = having(table, texts)
         self._of(self.columns, names).check(table, least=0)  # of how many there are the whole table is asked
         return table
 
@@ -537,7 +541,7 @@ def marks(text):
     labels write it. `text`: what the description says.
     """
     mark = text.get("format", {}).get("missing", "")
-    return {name: (mark, *entry.get("missing", ())) for name, entry in text["columns"].items()}
+    return {name: (mark, *with_tails(entry.get("missing", ()))) for name, entry in text["columns"].items()}
 
 
 def _read(column, marked, missing, notation):
@@ -549,6 +553,17 @@ def _read(column, marked, missing, notation):
     each = of_codes(_given(texts, marked) % len(values), values)  # of a category, then of each cell
     read = pd.Categorical.from_codes(each.codes[column.cat.codes], dtype=each.dtype)
     return pd.Series(read, column.index, name=column.name)
+
+
+def _listed(column, domain, notation):
+    """A Categorical of texts, of which a whole number with decimals, `1067.0`, is the number that the domain lists."""
+    texts = pd.Series(column.cat.categories, dtype=object)
+    plain = notation.without_tail(texts)
+    spelled = (plain != texts) & ~texts.isin(domain.values) & plain.isin(domain.values)
+    if not spelled.any():
+        return column
+    numbers = dict(zip(texts[spelled], plain[spelled], strict=True))
+    return by_value(lambda own: own.replace(numbers), column)
 
 
 def _given(texts, marked):

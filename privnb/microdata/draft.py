@@ -22,7 +22,7 @@ from privnb.microdata.column_types import recognized
 from privnb.microdata.column_values import Values
 from privnb.microdata.draft_text import mark_of, marks_in, renamed_in, text
 from privnb.microdata.names import like, offered
-from privnb.microdata.notation import Notation
+from privnb.microdata.notation import Notation, with_tails
 from privnb.microdata.owners import of_people
 from privnb.microdata.roles import checked
 from privnb.microdata.schema import SchemaError
@@ -92,8 +92,12 @@ def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType
     mark = mark_of([(table[name], None) for name in table])
     marked = _marked(table.rename(columns=renamed), mark, missing or {}, known)
     mark = mark or "NA" * any(marked.values())
-    values = {name: Values.of(table[own], mark, also=marked[name]) for own, name in zip(table, marked, strict=True)}
+    values = {
+        name: Values.of(table[own], mark, also=with_tails(marked[name]))
+        for own, name in zip(table, marked, strict=True)
+    }
     notation = Notation.found([each.texts for each in values.values()], layout and layout.separator)
+    values = {name: each.without_tails(notation) for name, each in values.items()}
     columns = [recognized(name, each, notation) for name, each in values.items()]
     columns = of_people(columns, values, [table[name].cat.codes.to_numpy() for name in table])
     try:
@@ -146,13 +150,13 @@ def _marked(table, mark, missing, known):
     for name, texts in missing.items():
         alike = [checked(each, [*table]) for each in like(name, [*table])]
         for mean in texts:
-            there = [each for each in alike if mean in table[each].cat.categories]
+            there = [each for each in alike if table[each].cat.categories.isin(with_tails([mean])).any()]
             if not there:
                 raise ValueError(f"no cell of '{name}' is {mean!r}. Write what means missing as the file does.")
             for each in there:
                 given[each].append(mean)
     for name, column in table.items():
-        there = [text for text in known.get(name, ()) if text in column.cat.categories]
+        there = [text for text in known.get(name, ()) if column.cat.categories.isin(with_tails([text])).any()]
         texts = dict.fromkeys([*given.get(name, ()), *there, *marks_in(column)])
         found[name] = [text for text in texts if text != mark]
     return found

@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]\d{1,3})?")
+WHOLE = re.compile(r"-?(0|[1-9]\d*)")
 SPACES = " ", "\u00a0", "\u202f"
 GAP, SIGN = f"[{''.join(SPACES)}]?", "(?:[$€£¥]|EUR|USD|GBP|CHF)"
 # Signs of currency before a number or behind it, and per cent behind it.
@@ -54,6 +55,17 @@ class Notation(NamedTuple):
             texts = texts.str.replace(UNITS, "", regex=True).str.replace(self.thousands, "", regex=False)
         return texts if self.decimal == "." else texts.str.replace(self.decimal, ".", regex=False)
 
+    def without_tail(self, texts):
+        """Texts, a Series or Index, of which whole numbers have no decimals: `1067.0` is `1067`.
+
+        pandas and R write the whole numbers of a column in this way if one of its cells is empty.
+        """
+        return texts.str.replace(rf"^(-?(?:0|[1-9]\d*)){re.escape(self.decimal)}0+$", r"\1", regex=True)
+
+    def fractions(self, texts):
+        """Which texts, a Series, are numbers with decimals that are not all 0: a boolean Series."""
+        return texts.str.fullmatch(rf"-?\d+{re.escape(self.decimal)}\d*[1-9]\d*")
+
     def reads(self, texts):
         """Whether all texts are numbers that are written so."""
         return match(texts, self._pattern) and match(self.plain(texts), NUMBER)
@@ -89,3 +101,12 @@ class Notation(NamedTuple):
 def match(texts, pattern):
     """Whether all texts match as a whole."""
     return all(map(re.compile(pattern).fullmatch, texts))
+
+
+def with_tails(texts):
+    """Texts, and behind each whole number the same number with a decimal, as pandas and R may write it.
+
+    >>> with_tails(["97", "n/k"])
+    ['97', '97.0', '97,0', 'n/k']
+    """
+    return [each for text in texts for each in ((text, f"{text}.0", f"{text},0") if WHOLE.fullmatch(text) else (text,))]

@@ -127,12 +127,13 @@ class OwnTable:
     @cached_property
     def _values(self):
         layout, columns, marked = self._described.get("format", {}), self._described["columns"], marks(self._described)
+        notation = Notation.of(layout)
         found = {
-            name: Values.of(self.cells[name], mark, also=also)
+            name: Values.of(self.cells[name], mark, also=also).without_tails(notation)
             for name, (mark, *also) in ((name, marked[name]) for name in self.cells)
         }
         numeric = [name for name in found if isinstance(columns[name].get("domain"), Mapping)]
-        return found | {name: found[name].written(Notation.of(layout)) for name in numeric}
+        return found | {name: found[name].written(notation) for name in numeric}
 
     @cached_property
     def _determined(self):

@@ -59,6 +59,7 @@ def described(folder, name, files, table, names, sensitive):
     values = {renamed.get(each, each): Values.of(texts[each], mark, times[each]) for each in texts}
     layout = files[0].layout
     notation = Notation.found([each.texts for each in values.values()], layout and layout.separator)
+    values = {name: each.without_tails(notation) for name, each in values.items()}
     columns = of_people([recognized(each, found, notation) for each, found in values.items()], values)
     secret = [renamed.get(each, each) for each in sensitive]
     columns = [
