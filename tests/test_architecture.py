@@ -95,11 +95,3 @@ def test_what_a_number_is_stands_in_columns_and_not_in_names(trees):
     for path, tree in trees.items():
         with naming(str(path)):
             assert list(parsed(tree)) == []
-
-
-def test_a_long_module_says_why_it_is_one(texts, trees):
-    for path, text in texts.items():
-        if text.count("\n") > 250:
-            said = ast.get_docstring(trees[path]) or ""
-            with naming(str(path)):
-                assert "One module" in said or "Long, since" in said, "split it, or say in its docstring why it is one"

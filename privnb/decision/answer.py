@@ -21,6 +21,7 @@ NAMED = 3  # groups that a sentence names, at most
 MEANS = {
     "identity": "a person's row is found",
     "attribute": "a person's secret is guessed",
+    "certainty": "the file discloses a person's secret with certainty",
     "linkability": "two parts of a record are joined",
     "membership": "it shows who is in the table",
     "anti-utility": "a machine guesses what the owner wants to hide",
@@ -70,14 +71,14 @@ def answer(content):
 
 
 def _of_risks(risks, people, groups):
-    """What the caps do not say: sentences."""
+    """What the caps do not say: sentences, what is disclosed with certainty first."""
+    yield from (sentence for risk in risks for sentence in certain(risk))
     for risk in risks:
         worst, mean = risk["worst_person"], risk["mean"]
         if not _capped(risk, "largest") and _likely(worst):
             yield people[risk["risk"]]
-        if not _capped(risk, "largest") and risk["risk"] == "attribute" and risk["withheld"]:
-            targets = listed([name or "secret" for name in risk["withheld"]])
-            yield f"Whether somebody's {targets} is certain is withheld: it would tell of few people."
+        if risk["risk"] == "certainty":
+            continue
         if not risk["caps"] and _likely(mean):
             yield f"On average {percent(mean['value'])} {risk['counts']}; the policy sets no cap."
         elif not risk["caps"] and _likely(risk["worst_group"]):
@@ -89,6 +90,39 @@ def _of_risks(risks, people, groups):
         yield f"Unknown: {listed(unknown)}. Unknown does not mean low."
 
 
+def certain(risk):
+    """Return what a file discloses with certainty: a list of sentences; empty but for the risk of certainty."""
+    said = [
+        f"The file discloses the {_secret(each)} of {_people(each)} with certainty; without the file it is certain for "
+        "nobody."
+        for each in risk["certain"]
+    ]
+    if risk["risk"] == "certainty" and risk["withheld"]:
+        said.append(
+            f"Whether the file discloses somebody's {listed([name or 'secret' for name in risk['withheld']])} with "
+            "certainty is withheld, because it concerns few people."
+        )
+    return said
+
+
+def nearly_certain(risk, share):
+    """Return for how many people a file makes a value as likely as `share` or more: a list of sentences."""
+    return [
+        f"The file makes the {_secret(each)} of {_people(each)} at least {percent(share)} likely; without the file it "
+        "is that likely for nobody."
+        for each in risk["nearly_certain"]
+    ]
+
+
+def _secret(number):
+    return number["row"].get("target", "secret")
+
+
+def _people(number):
+    share = f"{percent(number['value'])}"
+    return f"{number['people']:,} people ({share})" if number.get("people") else f"{share} of people"
+
+
 def _of_a_cap(cap, risk):
     """How a cap is kept that is not kept for everybody, or not to the letter: sentences."""
     if not cap["kept"]:
@@ -97,7 +131,7 @@ def _of_a_cap(cap, risk):
         named = [f"{each['row']['group']} {percent(each['value'])}" for each in over[:NAMED]]
         more = f" and {len(over) - NAMED} more" if over[NAMED:] else ""
         many = f"{len(over)} group{'s' if over[1:] else ''}"
-        kept = f"The cap on {risk['risk']} is kept on average, and the measured risk is above it in {many}"
+        kept = f"The cap on {risk['risk']} is kept on average, and the whole interval is above it in {many}"
         yield f"{kept}: {', '.join(named)}{more}."
     if lenient(cap):
         read = f"read as one of {round(1 / cap['cap'])}"
@@ -136,8 +170,7 @@ def _of_what_else(content):
         if many := unsure(content, risk):
             groups = f"{many} {'other ' if risk['caps'][0]['exceeded_in'] else ''}group{'s' * (many > 1)}"
             yield f"Whether {risk['risk']} keeps its cap in {groups} is not known: the intervals reach above it."
-        if certain := [f"{each['row']['target']} of {percent(each['value'])}" for each in risk["certain"]]:
-            yield f"Certain: the {listed(certain)} of people."
+        yield from nearly_certain(risk, content["policy"]["near_certainty"])
         if (others := risk["others"]) and others["value"] is not None:
             share, secret = percent(others["value"]), others["row"].get("target", "secret")
             yield f"From all other people's records alone the {secret} of {share} of people is guessed right."
@@ -202,8 +235,8 @@ def _likely(number):
 
 
 def unsure(content, risk):
-    """Of how many groups a mean risk is measured below a cap that is kept on average, and its interval reaches above:
-    a whole number.
+    """Return for how many groups the interval of a mean risk reaches above a cap that is kept on average, and does not
+    lie above it: a whole number.
 
     Parameters
     ----------
@@ -214,9 +247,9 @@ def unsure(content, risk):
     """
     caps = [cap["cap"] for cap in risk["caps"] if cap["statistic"] == "mean" and not cap["group"] and cap["kept"]]
     groups = content["worst_groups"]["shown"] if caps else []
-    of_it = [each for each in groups if each["row"]["measure"] == f"{risk['risk'].replace('-', '_')}_risk"]
-    ends = [(each["value"], each["high"]) for each in of_it if each["high"] is not None]
-    return sum(value <= min(caps) + 1e-9 < high for value, high in ends)
+    of_it = [each for each in groups if each["row"]["measure"] == policies.measure_of(risk["risk"])]
+    ends = [(each["low"], each["high"]) for each in of_it if each["high"] is not None]
+    return sum(low <= min(caps) + 1e-9 < high for low, high in ends)
 
 
 def lenient(cap):

@@ -96,8 +96,8 @@ class Decision:
         if self.chosen is None:
             raise ValueError(f"no release is chosen under the policy {self.policy.title}: there is none to refuse.")
         first, others = self.releases.iloc[:1], self.releases.iloc[1:]
-        ruled_out = first.assign(kept=False, reasons=[[why.rstrip(".")]])
-        releases = _in_order(pd.concat([others, ruled_out], ignore_index=True))
+        ruled_out = first.assign(kept=False, lenient=False, reasons=[[why.rstrip(".")]])
+        releases = _in_order(pd.concat([others, ruled_out], ignore_index=True), self.policy)
         return replace(self, releases=releases, refused=(*self.refused, (first.setting.iloc[0], why)))
 
     @property
@@ -122,18 +122,17 @@ class Decision:
         certain = "" if self.chosen is None else self.chosen.certain
         if certain == "withheld":
             return (
-                "Whether somebody's sensitive value is certain tells of few people and is withheld; to the owner "
-                "`privnb check` says it."
+                "Whether this release discloses a sensitive value with certainty is withheld, because it concerns few "
+                "people. `privnb check` reports it to the owner."
             )
         if certain != "yes":
             return ""
-        whose = [f"{name} of {percent(share)}" for name, share in self.chosen.made_certain]
-        is_it = f"{'is' if len(whose) < 2 else 'are'} certain"
-        said = f"The {listed(whose)} of people {is_it}" if whose else f"Somebody's sensitive value {is_it}"
+        whose = [f"the {name} of {percent(share)} of people" for name, share in self.chosen.made_certain]
+        said = f"This release discloses {listed(whose) if whose else 'a sensitive value of somebody'} with certainty."
         if (other := self.safer) is None:
-            return f"{said}; of no other release that keeps the policy was it found that nobody's is."
+            return f"{said} No other release that keeps the policy is known to disclose nobody's."
         lost = in_words(other.loss, other.loss_low, other.loss_high)
-        return f"{said}; nobody's under {other.setting} ({lost} lost)."
+        return f"{said} {other.setting} discloses nobody's and loses {lost}."
 
     @property
     def near(self):
@@ -156,10 +155,19 @@ class Decision:
         many = len(self.releases)
         if self.chosen is None:
             return f"None of {many} releases keeps the policy."
-        kept, loss = int(self.releases.kept.sum()), self.chosen
-        lost = in_words(loss.loss, loss.loss_low, loss.loss_high)
-        those = f"{kept} of {many} releases {'keeps' if kept == 1 else 'keep'} the policy"
-        return f"{those}, and it loses least {self.about} ({lost} of what there is)."
+        kept, chosen = self.releases[self.releases.kept], self.chosen
+        those = f"{len(kept)} of {many} releases {'keeps' if len(kept) == 1 else 'keep'} the policy"
+        lost = f"{in_words(chosen.loss, chosen.loss_low, chosen.loss_high)} of what there is to lose"
+        like = kept[kept.lenient == chosen.lenient]
+        if same(chosen.loss, like.loss.min()):
+            return f"{those}, and this one loses least {self.about}: {lost}."
+        least = like.iloc[like.loss.argmin()]
+        near = int((like.loss <= least.loss + self.policy.tolerance + 1e-9).sum())
+        return (
+            f"{those}. {near} of them lose at most {percent(self.policy.tolerance)} more {self.about} than the least "
+            f"loss ({percent(least.loss)}, {least.setting}). Among these, this one stays furthest below its tightest "
+            f"cap: it uses {percent(chosen.used)} of it, {least.setting} {percent(least.used)}. It loses {lost}."
+        )
 
     @property
     def about(self):
@@ -191,16 +199,14 @@ class Decision:
         policy, chosen = self.policy, self.chosen
         answer = f"{B}{chosen.setting}{B} is chosen" if chosen is not None else f"{B}No release is chosen{B}"
         said = [f"{answer} under the policy {policy.title}. {self.why}"]
+        said += filter(None, [self.certainty])
         said += [f"{setting} was chosen before, and its file is refused: {why}" for setting, why in self.refused]
         if self.near:
             said.append(f"Its loss may be the same as that of {', '.join(self.near[:3])}.")
         if self.runner_up:
             said.append(f"The runner-up is {self.runner_up}.")
-        said += filter(None, [self.certainty])
         said += filter(None, [self._nearest()] if chosen is None else [])
-        said.append(
-            f"The risks of {'the original' if chosen is None else chosen.setting} beside the caps:"
-        )
+        said.append(f"The risks of {'the original' if chosen is None else chosen.setting} beside the caps:")
         said.append([_risk_said(row) for row in self.risks.itertuples()])
         if out := self.ruled_out_by:
             said += ["What rules the others out:", out]
@@ -366,7 +372,8 @@ def judged(results, policy, found):
         it is ruled out, a list; `status`: "efficient", "dominated", "undecided" as of `decision.points`, over all axes,
         or "refused" below the floor; `certain`: whether somebody's sensitive value is certain and was not without the
         release, "yes", "no", "withheld", or empty where unknown; `made_certain`: the attributes of which
-        values are certain, with the share of people, the largest first: a list, of what is not withheld.
+        values are certain, with the share of people, the largest first: a list, of what is not withheld; `used`: how
+        much of its tightest cap it uses; `lenient`: whether it keeps a cap only as the cap is read.
     """
     certain = _certain(results)
     people = _made_certain(results)
@@ -381,19 +388,34 @@ def judged(results, policy, found):
         reasons += [loss.reason] if loss.reason else []
         numbers = {"loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
         own = {"kept": not reasons, "reasons": reasons, "below": under, "certain": certain.get(made, "")}
+        own |= {"used": _used_of_tightest(axes[axes.axis != LOSS]), "lenient": not reasons and _leniently(caps, policy)}
         rows.append({**loss[NAMED], **numbers, **own, "made_certain": people.get(made, [])})
     table = pd.DataFrame(rows)
     table["status"] = np.where(table.below != "", "refused", _dominance(found, table))
-    return _in_order(table.drop(columns="below"))
+    return _in_order(table.drop(columns="below"), policy)
+
+
+def _leniently(axes, policy):
+    """Whether a release keeps some cap only as the cap is read, and not as it is written."""
+    written = axes.axis.map({cap.subject: cap.at_most for cap in policy.caps})
+    return bool(((axes.high > written) & ~same(axes.high, written)).any())
+
+
+def _used_of_tightest(axes):
+    """How much of its tightest cap a release uses: its largest upper bound as a share of the cap, from 0; NaN where a
+    risk is unknown, infinite above a cap of 0.
+    """
+    of_nothing = (axes.high > 0).map({True: np.inf, False: 0.0})
+    used = (axes.high.clip(lower=0) / axes.cap.where(axes.cap > 0)).where(axes.cap > 0, of_nothing)
+    return float(used.where(axes.high.notna()).max(skipna=False)) if len(axes) else 0.0
 
 
 def _certain(results):
     """`{release: whether somebody's sensitive value is certain and was not without it}`, in words as in `judged`."""
-    worst = results[(results.measure == "attribute_risk") & (results.variant == "largest") & (results.group == "")]
-    worst = worst[(worst.control == "") & (worst.value.notna() | (worst.status == "withheld"))]
-    sure = (worst.value >= SURE) & ~(worst.baseline >= SURE)
-    rank = pd.Series(np.select([sure, worst.value.isna()], [2, 1], 0), worst.index)  # of several seeds the worst
-    return {made: CERTAIN[each.max()] for made, each in rank.groupby([worst[name] for name in SETTING])}
+    found = results[(results.measure == "made_certain") & (results.control == "")]
+    found = found[found.value.notna() | (found.status == "withheld")]
+    rank = pd.Series(np.select([found.value > 0, found.value.isna()], [2, 1], 0), found.index)  # of seeds the worst
+    return {made: CERTAIN[each.max()] for made, each in rank.groupby([found[name] for name in SETTING])}
 
 
 def _made_certain(results):
@@ -406,9 +428,18 @@ def _made_certain(results):
     return made
 
 
-def _in_order(releases):
-    """Those that keep the policy first, the least loss first."""
-    return releases.sort_values(["kept", "loss"], ascending=[False, True], kind="stable", ignore_index=True)
+def _in_order(releases, policy):
+    """Those that keep the policy first: outright before those that keep a cap only as it is read; of either first those
+    within the policy's tolerance of the least loss, by what they use of their tightest cap; then the least loss first.
+    """
+    loss = releases.loss.where(releases.kept)
+    least = loss.groupby(releases.lenient).transform("min")
+    within = (loss <= least + policy.tolerance + 1e-9) & (policy.order == policies.LEAST_RISK)
+    keys = {"_beyond": ~within, "_used": releases.used.where(within, 0.0).round(9)}
+    ordered = releases.assign(**keys).sort_values(
+        ["kept", "lenient", *keys, "loss"], ascending=[False, True, True, True, True], kind="stable", ignore_index=True
+    )
+    return ordered.drop(columns=[*keys])
 
 
 def at_cap(rows, cap):
@@ -442,7 +473,8 @@ def at_cap(rows, cap):
     columns, random, found = _numbers(known), known.randomized.any(), {}
     targets, groups = known.target.tolist(), known.group.tolist()
     for places in places_alike(known, ["target", "group"]):
-        numbers = _averaged({name: column[places] for name, column in columns.items()}, random)
+        own = {name: column[places] for name, column in columns.items()}
+        numbers = _worst_count(own) if cap.counted else _averaged(own, random)
         found.setdefault(targets[places[0]], {})[groups[places[0]]] = numbers
     worst = []
     for target, groups in found.items():
@@ -502,6 +534,19 @@ def _averaged(columns, random):
     known = columns["baseline"][~np.isnan(columns["baseline"])]
     numbers = {"value": values.mean(), "low": ends[0], "high": ends[1]}
     return {**numbers, "baseline": known.mean() if len(known) else np.nan, "seeds": seeds, "reason": ""}
+
+
+def _worst_count(columns):
+    """Of shares that are counted in the release itself the largest of all seeds, or where one is withheld its bounds:
+    no interval of a sample belongs to it.
+    """
+    values, seeds = columns["value"], len(columns["value"])
+    if np.isnan(values).any():
+        ends = {end: np.where(np.isnan(values), columns[end], values) for end in ("low", "high")}
+        numbers = {"value": np.nan} | {end: float(np.fmax.reduce(each)) for end, each in ends.items()}
+    else:
+        numbers = dict.fromkeys(("value", "low", "high"), float(values.max()))
+    return {**numbers, "baseline": float(np.nanmax([0.0, *columns["baseline"]])), "seeds": seeds, "reason": ""}
 
 
 def _unknown(why):

@@ -19,7 +19,6 @@ from privnb.decision import policies
 from privnb.decision.answer import answer
 from privnb.decision.by_policy import LOSS, averaged, how_bad, keeps
 from privnb.decision.group_sizes import sizes
-from privnb.decision.points import same
 from privnb.evaluation.results import KEY, SETTING, measured
 from privnb.measures.base import facts
 from privnb.microdata import description, expect, reading, spreadsheets, withholding
@@ -36,7 +35,7 @@ from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.grading import grade
 from privnb.sanitizers.catalogue import kinds
 
-VERSION = 5  # of the card's form, see card.schema.json
+VERSION = 6  # of the card's form, see card.schema.json
 SCHEMA = Path(__file__).with_name("card.schema.json")
 ENDING = ".card.json"
 SAFER = "nobody's value certain"  # of another release, where somebody's is
@@ -62,6 +61,11 @@ ASKS = {
         "knows a person's quasi-identifiers, and guesses what is sensitive",
         "more of the people are guessed right than from all other people's records",
     ),
+    "certainty": (
+        "Does the file disclose a person's secret with certainty?",
+        "knows whatever others may know of a person, and no private record",
+        "of people have their secret disclosed with certainty",
+    ),
     "linkability": (
         "Can somebody join two parts of a person's record?",
         "holds parts of records, and joins them",
@@ -81,6 +85,7 @@ ASKS = {
 # Why some risks are of nobody alone.
 ONE_PERSON = {
     "attribute": "a miner does not say how sure each guess is",
+    "certainty": "it counts the people whose secret is certain",
     "membership": "it counts how many people are taken for members",
     "anti-utility": "it counts how many people are guessed nearer",
 }
@@ -185,7 +190,7 @@ def card(release_path, decision, results, dataset, of=None):
             f"{path.name} was made by {done['sanitizer']}, and the decision chose {of.setting}. Make the "
             "chosen release, or decide anew."
         )
-    groups = _groups(own, dataset)
+    groups, people = _groups(own, dataset), getattr(dataset, "headcount", None)
     content = {
         "card": VERSION,
         "made": datetime.date.today().isoformat(),
@@ -196,7 +201,7 @@ def card(release_path, decision, results, dataset, of=None):
         "decision": _decision(decision, of) | {"beside": _beside(decision, results, of)},
         "policy": _policy(decision.policy),
         "done": done,
-        "risks": [_risk(risk, own, axes, decision.policy, groups) for risk in policies.RISKS],
+        "risks": [_risk(risk, own, axes, decision.policy, groups, people) for risk in policies.RISKS],
         "worst_groups": groups,
         "uses": _uses(own, axes, decision.policy),
         "unmeasured": _others(own, schema),
@@ -333,15 +338,11 @@ def _numbers(rows):
     return [_number(part) for _, part in measured(rows).groupby(ROW, sort=False, dropna=False)]
 
 
-def _measure(risk):
-    return f"{risk.replace('-', '_')}_risk"
-
-
 def _of_everybody(risk, own, beside=(None, None)):
     """The mean of a risk over everybody, and that of the worst-off person: two numbers, or None; of several sensitive
     attributes of the one that is worst, or of those that two other numbers are `beside`.
     """
-    found, whole = [], own[(own.measure == _measure(risk)) & (own.group == "")]
+    found, whole = [], own[(own.measure == policies.measure_of(risk)) & (own.group == "")]
     for variant, other in zip(("", "largest"), beside, strict=True):
         numbers = _numbers(whole[whole.variant == variant])
         found.append(max([each for each in numbers if other is None or _alike(each, other)], key=_badly, default=None))
@@ -357,9 +358,9 @@ def _badly(number):
     return how_bad(*(math.nan if number[name] is None else number[name] for name in ("value", "high", "baseline")))
 
 
-def _risk(risk, own, axes, policy, groups):
-    """One of the five risks: what it asks, its numbers, and the caps on it."""
-    measure = _measure(risk)
+def _risk(risk, own, axes, policy, groups, people):
+    """One of the risks: what it asks, its numbers, and the caps on it."""
+    measure = policies.measure_of(risk)
     asks, who, counts = ASKS[risk]
     rows = own[own.measure == measure]
     mean, largest = _of_everybody(risk, own)
@@ -377,20 +378,28 @@ def _risk(risk, own, axes, policy, groups):
     said |= {"worst_group": next((each for each in own_groups if each["value"] > 0), None), "groups": len(own_groups)}
     said |= {"groups_withheld": groups["withheld_by"].get(measure, 0)}
     said["ceiling"] = ceiling[0] if ceiling else None
-    others, certain = (
-        _numbers(own[own.measure == name]) if risk == "attribute" else []
-        for name in ("guessed_without_them", "made_certain")
+    others = _numbers(own[own.measure == "guessed_without_them"]) if risk == "attribute" else []
+    certain, near = (
+        _numbers(own[own.measure == name]) if risk == "certainty" else [] for name in policies.DISCLOSURES.values()
     )
     said["others"] = next((each for each in others if mean and _alike(each, mean)), None)
-    said["certain"] = sorted((each for each in certain if each["value"]), key=lambda each: -each["value"])
+    said["certain"], said["nearly_certain"] = (_counted(numbers, people) for numbers in (certain, near))
     each_surest = _numbers(rows[(rows.variant == "largest") & (rows.group == "")])
     said["of"] = targets
-    said["withheld"] = [each["row"].get("target", "") for each in each_surest if _bare(each)]
+    bare = [each for each in certain if each["value"] is None] or [each for each in each_surest if _bare(each)]
+    said["withheld"] = [each["row"].get("target", "") for each in bare]
     of = None if rows.empty else facts(measure)
     said |= {"unit": of.unit if of else "", "baseline_is": of.baseline if of else "", "source": of.source if of else ""}
-    capped = [cap for cap in policy.caps if cap.measure == measure]
-    held = [row for row in axes.itertuples() if row.axis != LOSS and row.measure == measure]
+    measures = [measure, *(policies.DISCLOSURES.values() if risk == "certainty" else ())]
+    capped = [cap for cap in policy.caps if cap.measure in measures]
+    held = [row for row in axes.itertuples() if row.axis != LOSS and row.measure in measures]
     return said | {"caps": [_cap(*pair, own_groups) for pair in zip(held, capped, strict=True)]}
+
+
+def _counted(numbers, people):
+    """Shares of people above 0, the largest first, each with how many of `people` it is; None: nobody said how many."""
+    shown = sorted((each for each in numbers if each["value"]), key=lambda each: -each["value"])
+    return [each | {"people": None if people is None else round(people * each["value"])} for each in shown]
 
 
 def _no_person(risk, largest, unknown):
@@ -407,10 +416,10 @@ def _bare(number):
 
 
 def _cap(row, cap, groups):
-    """One cap beside what it is held against; of a mean over everybody the groups whose mean is above it, too."""
+    """One cap with the risk that it limits; for a mean over everybody also the groups whose interval lies above it."""
     numbers = {name: _plain(getattr(row, name)) for name in ("value", "low", "high", "cap")}
-    over = [each for each in groups if each["value"] > row.cap and not same(each["value"], row.cap)]
-    plain = cap.statistic == "mean" and cap.group == "everybody"
+    over = [each for each in groups if each["low"] is not None and each["low"] > row.cap]
+    plain = cap.statistic == "mean" and cap.group == "everybody" and not cap.counted
     says = f"{row.axis} ({row.target})" if row.target else row.axis
     said = {"says": says, "statistic": cap.statistic, "group": row.group, **numbers, "written": float(cap.at_most)}
     return said | {"kept": keeps(row), "exceeded_in": over if plain else [], "unknown": row.reason}
@@ -418,7 +427,7 @@ def _cap(row, cap, groups):
 
 def _groups(own, dataset):
     """The mean risks of groups of people, the worst first; those that tell of too few are counted, not shown."""
-    rows = own[own.measure.isin([_measure(risk) for risk in policies.RISKS]) & (own.group != "")]
+    rows = own[own.measure.isin([policies.measure_of(risk) for risk in policies.RISKS]) & (own.group != "")]
     found, shown = _numbers(rows[rows.variant == ""]), []
     for measure in {number["row"]["measure"]: None for number in found}:
         these = {}  # by group: of several sensitive attributes the number that is largest
@@ -498,7 +507,8 @@ def _decision(decision, of):
 
 
 def _policy(policy):
-    texts = {name: getattr(policy, name) for name in ("name", *policies.TEXTS, "verified", "floor", "sha256")}
+    stated = ("name", *policies.TEXTS, "verified", "floor", "near_certainty", "sha256")
+    texts = {name: getattr(policy, name) for name in stated}
     caps = [{"risk": cap.risk, "says": str(cap), "most": cap.most} for cap in policy.caps]
     needs = [{"measure": need.measure, "most_lost": need.most_lost, "weight": need.weight} for need in policy.needs]
     return texts | {"changed": _changed(policy), "caps": caps, "needs": needs}
@@ -512,7 +522,7 @@ def _changed(policy):
 def _unmeasured(own, schema):
     """Which risks nobody measured, and of which sensitive attributes: sentences."""
     for risk in policies.RISKS:
-        measure = _measure(risk)
+        measure = policies.measure_of(risk)
         if not (own.measure == measure).any():
             yield f"The risk of {risk} was not measured."
         elif measured(own[own.measure == measure]).empty:
@@ -523,7 +533,7 @@ def _unmeasured(own, schema):
 
 def _others(own, schema):
     """The sensitive attributes of which nobody measured what the file gives away."""
-    guessed = {*measured(own[own.measure == _measure("attribute")]).target}
+    guessed = {*measured(own[own.measure == policies.measure_of("attribute")]).target}
     return [name for name in schema.sensitive[1:] if name not in guessed]
 
 

@@ -1,4 +1,4 @@
-"""HTML of the five gauges: each risk of a release beside the caps of a policy."""
+"""HTML of the gauges: each risk of a release compared with the caps of a policy."""
 
 from functools import cache
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ POLICY, NONE = "ontario-2025", "none"
 WORKING = "working …"
 PANEL = Markup(
     '<section class="privnb-panel privnb-risks" aria-labelledby="privnb-risks"{empty}><div class="privnb-headed">'
-    '<h3 id="privnb-risks">Five risks</h3>{menu}</div>{content}</section>'
+    '<h3 id="privnb-risks">Risks</h3>{menu}</div>{content}</section>'
 )
 GAUGE = Markup(
     '<li data-key="{risk}" data-risk="{risk}" data-verdict="{verdict}"{number}><h4>{title}</h4>'
@@ -59,7 +59,7 @@ def menu(own=POLICY):
 
 
 def gauges(name, found, failed="", of="", own=POLICY):
-    """The five risks of a release beside a policy.
+    """The risks of a release compared with a policy.
 
     Parameters
     ----------
@@ -104,11 +104,10 @@ def _hardest(policy, risk, rows):
     if rows is None:
         return None
     uncapped = Cap(risk, 1.0)
-    caps = [cap for cap in policy.caps if cap.risk == risk] if policy else []
-    rows = rows[rows.measure == uncapped.measure]
+    caps = [cap for cap in policy.caps if cap.risk.endswith(risk)] if policy else []  # near certainty with certainty
     if not caps:
-        return SimpleNamespace(**at_cap(rows, uncapped) | {"cap": np.nan})
-    beside = [SimpleNamespace(**at_cap(rows, cap)) for cap in caps]
+        return SimpleNamespace(**at_cap(rows[rows.measure == uncapped.measure], uncapped) | {"cap": np.nan})
+    beside = [SimpleNamespace(**at_cap(rows[rows.measure == cap.measure], cap)) for cap in caps]
     return max(beside, key=lambda row: (np.isnan(row.high), not keeps(row), row.high))
 
 

@@ -43,7 +43,7 @@ def drawing():
 
 
 def laid_out(pages, chart):
-    """The controls above five gauges and four panels, two by two where there is room."""
+    """The controls above the gauges and four panels, two by two where there is room."""
     from ipywidgets import GridBox, VBox
 
     chart.add_class("privnb-chart")

@@ -1,4 +1,4 @@
-"""The five risks of one setting, as `decide` measures them: at once what classes let one count, the others beside the
+"""The risks of one setting, as `decide` measures them: at once what classes let one count, the others beside the
 interface.
 """
 
@@ -16,15 +16,15 @@ from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.studies.samples import record_by_record
 
-ORDER = ("linkability", "membership", "anti-utility", "identity", "attribute")  # the quick ones first
-COUNTED = "identity"  # the attribute risk is what a release adds to what miners guess without it
+ORDER = ("linkability", "membership", "anti-utility", "identity", "certainty", "attribute")  # the quick ones first
+COUNTED = ("identity", "certainty")  # the attribute risk is what a release adds to what miners guess without it
 
 
 _sampled = lru_cache(maxsize=2)(record_by_record)
 
 
 def at_once(dataset, setting, fewest=LIMIT):
-    """The risks that take a fraction of a second: identity, where the release has classes.
+    """The risks that take a fraction of a second: identity and certainty, where the release has classes.
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ def at_once(dataset, setting, fewest=LIMIT):
     made = case(dataset, setting)
     if made.release.classes is None or made.release.provenance.rows is not Rows.RECORDS:
         return {}
-    return {COUNTED: answered(_questions(data, setting, fewest)[COUNTED], made)}
+    asked = _questions(data, setting, fewest)
+    return {risk: answered(asked[risk], made) for risk in COUNTED}
 
 
 def beside(dataset, setting, asked, store="", fewest=LIMIT, before=None):

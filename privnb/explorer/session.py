@@ -98,7 +98,7 @@ class Session:
 
     @property
     def risks(self):
-        """Of the five risks those that are measured of the setting: `{risk: tidy results}`."""
+        """Of the risks those that are measured of the setting: `{risk: tidy results}`."""
         return self._risks.setdefault(self._release, {})
 
     @property

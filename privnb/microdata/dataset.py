@@ -36,6 +36,9 @@ pd.set_option("mode.string_storage", "python")
 pd.set_option("display.html.use_mathjax", False)
 pd.set_option("display.max_colwidth", 120)  # else sentences of a table end in the middle of a word
 
+# What a description states of a column and an attribute keeps under the same name.
+STATED = ("unit", "form_of", "cannot_be_known", "harmless", "public_distribution")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Microdata):
@@ -609,7 +612,7 @@ def _attribute(folder, name, entry):
         raise SchemaError(
             f"column '{name}' has the role {entry.get('role')!r}. Give it one of: {', '.join(Role)}."
         ) from None
-    stated = {key: entry[key] for key in ("unit", "form_of", "cannot_be_known", "harmless") if key in entry}
+    stated = {key: entry[key] for key in STATED if key in entry}
     return Attribute(name, role, domain, **stated)
 
 

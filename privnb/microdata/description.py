@@ -169,6 +169,7 @@ KEYS = Table(
                     "missing": NAMES,
                     "cannot_be_known": TEXT,
                     "harmless": Named(TEXT),
+                    "public_distribution": Named(Value("a share from 0 to 1", lambda v: _number(v) and 0 <= v <= 1)),
                 },
                 ("role",),
             ),

@@ -77,6 +77,13 @@ def share(name, value):
     return value
 
 
+def share_or_none(name: str, value: object) -> object:
+    """Raise ValueError unless `value` is a share from 0 to 1."""
+    if not (is_number(value) and 0 <= value <= 1):
+        raise ValueError(f"{name} must be a share from 0 to 1, got {found(value)}.")
+    return value
+
+
 def between(name, value, low, high, why):
     """Raise ValueError unless `value` is a number above `low` and below `high`, see `why`."""
     if not (is_number(value) and low < value < high):

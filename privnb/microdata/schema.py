@@ -361,6 +361,9 @@ class Attribute:
         The owner's reason why no adversary can know the values of a neutral column; empty: an adversary may.
     harmless : dict of str to str
         Values of a sensitive attribute that harm nobody who is known to have them, each with the owner's reason.
+    public_distribution : dict of str to float
+        How likely each value of a sensitive attribute is, as is public without the release: shares from 0 to 1. Empty:
+        its distribution in the whole table counts as public.
     """
 
     name: str
@@ -371,6 +374,7 @@ class Attribute:
     sensitivity: float | None = None
     cannot_be_known: str = ""
     harmless: Mapping[str, str] = field(default_factory=dict, hash=False)
+    public_distribution: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self):
         expect.text("name", self.name, "a column")
@@ -387,22 +391,32 @@ class Attribute:
                 "cannot be known. Remove 'cannot_be_known', or give the column the role 'neutral'."
             )
         expect.kind("harmless", self.harmless, Mapping, instead='Give { "value" = "reason" }.')
-        self._check_harmless()
-
-    def _check_harmless(self) -> None:
-        if self.harmless and self.role is not Role.SENSITIVE:
-            raise SchemaError(
-                f"column '{self.name}' has the role {self.role}, and only values of a sensitive attribute can be "
-                "stated as harmless. Remove 'harmless', or give the column the role 'sensitive'."
-            )
+        expect.kind("public_distribution", self.public_distribution, Mapping, instead='Give { "value" = 0.2 }.')
+        for key in ("harmless", "public_distribution"):
+            self._check_values(key, getattr(self, key))
         for value, reason in self.harmless.items():
             expect.strings(value=value, reason=reason)
             if not reason.strip():
                 raise SchemaError(f"column '{self.name}': the harmless value {value!r} has no reason. Give one.")
+        for value, share in self.public_distribution.items():
+            expect.share_or_none(f"public_distribution of {value!r}", share)
+        if (total := sum(self.public_distribution.values())) > 1 + 1e-9:
+            raise SchemaError(
+                f"column '{self.name}': the shares of public_distribution must add up to 1 at most; got {total:g}."
+            )
+
+    def _check_values(self, key: str, values: Collection[str]) -> None:
+        """Raise SchemaError where `key` is stated of a column that is not sensitive, or of a value that it lacks."""
+        if values and self.role is not Role.SENSITIVE:
+            raise SchemaError(
+                f"column '{self.name}' has the role {self.role}, and only values of a sensitive attribute can have "
+                f"'{key}'. Remove it, or give the column the role 'sensitive'."
+            )
+        for value in values:
             if isinstance(self.domain, Categories) and value not in self.domain.values:
                 raise SchemaError(
-                    f"column '{self.name}': the harmless value {value!r} is not in its domain ({self.domain}). "
-                    "Write it as the release publishes it."
+                    f"column '{self.name}': '{key}' names {value!r}, which is not in its domain ({self.domain}). Write "
+                    "it as the release publishes it."
                 )
 
     @property
@@ -578,6 +592,7 @@ class Schema:
                 sensitivity=stated.get(a.name, a.sensitivity),
                 cannot_be_known=reasons.get(a.name, a.cannot_be_known) if role is Role.NEUTRAL else "",
                 harmless=a.harmless if role is Role.SENSITIVE else {},
+                public_distribution=a.public_distribution if role is Role.SENSITIVE else {},
             )
             for a in self.attributes
             if a.name in roles

@@ -10,8 +10,19 @@ from typing import NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.decision.answer import EVEN, KEEPS, MEANS, RESERVED, lenient, unsure, with_interval
+from privnb.decision.answer import (
+    EVEN,
+    KEEPS,
+    MEANS,
+    RESERVED,
+    certain,
+    lenient,
+    nearly_certain,
+    unsure,
+    with_interval,
+)
 from privnb.decision.card import ENDING, check
+from privnb.decision.policies import measure_of
 from privnb.decision.reasons import UNSAID
 from privnb.evaluation.risks import linkability, membership
 from privnb.measures.base import facts
@@ -100,7 +111,7 @@ COLUMNS = ["risk", "asks", "on average", "what the average counts", "worst-off p
 
 
 def measured(card):
-    """The five risks of a card as a table: a Page."""
+    """The risks of a card as a table: a Page."""
     check(card)
     rows = [
         (risk["risk"], risk["asks"], _said(risk["mean"]), risk["counts"], _said(risk["worst_person"]),
@@ -260,9 +271,7 @@ def _shown(risk, content):
     else:
         without = "" if worst["baseline"] is None else f", and {percent(worst['baseline'])} without the file"
         said.append(f"For the worst-off person{of[1]}: {_alone(worst)}{without}.")
-    if risk["certain"]:
-        many = listed([f"{each['row']['target']} of {with_interval(each)} of people" for each in risk["certain"]])
-        said.append(f"Certain: {many}.")
+    said += [*certain(risk), *nearly_certain(risk, content["policy"]["near_certainty"])]
     if ceiling := risk["ceiling"]:
         said.append(f"No attack can exceed what the records themselves would tell: {_alone(ceiling)}.")
     if risk["risk"] in ASKED and mean:
@@ -270,7 +279,7 @@ def _shown(risk, content):
     if risk["risk"] == "membership":
         said.append("The number is for somebody who does not know yet who is in the table.")
         said.append("Who knows it already learns nothing more by this attack.")
-    measure = f"{risk['risk'].replace('-', '_')}_risk"
+    measure = measure_of(risk["risk"])
     groups = [each for each in content["worst_groups"]["shown"] if each["row"]["measure"] == measure]
     named = [_group_said(each) for each in groups[:WORST] if each["value"] > 0]
     gauges = [_gauge(risk, *each) for each in (("on average", mean, "mean"), ("worst-off person", worst, "largest"))]

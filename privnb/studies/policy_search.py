@@ -23,7 +23,7 @@ from privnb.sanitizers.catalogue import ends
 from privnb.studies.every_sanitizer import AVERAGED, MEASURES, appraised, diverse, family
 from privnb.studies.profiles import evaluated, profile_of
 
-RISK_MEASURES = [f"{risk.replace('-', '_')}_risk" for risk in policies.RISKS]
+RISK_MEASURES = [policies.measure_of(risk) for risk in policies.RISKS]
 SEEDS = {"quick": 3, "full": 10}  # of what is drawn, in the last step
 WITHOUT_GROUPS = "certainty_penalty"  # stands for a utility loss where a table has no large groups, or no secret
 
@@ -203,7 +203,7 @@ def _measured(dataset, sanitizers, policy, profile, seeds, fewest, store):
         for sanitizer in sanitizers
         if _key(sanitizer) in able
         for seed in range(1, seeds + 1)
-        for question in questions(dataset, fewest=fewest)
+        for question in questions(dataset, near=policy.near_certainty, fewest=fewest)
         if seed == 1 or sanitizer.randomized
     ]
     found = evaluated({"": tasks}, store, f"measure risks of {len(able)} releases")[""]

@@ -20,6 +20,10 @@ POLICY = RiskPolicy(
 )  # fmt: skip
 
 
+# The cap to the letter, so that a group of 11 keeps it outright.
+LOSS = replace(POLICY, caps=(Cap("identity", 1 / 11, "largest"), *POLICY.caps[1:]))
+
+
 def results(releases):
     """`{"Mondrian k=10": {"identity": ..., "attribute": ..., "cost": ..., "people": ...}}`; numbers, (value, low,
     high), lists of these by seed, or text: why it is unknown.
@@ -30,8 +34,9 @@ def results(releases):
         columns = {
             "identity": ("identity_risk", {"variant": "largest"}), "attribute": ("attribute_risk", {}),
             "cost": ("cost", {}), "people": ("smallest_combination", {}),
-            **({"surest": ("attribute_risk", {"variant": "largest"})} if "surest" in found else {}),
+            "certain": ("made_certain", {}),
         }  # fmt: skip
+        found = {"certain": 0.0} | found
         for key, (measure, more) in columns.items():
             values = found.get(key, MISSING)
             for seed, value in enumerate(values if isinstance(values, list) else [values], 1):
@@ -64,7 +69,7 @@ def decided(releases=RELEASES, policy=POLICY):
 
 
 def test_the_least_loss_that_keeps_every_cap_is_chosen_and_all_others_say_why_not():
-    found = decided()
+    found = decided(policy=LOSS)
     assert (found.sanitizer, found.parameters, found.runner_up) == ("Mondrian", "k=11", "Mondrian, k = 20")
     assert found.chosen.loss == pytest.approx(0.2 / 0.8)
     why = dict(found.ruled_out)
@@ -80,7 +85,7 @@ def test_the_least_loss_that_keeps_every_cap_is_chosen_and_all_others_say_why_no
 
 
 def test_where_the_chosen_file_is_refused_the_runner_up_is_chosen_and_it_says_why():
-    first = decided()
+    first = decided(policy=LOSS)
     found = first.without_chosen("It was lost.")
     assert (found.setting, found.runner_up) == (first.runner_up, "")
     assert "1 of 9 releases keeps the policy" in found.why
@@ -180,7 +185,7 @@ def test_losses_need_both_ends_and_one_dataset():
 
 
 def test_it_is_said_for_people_the_answer_first():
-    said = decided().sentences
+    said = decided(policy=LOSS).sentences
     assert said[0].replace(by_policy.B, "").startswith("Mondrian, k = 11 is chosen under the policy Ours. 2 of 9")
     assert "The runner-up is Mondrian, k = 20." in said
     assert said[3][0] == "identity of the worst-off person: 9.1%, of at most 9.1%."
@@ -195,67 +200,110 @@ def test_it_is_said_for_people_the_answer_first():
 
 
 def test_how_much_of_each_cap_the_choice_uses_is_said():
-    found = decided().caps
-    assert found == (
+    lenient = decided(
+        {name: RELEASES[name] | {"identity": max(RELEASES[name]["identity"], 1 / 11)} for name in RELEASES}
+    ).caps
+    assert lenient == (
         "Caps of Ours, as we read it: identity of the worst-off person 9.1% of 9.1% (9% to the letter), "
-        "attribute 2% of 5%."
+        "attribute 2% of 5%, certainty 0% of 0%."
     )
     assert decided(policy=replace(POLICY, verified=True)).caps.startswith("Caps of Ours: identity")
     other = replace(POLICY, caps=(Cap("identity", 0.5, "largest"), Cap("attribute", 0.021)))
-    assert decided(policy=other).caps.endswith(" of 50%, attribute 1% of 2.1%.")
+    assert decided(policy=other).caps.endswith(" of 50%, attribute 1% of 2.1%, certainty 0% of 0%.")
     none = RiskPolicy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
     assert decided(policy=none).caps == ""
 
 
 @pytest.mark.parametrize(
-    ("surest", "said"),
+    ("certain", "said"),
     [
-        ({11: 1.0, 20: 1.0, 40: 0.7}, "nobody's under Full-domain recoding, k = 40 (90% lost)."),
-        ({11: 1.0, 20: 0.9, 40: 0.7}, "nobody's under Mondrian, k = 20 (50% lost)."),
-        ({11: 1.0, 20: [0.9, 1.0]}, "of no other release that keeps the policy was it found that nobody's is."),
-        ({11: 1.0}, "of no other release that keeps the policy was it found that nobody's is."),
-        ({11: MISSING, 20: 0.5}, "Whether somebody's sensitive value is certain tells of few people and is withheld"),
-        ({11: 0.9, 20: 0.5}, ""),
-        ({20: 1.0, 40: 1.0}, ""),
+        ({11: 0.1, 20: 0.1}, "Full-domain recoding, k = 40 discloses nobody's and loses 90%."),
+        ({11: 0.1}, "Mondrian, k = 20 discloses nobody's and loses 50%."),
+        ({11: 0.1, 20: [0.0, 0.1], 40: 0.1}, "No other release that keeps the policy is known to disclose nobody's."),
+        ({11: (MISSING, 0.001, 0.02)}, "Whether this release discloses a sensitive value with certainty is withheld"),
+        ({20: 0.1, 40: 0.1}, ""),
     ],
 )
-def test_what_it_costs_that_nobodys_value_is_certain_is_said(surest, said):
+def test_what_it_costs_that_nobodys_value_is_certain_is_said(certain, said):
     names = ("Identity", "Suppress", "Mondrian k=11", "Mondrian k=20", "FullDomain k=40")
     few = {name: RELEASES[name] for name in names}
     few["FullDomain k=40"] = few["FullDomain k=40"] | {"cost": 0.72}
     few["Suppress"] = few["Suppress"] | {"identity": 0.2}  # so that it does not keep the policy
-    found = decided({
-        name: of_it | ({"surest": surest[k]} if (k := int(name.partition("=")[2] or 0)) in surest else {})
-        for name, of_it in few.items()
-    })
+    policy = replace(LOSS, caps=(*LOSS.caps[:2], Cap("certainty", 1.0)), order="loss")
+    found = decided(
+        {
+            name: of_it | ({"certain": certain[k]} if (k := int(name.partition("=")[2] or 0)) in certain else {})
+            for name, of_it in few.items()
+        },
+        policy,
+    )
     assert found.setting == "Mondrian, k = 11"
-    assert (found.certainty.partition("certain; ")[2] or found.certainty.partition("; to the owner")[0]) == said
-    assert (found.certainty in found.sentences) == bool(said)
+    assert said in found.certainty
+    assert bool(found.certainty) == bool(said)
+    assert not said or found.sentences[1] == found.certainty, "it is the first notice"
 
 
 def test_of_how_many_people_the_value_is_certain_is_said():
     few = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=11")}
-    few["Mondrian k=11"] = few["Mondrian k=11"] | {"surest": 1.0}
     shares = [("job", 0.1), ("income", 0.4)]
     key = "town", "Mondrian", "k=11", 1, "made_certain", ""
     more = [made(*key, name, share, share, share, 0) for name, share in shares]
-    found = decision.decide(pd.concat([results(few), tidy(more)]), POLICY)
-    assert found.certainty.startswith("The income of 40% and job of 10% of people are certain; ")
-    assert decided(few).certainty.startswith("Somebody's sensitive value is certain; ")
+    policy = RiskPolicy("k", "K", "", "", "", caps=LOSS.caps[:1], needs=LOSS.needs)
+    found = decision.decide(pd.concat([results(few), tidy(more)]), policy)
+    start = "This release discloses the income of 40% of people and the job of 10% of people with certainty."
+    assert found.certainty.startswith(start)
+
+
+def test_certainty_is_capped_at_nobody_wherever_the_attribute_risk_is():
+    few = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=11", "Mondrian k=20")}
+    few["Mondrian k=11"] = few["Mondrian k=11"] | {"certain": 0.01}
+    found = decided(few, LOSS)
+    assert found.setting == "Mondrian, k = 20"
+    assert dict(found.ruled_out)["Mondrian, k = 11"] == ["certainty is 1%, above the cap of 0%"]
+    few["Mondrian k=20"] = few["Mondrian k=20"] | {"certain": (MISSING, 0.001, 0.01)}
+    few["Suppress"] = few["Suppress"] | {"certain": "nobody's class is known"}
+    found = decided(few, LOSS)
+    assert found.chosen is None, "what is withheld is somebody's, and what is unknown keeps no cap"
+
+
+def test_certainty_counts_the_worst_seed_and_no_interval():
+    drawn = {name: RELEASES[name] for name in ("Identity", "Suppress")}
+    noise = {"identity": 0.01, "attribute": 0.01, "cost": 0.1, "people": 30.0}
+    drawn["LaplaceNoise epsilon=1"] = noise | {"certain": [(0.0, 0.0, 0.001)] * 3}
+    assert decided(drawn).setting == "Laplace noise, epsilon 1"
+    drawn["LaplaceNoise epsilon=1"] = noise | {"certain": [0.0, 0.0, 0.01]}
+    why = dict(decided(drawn).ruled_out)
+    assert why["Laplace noise, epsilon 1"] == ["certainty is 1%, above the cap of 0%"]
+
+
+def test_a_lenient_reading_never_beats_an_outright_one():
+    found = decided()
+    assert (found.setting, found.runner_up) == ("Mondrian, k = 20", "Mondrian, k = 11")
+    assert found.releases.lenient[:2].tolist() == [False, True]
+
+
+def test_within_the_tolerance_of_the_least_loss_the_least_used_cap_is_chosen():
+    few = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=11", "Mondrian k=20")}
+    few["Mondrian k=20"] = few["Mondrian k=20"] | {"cost": 0.215}
+    found = decided(few, LOSS)
+    assert (found.setting, found.runner_up) == ("Mondrian, k = 20", "Mondrian, k = 11")
+    assert "uses 60% of it, Mondrian, k = 11 100%" in found.why
+    for other in (replace(LOSS, tolerance=0.01), replace(LOSS, order="loss")):
+        assert decided(few, other).setting == "Mondrian, k = 11"
 
 
 def test_vectors_between_the_ends():
     found = by_policy.scaled(by_policy.vectors(results(RELEASES), POLICY))
-    assert found["Identity", ""].tolist() == [1, 1, 0]
-    assert found["Suppress", ""].tolist() == [0, 0, 1]
-    identity, attribute, loss = found["Mondrian", "k=20"]
+    assert found["Identity", ""].tolist() == [1, 1, 0, 0]
+    assert found["Suppress", ""].tolist() == [0, 0, 0, 1]
+    identity, attribute, _, loss = found["Mondrian", "k=20"]
     assert (identity, attribute, loss) == pytest.approx((0.049 / 0.999, 0.03 / 0.4, 0.5))
     assert np.isnan(found["KMember", "k=30"][1])
 
 
 def test_the_chart_of_a_decision_shows_each_release_by_its_loss_and_its_tightest_cap():
-    chart = charts.within_caps(decided()).to_dict()
-    assert chart["title"]["text"] == ["Mondrian, k = 11 loses least of the 2 releases that keep the policy"]
+    chart = charts.within_caps(decided(policy=LOSS)).to_dict()
+    assert chart["title"]["text"] == ["Mondrian, k = 11 is chosen from the 2 releases that keep the policy"]
     said = " ".join(chart["title"]["subtitle"])
     assert "Not drawn, as something is unknown: 1." in said, "k-member's attribute risk"
     below = {"Mondrian k=2": RELEASES["KMember k=30"] | {"people": 2.0}}

@@ -28,7 +28,7 @@ from privnb.evaluation.risks import questions
 from privnb.evaluation.risks.groups import OTHERS, groups_of
 from privnb.measures.information_loss import certainty_penalty
 from privnb.microdata.dataset import load
-from privnb.privacy_models import KAnonymity
+from privnb.privacy_models import DistinctDiversity, KAnonymity
 from privnb.reporting import findings, leak_scan, release_card
 from privnb.sanitizers import LocalRecoding, Mondrian, from_files
 from privnb.sanitizers.catalogue import ends
@@ -44,7 +44,8 @@ POLICY = RiskPolicy(
 def made(tmp_path_factory):
     """A release of the clinic, the decision that chose it, its results and its card."""
     dataset = load(CLINIC)
-    tried = [*ends(), Mondrian(KAnonymity(11)), LocalRecoding(KAnonymity(30))]
+    two = DistinctDiversity(2, "diagnosis")  # so that nobody's diagnosis is certain
+    tried = [*ends(), Mondrian(KAnonymity(11), two), LocalRecoding(KAnonymity(30), two)]
     asked = [*questions(dataset), Combinations(POLICY.floor), certainty_penalty]
     results = evaluate(dataset, tried, measures=asked)
     found = decision.decide(results, POLICY)
@@ -105,7 +106,7 @@ def test_every_number_is_the_mean_of_the_rows_that_it_names(made):
                 )
 
 
-def test_the_five_risks_stand_in_it_and_what_is_unknown_is_said(made):
+def test_the_six_risks_stand_in_it_and_what_is_unknown_is_said(made):
     content = made[3].content
     assert [risk["risk"] for risk in content["risks"]] == list(decision.policies.RISKS)
     (identity, *_) = content["risks"]
@@ -247,24 +248,32 @@ RESERVATIONS = {
         "Somebody's vote can be guessed with certainty: 100% (58% without the file); "
         "the policy caps the average alone.",
     ),
+    "a secret that the file discloses": (
+        lambda risks, _: risks[2].update(certain=[one(0.1, target="vote")]),
+        "The file discloses the vote of 30 people (10%) with certainty; without the file it is certain for nobody.",
+    ),
+    "a disclosure that is withheld": (
+        lambda risks, _: risks[2].update(withheld=["vote"]),
+        "Whether the file discloses somebody's vote with certainty is withheld, because it concerns few people.",
+    ),
     "a risk without a cap": (
-        lambda risks, _: risks[3].update(mean=one(0.72)),
+        lambda risks, _: risks[4].update(mean=one(0.72)),
         "On average 72% more people of the table than others are taken for members; the policy sets no cap.",
     ),
     "a group without a cap": (
-        lambda risks, _: risks[4].update(worst_group=one(0.6, group="sex: F")),
+        lambda risks, _: risks[5].update(worst_group=one(0.6, group="sex: F")),
         "Anti-utility is worst in sex: F, 30 people: 60%; the policy sets no cap.",
     ),
     "a group above a cap on the average": (
         lambda risks, _: risks[1]["caps"][0].update(exceeded_in=[one(0.64, group="sex: F")]),
-        "The cap on attribute is kept on average, and the measured risk is above it in 1 group: sex: F 64%.",
+        "The cap on attribute is kept on average, and the whole interval is above it in 1 group: sex: F 64%.",
     ),
     "a lenient reading": (
         lambda risks, _: risks[0]["caps"][0].update(written=0.09, cap=1 / 11, high=1 / 11),
         "The cap on identity is kept by the lenient reading alone: 9.1% is above 9%, read as one of 11.",
     ),
     "an unknown risk": (
-        lambda risks, _: risks[2].update(unknown="It was not measured."),
+        lambda risks, _: risks[3].update(unknown="It was not measured."),
         "Unknown: linkability. Unknown does not mean low.",
     ),
     "a policy that nobody checked": (
@@ -307,7 +316,8 @@ def test_groups_whose_intervals_reach_above_a_cap_are_counted_and_no_reservation
     cap |= {"cap": 0.05, "statistic": "mean", "group": ""}
     group = {"measure": "attribute_risk", "group": "sex: F"}
     content["worst_groups"]["shown"] = [
-        one(value) | {"high": high, "row": group} for value, high in ((0.2, 0.3), (0.04, 0.06), (0.01, 0.05))
+        one(value) | {"low": low, "high": high, "row": group}
+        for value, low, high in ((0.2, 0.1, 0.3), (0.06, 0.04, 0.08), (0.01, 0.0, 0.05))
     ]
     said = "Whether attribute keeps its cap in {} is not known: the intervals reach above it."
     found = answer.answer(content)
@@ -324,13 +334,16 @@ def test_a_cap_on_a_mean_names_the_groups_that_exceed_it(made):
     path, found, results, _ = made
     own = results[(results.sanitizer == found.sanitizer) & (results.control == "")]
     groups = own[(own.measure == "attribute_risk") & (own.variant == "") & (own.group != "") & own.value.notna()]
-    middle = float(groups.value.max()) - 1e-6
-    caps = (POLICY.caps[0], Cap("attribute", middle))
-    strict = decision.decide(results, replace(POLICY, caps=caps))
+    first, second = groups[groups.parameters.eq(found.parameters)].index[:2]
+    results = results.copy()
+    ends = ["value", "low", "high"]
+    results.loc[first, ends] = 0.6, 0.5, 0.7  # the whole interval is above the cap of 0.4
+    results.loc[second, ends] = 0.6, 0.3, 0.7
+    strict = decision.decide(results, POLICY)
     content = cards.card(path, strict, results, load(CLINIC), of=found.chosen).content
     (cap,) = content["risks"][1]["caps"]
-    above = groups[groups.parameters.eq(found.parameters) & (groups.value > middle)]
-    assert {each["row"]["group"] for each in cap["exceeded_in"]} == {*above.group} != set()
+    assert [each["row"]["group"] for each in cap["exceeded_in"]] == [results.group[first]]
+    assert answer.unsure(content, content["risks"][1]) == 1
 
 
 def test_groups_are_as_large_as_the_table_says(made):
@@ -483,7 +496,7 @@ def test_no_card_is_made_of_what_is_not_the_chosen_release(made, tmp_path):
     path, found, results, _ = made
     dataset = load(CLINIC)
     with pytest.raises(CardError, match="no release keeps the policy"):
-        cards.card(path, decision.decide(results, replace(POLICY, caps=(Cap("membership", 0.1),))), results, dataset)
+        cards.card(path, decision.decide(results, replace(POLICY, caps=(Cap("membership", 0.001),))), results, dataset)
     other = tmp_path / "other.csv"
     from_files.sanitize(CLINIC, Mondrian(KAnonymity(25)), other)
     with pytest.raises(CardError, match="the decision chose"):

@@ -82,5 +82,5 @@ def test_harmless_values_are_of_a_sensitive_attribute_and_have_a_reason():
         Attribute("ill", Role.NEUTRAL, domain, harmless={"none": "a reason"})
     with pytest.raises(SchemaError, match="'none' has no reason"):
         Attribute("ill", Role.SENSITIVE, domain, harmless={"none": " "})
-    with pytest.raises(SchemaError, match="'well' is not in its domain"):
+    with pytest.raises(SchemaError, match="'harmless' names 'well', which is not in its domain"):
         Attribute("ill", Role.SENSITIVE, domain, harmless={"well": "a reason"})

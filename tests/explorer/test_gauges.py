@@ -78,15 +78,17 @@ def test_a_gauge_says_what_decide_says(setting, clinic, found, decided):
 
 def test_what_classes_let_one_count_is_there_at_once_and_the_same(clinic, found):
     counted = at_once(clinic, CLASSES)
-    assert list(counted) == ["identity"]
-    assert read(gauges(EVERY, counted))["identity"] == read(gauges(EVERY, found[CLASSES]))["identity"]
+    assert list(counted) == ["identity", "certainty"]
+    for risk in counted:
+        assert read(gauges(EVERY, counted))[risk] == read(gauges(EVERY, found[CLASSES]))[risk]
     assert at_once(clinic, NOISE) == {}, "to find the nearest rows takes seconds"
 
 
 def test_what_is_not_measured_yet_is_working_and_no_number(clinic):
     shown = read(gauges(EVERY, at_once(clinic, CLASSES)))
-    assert [shown[risk][:2] for risk in RISKS if risk != "identity"] == [("working", None)] * 4
-    assert all("working …" in shown[risk][2] for risk in RISKS if risk != "identity")
+    others = [risk for risk in RISKS if risk not in ("identity", "certainty")]
+    assert [shown[risk][:2] for risk in others] == [("working", None)] * 4
+    assert all("working …" in shown[risk][2] for risk in others)
 
 
 def test_what_cannot_be_measured_is_unknown_with_its_reason_and_keeps_no_cap(clinic, found):

@@ -11,13 +11,28 @@ from importlib.resources import files
 from pathlib import Path
 
 from privnb.evaluation.combinations import FLOOR
+from privnb.measures.certainty import NEAR
 from privnb.microdata import expect, numerals
 from privnb.microdata.names import meant
 
-RISKS = ("identity", "attribute", "linkability", "membership", "anti-utility")
+RISKS = ("identity", "attribute", "certainty", "linkability", "membership", "anti-utility")
+# What a release discloses of a sensitive attribute to an outsider, counted in the release: see `risks.certainty`.
+DISCLOSURES = {"certainty": "made_certain", "near certainty": "nearly_certain"}
+CAPPED = (*RISKS, "near certainty")
+LEAST_RISK, LEAST_LOSS = ORDERS = ("tightest cap", "loss")
 STATISTICS = ("mean", "largest")  # over all people; of the worst-off person
 GROUPS = ("everybody", "worst group")
-TEXTS = ("title", "source", "recipient", "knows", "convention")  # what a policy says in words
+TEXTS = ("title", "source", "recipient", "knows", "convention", "choice")  # what a policy says in words
+NEEDED = TEXTS[:4]
+CHOICE = (
+    "The release of least loss always lies at the edge of a cap. Two points of loss are hardly noticed by users, and a "
+    "release that stays well below its caps forgives more errors of measurement."
+)
+
+
+def measure_of(risk: str) -> str:
+    """Return the measure of results that a risk is, such as "identity_risk" for "identity"."""
+    return DISCLOSURES.get(risk) or f"{risk.replace('-', '_')}_risk"
 
 
 class PolicyError(ValueError):
@@ -31,7 +46,7 @@ class Cap:
     Parameters
     ----------
     risk : str
-        One of `RISKS`.
+        One of `CAPPED`.
     at_most : float
         From 0 to 1; what that means is the measure's: a probability, a share of people, or an advantage over guessing.
     statistic : str
@@ -50,17 +65,27 @@ class Cap:
     people: int | None = None
 
     def __post_init__(self):
-        expect.one_of("risk", self.risk, RISKS)
-        expect.share("at_most", self.at_most)
+        expect.one_of("risk", self.risk, CAPPED)
+        (expect.share_or_none if self.counted else expect.share)("at_most", self.at_most)
         expect.one_of("statistic", self.statistic, STATISTICS)
         expect.one_of("group", self.group, GROUPS)
         if self.people is not None:
             expect.whole("people", self.people, 2, "a group of one is a person")
+        if self.counted and (self.statistic, self.group, self.people) != ("mean", "everybody", None):
+            raise ValueError(
+                f"a cap on {self.risk} must be on everybody; got statistic = {self.statistic!r}, group = "
+                f"{self.group!r}, people = {self.people!r}. Give 'at_most' alone, a share of people."
+            )
+
+    @property
+    def counted(self) -> bool:
+        """Whether it caps a number of people who are counted in the release itself, so that no interval counts."""
+        return self.risk in DISCLOSURES
 
     @property
     def measure(self):
         """The measure of results that it caps."""
-        return f"{self.risk.replace('-', '_')}_risk"
+        return measure_of(self.risk)
 
     @property
     def variant(self):
@@ -79,6 +104,8 @@ class Cap:
         return f"{self.risk}{whose}{' in each group' if self.group != 'everybody' else ''}"
 
     def __str__(self):
+        if self.counted and self.at_most == 0:
+            return f"{self.subject}: nobody"
         read = f", read as a group of {self.people}" if self.people is not None else ""
         return f"{self.subject}: at most {numerals.bare('{:%}', self.at_most)}{read}"
 
@@ -127,8 +154,20 @@ class RiskPolicy:
         At least one.
     needs : tuple of Need
         At least one.
+    near_certainty : float
+        From which share on a sensitive value counts as nearly certain, above 0.5 and below 1.
+    tolerance : float
+        How much more a release may lose than the least loss, a share of what there is to lose, and still be chosen for
+        its lower risk.
+    order : str
+        One of `ORDERS`: by what one of the releases within the tolerance is chosen, the least use of its tightest cap
+        or the least loss.
+    choice : str
+        The reason for tolerance and order, in words.
     sha256 : str
         Of the file's bytes.
+
+    A policy that caps the attribute risk caps certainty too, at nobody unless it states another cap.
     """
 
     name: str
@@ -141,6 +180,10 @@ class RiskPolicy:
     convention: str = ""
     verified: bool = False
     floor: int = FLOOR
+    near_certainty: float = NEAR
+    tolerance: float = 0.02
+    order: str = LEAST_RISK
+    choice: str = CHOICE
     sha256: str = ""
 
     def __post_init__(self):
@@ -152,6 +195,12 @@ class RiskPolicy:
             if not expect.all_of(name, getattr(self, name), kind):
                 raise ValueError(f"a policy has one of {name} or more: else it accepts everything.")
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        expect.between("near_certainty", self.near_certainty, 0.5, 1, "1 is certain")
+        expect.share_or_none("tolerance", self.tolerance)
+        expect.one_of("order", self.order, ORDERS)
+        risks = {cap.risk for cap in self.caps}
+        if "attribute" in risks and "certainty" not in risks:
+            object.__setattr__(self, "caps", (*self.caps, Cap("certainty", 0.0)))
 
 
 def check(policy):
@@ -204,7 +253,7 @@ def parsed(content, name):
         raise PolicyError(f"policy '{name}': it is no TOML file: {error}.") from None
     tables = {"caps": Cap, "needs": Need}
     _check_keys(name, text, [each.name for each in fields(RiskPolicy) if each.name not in ("name", "sha256")])
-    missing = [key for key in (*TEXTS[:-1], *tables) if key not in text]
+    missing = [key for key in (*NEEDED, *tables) if key not in text]
     if missing:
         raise PolicyError(f"policy '{name}' lacks {', '.join(missing)}. The ready ones show how they are written.")
     for key, kind in tables.items():

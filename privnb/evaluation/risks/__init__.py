@@ -8,8 +8,8 @@
 | `membership_risk` | takes a record for a member's that the release covers more than other people do | guesses |
 | `anti_utility_risk` | lets a miner name a value, to be nearer than what was released | guesses without the release |
 
-Of several sensitive attributes each has its attribute risk, by `target`. `made_certain` says of how many people the
-release makes the value certain, `guessed_without_them` what others' records say.
+Of several sensitive attributes each has its attribute risk, by `target`. `made_certain` and `nearly_certain` report for
+how many people the release discloses the value, `guessed_without_them` what others' records say.
 
 With sampling weights, `individual_risk` and `population_unique` say of identity what they are in the population.
 
@@ -27,20 +27,22 @@ worst-off person, interval and groups follow from these in `scores.py`.
 from privnb.evaluation.cases import evaluate
 from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.attribute import AttributeRisk
+from privnb.evaluation.risks.certainty import Certainty
 from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
+from privnb.measures.certainty import NEAR
 from privnb.microdata import expect, withholding
 
 __all__ = ["questions", "risks"]
 
 
-def questions(dataset, *, sensitive=None, fewest=withholding.LIMIT):
+def questions(dataset, *, sensitive=None, near=NEAR, fewest=withholding.LIMIT):
     """The risks as questions to each release of a dataset, for `evaluate` and `ask`.
 
     Parameters
     ----------
-    dataset, sensitive, fewest
+    dataset, sensitive, near, fewest
         As of `risks`.
 
     Returns
@@ -53,6 +55,7 @@ def questions(dataset, *, sensitive=None, fewest=withholding.LIMIT):
     return [
         IdentityRisk(fewest),
         *(AttributeRisk.of(dataset, secret, fewest) for secret in secrets),
+        *(Certainty.of(dataset, secret, near, fewest) for secret in secrets),
         LinkabilityRisk(fewest=fewest),
         MembershipRisk(fewest),
         AntiUtilityRisk.of(dataset, fewest=fewest),

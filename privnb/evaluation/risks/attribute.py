@@ -3,7 +3,7 @@
 With the release the adversary names the commonest value of the person's class; where it has no classes, what a decision
 tree says that has learned from it, or the commonest value of the rows that fit the person best, whichever is right more
 often. Without it they name what the other people's records say: of the guesses of `WITHOUT` the one that is right most
-often, which is chosen once per dataset. Beside it stands of how many people the release makes the value certain.
+often, which is chosen once per dataset.
 
 One module, since what a release adds is counted from what is guessed without it.
 """
@@ -20,7 +20,7 @@ from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Question
 from privnb.evaluation.disclosures import is_withheld
 from privnb.evaluation.releases import tells_few
-from privnb.evaluation.results import SURE, guessed
+from privnb.evaluation.results import guessed
 from privnb.evaluation.risks.identity import check_known
 from privnb.evaluation.risks.scores import Scores
 from privnb.measures.base import state
@@ -63,20 +63,6 @@ state(
     axis=False,
 )
 
-state(
-    "made_certain",
-    kind="privacy",
-    better="lower",
-    bounds=(0, 1),
-    title="Made certain",
-    sentence="Share of people whose sensitive value is certain with the release, and is not everybody's.",
-    source="this package",
-    unit="share of people",
-    format="{:%} of people",
-    baseline="from how common each value is",
-    axis=False,
-)
-
 
 @dataclass(frozen=True)
 class AttributeRisk(Question):
@@ -110,28 +96,14 @@ class AttributeRisk(Question):
             )
         scores, who = self.scores(case)
         rows = scores.rows(partial(self.row(case), miner=who), case.dataset, self.fewest)
-        right, best = without(case.dataset, self.sensitive)
+        right, best = without(case.known.dataset, self.sensitive)
         share, *bounds = guessed(round(right.sum()), len(right), self.fewest)
         beside = {"target": self.sensitive, "miner": best, "interval": bounds}
-        return [*rows, case.row("guessed_without_them", share, **beside), *self._certain(case, scores)]
-
-    def _certain(self, case, scores):
-        """Of how many people the value is certain: a row, or none where nobody knows how sure a guess is. Withheld with
-        the surest guess, and where it would tell of few people beside the mean.
-        """
-        if scores.surest is None:
-            return []
-        sure, before = scores.surest
-        certain = (sure >= SURE) & (before < SURE)
-        share, *bounds = guessed(int(certain.sum()), len(sure), self.fewest)
-        largest, without = scores.largest
-        others = round(scores.chance.sum() - certain.sum())  # guessed right and not certain: of them the mean tells
-        if (scores.unsafe and largest > without) or withholding.few(others, self.fewest):
-            share, bounds = np.nan, (np.nan, np.nan)
-        return [case.row("made_certain", share, target=self.sensitive, interval=bounds, baseline=0.0)]
+        return [*rows, case.row("guessed_without_them", share, **beside)]
 
     def scores(self, case):
         """The `Scores` of people, and who guesses."""
+        case = case.known
         dataset, release, name = case.dataset, case.release, self.sensitive
         before, who, sure = without(dataset, name)[0], "", {"worst": False}  # how sure a miner is, nobody knows
         if release.groups is not None:

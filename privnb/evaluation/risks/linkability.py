@@ -39,7 +39,7 @@ state(
 )
 
 
-class _AnyRow(Linkage):
+class AnyRow(Linkage):
     """The rows that fit, also where they are nobody's: then the nearest ones."""
 
     supported_treatments = tuple(KINDS)
@@ -83,7 +83,7 @@ class LinkabilityRisk(Question):
         sides = []
         for names in (first, second):
             table = known[list(names)]
-            sides.append(_AnyRow(tuple(names)).fit(case.published[0]).fits(table.astype(table.dtypes.map(_plain))))
+            sides.append(AnyRow(tuple(names)).fit(case.published[0]).fits(table.astype(table.dtypes.map(_plain))))
         (own, of_first), (other, of_second) = sides
         sizes = [np.maximum(summed(fit, np.ones(len(release))), 1) for fit in (of_first, of_second)]
         both = common(of_first, of_second, own, other) / (sizes[0][own] * sizes[1][other])

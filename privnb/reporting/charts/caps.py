@@ -31,9 +31,8 @@ def within_caps(decision):
     releases = decision.releases
     state = np.where(releases.kept.astype(bool), POSSIBLE, RULED_OUT)
     state = np.where(releases.setting == decision.setting, CHOSEN, state)
-    used = releases.setting.map(_used(decision.vectors))
-    rows = releases.assign(place=used.clip(upper=EDGE), state=state)
-    rows = rows[np.isfinite(rows.loss) & used.notna()]
+    rows = releases.assign(place=releases.used.clip(upper=EDGE), state=state)
+    rows = rows[np.isfinite(rows.loss) & rows.used.notna()]
     if rows.empty:
         return none("cap")
     order = [RULED_OUT, POSSIBLE, CHOSEN]  # the last is drawn on top
@@ -66,7 +65,7 @@ def within_caps(decision):
             layers.append(text.encode(x=x, y=y, text="setting:N"))
     kept = int(releases.kept.sum())
     title = (
-        f"{decision.setting} loses least of the {kept} releases that keep the policy" if kept > 1
+        f"{decision.setting} is chosen from the {kept} releases that keep the policy" if kept > 1
         else f"{decision.setting} alone keeps the policy" if kept else "No release keeps the policy"
     )  # fmt: skip
     said = f"Up to the dashed line every cap is kept; at the top: {EDGE:.0%} and more."
@@ -75,14 +74,6 @@ def within_caps(decision):
     rest = {"as the floor rules them out": refused, "as something is unknown": len(missing) - refused}
     said += "".join(f" Not drawn, {why}: {number}." for why, number in rest.items() if number)
     return finish(alt.layer(*layers), title, said).properties(width=PLANE[0], height=PLANE[1])
-
-
-def _used(vectors):
-    """How much of the tightest of its caps each release uses, by its setting: from 0, NaN where a risk is unknown."""
-    capped = vectors[vectors.axis != LOSS]
-    of_nothing = (capped.high > 0).map({True: np.inf, False: 0.0})
-    used = (capped.high / capped.cap).where(capped.cap > 0, of_nothing)
-    return used.where(capped.high.notna()).groupby(capped.setting).agg(lambda each: each.max(skipna=False))
 
 
 def caps(decision):
