@@ -25,6 +25,7 @@ class KAnonymity(PrivacyModel):
 
     k: int
     sensitive = None
+    word = "k"
     better = "higher"
     of_members = True
     limits = (PEOPLE,)
@@ -59,6 +60,7 @@ class AlphaKAnonymity(PrivacyModel):
     alpha: float
     k: int
     sensitive: str
+    word = "alpha"
     better = "lower"
     of_members = True
     limits = ((expect.share, "alpha"), PEOPLE)
@@ -67,6 +69,9 @@ class AlphaKAnonymity(PrivacyModel):
         "alpha", "values", "share", "So many of a class share one value: 1 / (l, frequency). Lower is safer.",
         {"alpha": 1, "k": 2},
     ),)  # fmt: skip
+
+    def exposed(self, counts):
+        return counts.argmax(axis=1)
 
     def level(self, counts, whole=None):
         return counts.max(axis=1) / counts.sum(axis=1)
@@ -94,6 +99,7 @@ class PSensitiveKAnonymity(PrivacyModel):
     p: int
     k: int
     sensitive: str
+    word = "p"
     better = "higher"
     of_members = True
     limits = (PEOPLE, (expect.whole, "p", 2, "1 asks for nothing"))

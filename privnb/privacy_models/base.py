@@ -62,6 +62,9 @@ class PrivacyModel(ABC):
         How `privnb check` grades it: name, what is read, unit, meaning, and bounds that make such a model. Empty: not.
     kind : str
         What tells it from another model with the same letters, in a word: it stands before them in results.
+    word : str
+        The name by which a person asks for it, as `--model "distinct-l=2"` does; empty: the name of the class. The
+        number after it is the parameter that the last part of the name names, or else the first parameter.
     """
 
     better: str
@@ -73,6 +76,7 @@ class PrivacyModel(ABC):
     most = None
     graded = ()
     kind = ""
+    word = ""
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
@@ -108,6 +112,12 @@ class PrivacyModel(ABC):
             return np.zeros(len(counts))
         bound = getattr(self, fields(self)[0].name)
         return np.clip((self.level(counts, whole) - bound) / (self.most - bound), 0, 1)
+
+    def exposed(self, counts):
+        """Return the column of counts whose value, of all in it, is known best: integer array (classes,); None for a
+        model whose level no single value explains.
+        """
+        return None
 
     def columns(self, values):
         """The values that the columns of counts stand for, given those that occur in the order of their domain."""

@@ -1,4 +1,7 @@
-"""How far the sensitive values of a class lie from the whole table's: what a class tells about its members."""
+"""How far the sensitive values of a class lie from the whole table's: what a class tells about its members.
+
+One module, since all models of it compare a class with the table.
+"""
 
 import math
 from dataclasses import dataclass
@@ -43,6 +46,7 @@ class TCloseness(PrivacyModel):
     t: float
     sensitive: str
     distance: str | Taxonomy = "equal"
+    word = "t"
     better = "lower"
     most = 1
     limits = ((expect.between, "t", 0, 1 - ROUNDING, "every class lies within 1"),)
@@ -119,6 +123,7 @@ class JensenShannonCloseness(PrivacyModel):
 
     t: float
     sensitive: str
+    word = "jensen-shannon-t"
     better = "lower"
     kind = "Jensen-Shannon"
     most = math.log(2)
@@ -163,6 +168,7 @@ class DeltaDisclosure(PrivacyModel):
 
     delta: float
     sensitive: str
+    word = "delta"
     better = "lower"
     limits = ((expect.positive, "delta"),)
     graded = (Graded(
@@ -198,6 +204,7 @@ class BasicBetaLikeness(PrivacyModel):
 
     beta: float
     sensitive: str
+    word = "beta"
     better = "lower"
     limits = ((expect.positive, "beta"),)
     graded = (Graded(
@@ -227,6 +234,7 @@ class EnhancedBetaLikeness(PrivacyModel):
 
     beta: float
     sensitive: str
+    word = "enhanced-beta"
     better = "lower"
     kind = "enhanced"
     limits = ((expect.positive, "beta"),)

@@ -30,6 +30,7 @@ class DistinctDiversity(PrivacyModel):
 
     l: int  # noqa: E741
     sensitive: str
+    word = "distinct-l"
     better = "higher"
     kind = "distinct"
     grows = True
@@ -61,6 +62,7 @@ class EntropyDiversity(PrivacyModel):
 
     l: float  # noqa: E741
     sensitive: str
+    word = "entropy-l"
     better = "higher"
     kind = "entropy"
     limits = ((expect.above, "l", 1 + 2 * ROUNDING, NOTHING),)
@@ -68,6 +70,9 @@ class EntropyDiversity(PrivacyModel):
         "l, entropy", "values", "values",
         "Every class is as open as so many equally likely values. Higher is safer.", {"l": 2},
     ),)  # fmt: skip
+
+    def exposed(self, counts):
+        return counts.argmax(axis=1)
 
     def level(self, counts, whole=None):
         shares = counts / counts.sum(axis=1, keepdims=True)
@@ -98,8 +103,12 @@ class RecursiveDiversity(PrivacyModel):
     c: float
     l: int  # noqa: E741
     sensitive: str
+    word = "recursive-l"
     better = "lower"
     limits = ((expect.positive, "c"), (expect.whole, "l", 2, OTHERWISE))
+
+    def exposed(self, counts):
+        return counts.argmax(axis=1)
 
     def level(self, counts, whole=None):
         ordered = np.sort(counts, axis=1)[:, ::-1]
@@ -128,6 +137,7 @@ class FrequencyDiversity(PrivacyModel):
 
     l: float  # noqa: E741
     sensitive: str
+    word = "frequency-l"
     better = "higher"
     of_members = True
     kind = "frequency"
@@ -136,6 +146,9 @@ class FrequencyDiversity(PrivacyModel):
         "l, frequency", "values", "values",
         "No value belongs to more than one in so many of a class. Higher is safer.", {"l": 2},
     ),)  # fmt: skip
+
+    def exposed(self, counts):
+        return counts.argmax(axis=1)
 
     def level(self, counts, whole=None):
         return counts.sum(axis=1) / counts.max(axis=1)
@@ -173,6 +186,7 @@ class ConfidenceBound(PrivacyModel):
     h: float
     sensitive: str
     value: object
+    word = "confidence"
     better = "lower"
     most = 1
     of_members = True
@@ -185,6 +199,9 @@ class ConfidenceBound(PrivacyModel):
 
     def columns(self, values):
         return [self.value, *(value for value in values if value != self.value)]
+
+    def exposed(self, counts):
+        return np.zeros(len(counts), dtype=int)
 
     def level(self, counts, whole=None):
         return counts[:, 0] / counts.sum(axis=1)

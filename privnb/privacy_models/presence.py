@@ -89,6 +89,7 @@ class KMap(_Against):
     """
 
     k: int
+    word = "k-map"
     better = "higher"
     limits = (PEOPLE,)
     grows = True
@@ -129,6 +130,7 @@ class DeltaPresence(_Against):
 
     low: float
     high: float
+    word = "presence-high"
     better = "lower"
 
     def __post_init__(self):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.microdata.counts import coded, distinct_codes, people_in, stable_order, tabulate
-from privnb.microdata.withholding import tells
+from privnb.microdata.withholding import few, tells
 from privnb.privacy_models import KAnonymity, PrivacyModel, tally
 from privnb.privacy_models.base import counted_once, whole_of
 
@@ -64,6 +64,7 @@ class Requirement:
     def __init__(self, models, dataset, extra=(), *, alone=False):
         self.models = tuple(models)
         schema, table = dataset.schema, dataset.cells
+        self._cells = table
         names = schema.quasi_identifiers
         populations = [model for model in self.models if hasattr(model, "population")]
         added = [model.codes(schema, dataset.hierarchies) for model in populations]
@@ -190,13 +191,27 @@ class Requirement:
         return counts, tally.whole
 
     def refusal(self):
-        """Why not even one class of all records may be published, in words, for a report too: the level that they reach
-        is left out where it tells of few people. Empty where it may.
+        """Return why not even one class of all records may be published, in words, for a report too: the level that
+        they reach and the value that is why. Each is left out where it tells of few people. Empty where it may.
         """
         for each in self.tallies:
             counts, whole = self._counted(each, slice(None), np.zeros(len(self.people), dtype=np.int64), 1)
-            if not each.model.holds(counts, whole).all():
-                shown = not tells(counts, counts.sum()).any()
-                level = f": they reach {each.model.level(counts, whole)[0]:.4g}" if shown else ""
-                return f"all records as one class break {str(each.model).replace('=', ' = ')}{level}"
+            if each.model.holds(counts, whole).all():
+                continue
+            reasons, people, place = [], counts.sum(), each.model.exposed(counts)
+            # The share of members who have one value says nothing of the others, whose counts are not looked at.
+            read = counts if place is None or not each.model.of_members else counts[:, place]
+            if not tells(read, people).any():
+                reasons.append(f"they reach {each.model.level(counts, whole)[0]:.4g}")
+            if place is not None and counts[0, place[0]] and not few(having := counts[0, place[0]]):
+                value = repr(self._value(each, place[0]))
+                share = "" if tells(having, people) else f"{having / people:.1%} of people have {value}"
+                reasons.append(share or f"the commonest value is {value}")
+            said = ", since ".join(reasons)
+            return f"all records as one class break {str(each.model).replace('=', ' = ')}{said and f': {said}'}"
         return ""
+
+    def _value(self, tally, column):
+        """The value that a column of counts stands for, of one that occurs."""
+        row = np.flatnonzero((tally.columns == column) & (self.people > 0))[0]
+        return str(self._cells[tally.model.sensitive].iloc[np.flatnonzero(self.index == row)[0]])

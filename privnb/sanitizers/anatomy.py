@@ -7,6 +7,7 @@ import numpy as np
 
 from privnb.microdata import expect
 from privnb.microdata.counts import coded
+from privnb.microdata.withholding import few, tells
 from privnb.privacy_models import FrequencyDiversity
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.bucketize import bucketized
@@ -78,12 +79,14 @@ class Anatomy(Sanitizer):
         """Eligibility: at most one record in l may have the same value."""
         counts, n = np.bincount(codes), len(codes)
         commonest = counts.argmax()
-        if counts[commonest] * self.l > n:
-            most = n // counts[commonest]
+        if (having := counts[commonest]) * self.l > n:
+            most = n // having
             advice = f"Lower l to {most}" if most > 1 else "A lower one does not help: choose another sanitizer"
-            # How many these are would tell how few have another value, and a report says this sentence.
+            # A report repeats this sentence: neither a value of few people nor how few have another one is in it.
+            value = "one value" if few(having) else repr(str(values[commonest]))
+            level = "" if tells(having, n) else f", which is {having / n:.1%} of them"
             raise SanitizationError(
-                f"{self!r} cannot be reached: more than one in {self.l} records have '{values[commonest]}'. {advice}."
+                f"{self!r} cannot be reached: more than one in {self.l} records have {value}{level}. {advice}."
             )
 
 
