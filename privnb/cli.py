@@ -497,7 +497,8 @@ def _parser():
     )
     command.add_argument(
         "--model", required=True, metavar="'k=10, t=0.2:SALARY'",
-        help="what nobody may be below: k, l, t, delta, each with its bound and, but for k, its sensitive attribute",
+        help="what every class keeps: names of models, each with its bound and its sensitive attribute; l=2 asks for "
+        "two different values. The names are listed below",
     )  # fmt: skip
     command.add_argument("--out", required=True, metavar="OUT", help="a new .parquet or .csv file, or a folder")
     command.add_argument(
@@ -507,6 +508,7 @@ def _parser():
     command.add_argument("--study", metavar="NAME", help="in the roles of this study of its description")
     command.add_argument("--memory", default="2GB", metavar="SIZE", help="what it may take at most (2GB)")
     _add_spreadsheet_safe(command)
+    command.more = _models
     command.set_defaults(run=sanitize)
 
     command = commands.add_parser(
@@ -603,6 +605,16 @@ def _offer():
     from privnb.reporting.offer import offered
 
     return "\n" + offered(choose(notebooks_folder()))
+
+
+def _models():
+    """Every model that `--model` can ask for: how it is written, and what it asks for."""
+    from privnb.sanitizers.in_words import forms
+
+    lines = [line for form, meaning in forms() for line in (f"  {form}", f"      {meaning}")]
+    note = "  l=L:SENSITIVE\n      The same as distinct-l."
+    head = 'models, with commas between them; names and values with separators stand in quotes, t=0.2:"City, State":'
+    return "\n" + "\n".join([head, *lines, note]) + "\n"
 
 
 def _own_notebooks():

@@ -36,7 +36,7 @@ from privnb.microdata.spreadsheets import Formulas
 from privnb.microdata.treatment import KINDS
 from privnb.sanitizers import in_parts, of_counts, own_cells
 from privnb.sanitizers.base import SanitizationError, Sanitizer
-from privnb.sanitizers.in_words import parsed
+from privnb.sanitizers.in_words import readings, sensitive_names
 from privnb.sanitizers.made import Made
 
 ROW = "row of the release"
@@ -77,7 +77,7 @@ def sanitize(
     source : str or path-like
         A CSV or Parquet file, a folder of such parts, or the name of a described dataset.
     model : str or Sanitizer
-        What its classes keep, `"k=10, t=0.2:salary"`, without the attribute if one is sensitive; or a sanitizer.
+        What its classes keep, `"k=10, t=0.2:salary"`, as `in_words.asked` reads it; or a sanitizer.
     out : str or path-like
         A file that ends in .parquet or .csv, or a folder. Its provenance is written beside it.
     algorithm : str
@@ -138,7 +138,8 @@ def sanitize(
             formulas = Formulas(
                 tuple(dict.fromkeys([*formulas.names, *spreadsheets.in_buckets(release.buckets)])), spreadsheet_safe
             )
-        written = Written.of(release, sanitizer, others, guessed, formulas, path=out, **more)
+        said = (*guessed, *readings(model, sanitizer))
+        written = Written.of(release, sanitizer, others, said, formulas, path=out, **more)
         texts = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
         if written.buckets is not None:
             buckets = spreadsheets.escaped_buckets(written.buckets) if spreadsheet_safe else written.buckets
@@ -260,9 +261,9 @@ def _described(source, model, dataset, study, folder, given):
             f"nobody has said what the columns of {path.name} are. Name the dataset whose description says it, or ask "
             'for a model in words, such as "k=10, t=0.2:salary".'
         )
-    names, secret = long_tables.columns(files), dict.fromkeys(each[2] for each in parsed(model) if each[2])
+    names, secret = long_tables.columns(files), sensitive_names(model)
     with long_tables.opened(files, names, {}, **given.counting(folder / "engine")) as table:
-        toml, said = undescribed.described(folder / "description", draft.named(path), files, table, names, [*secret])
+        toml, said = undescribed.described(folder / "description", draft.named(path), files, table, names, secret)
     return Chosen.of(toml, None), files, said
 
 

@@ -13,6 +13,7 @@ from privnb.microdata.memory import Memory
 from privnb.microdata.schema import SchemaError
 from privnb.sanitizers import of_counts, own_cells
 from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.in_words import readings
 from privnb.sanitizers.made import Made
 
 
@@ -31,7 +32,8 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
     frame : duckdb.DuckDBPyRelation, polars.LazyFrame or pyspark.sql.DataFrame
         One row per record.
     model : str or Sanitizer
-        What its classes keep: letters with their bounds, `"k=10, t=0.2:salary"`, or a sanitizer.
+        What its classes keep: names of models with their bounds, `"k=10, t=0.2:salary"`, as `in_words.asked` reads
+        them; or a sanitizer.
     dataset : str or path-like
         The dataset whose description says what the columns are.
     algorithm : str
@@ -88,7 +90,7 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
         made = table.released(counts.found.filter(kept), place[counts.row[kept]], rows, values)
     else:
         made = table.repeated(rows, times)
-    return Returned.of(release, sanitizer, others, frame=made)
+    return Returned.of(release, sanitizer, others, readings(model, sanitizer), frame=made)
 
 
 def _arrow_table(columns):

@@ -53,8 +53,8 @@ class Made:
 
     @classmethod
     def of(cls, release, sanitizer, others, guessed=(), formulas=spreadsheets.NONE, **more):
-        """Of a release of counts with the columns `others` beside it. `guessed`: what nobody has said, sentences;
-        `formulas`: those of its file.
+        """Of a release of counts with the columns `others` beside it. `guessed`: how a table that nobody described and
+        a model in words were read, sentences; `formulas`: those of its file.
         """
         notes, sizes = (*guessed, *_notes(release, others), *formulas.sentences), _sizes(release)
         facts = release.provenance.public() | {"measured": _measured(release)} | formulas.facts

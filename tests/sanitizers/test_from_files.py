@@ -120,7 +120,7 @@ def test_parts_of_a_folder_are_one_table(here):
     table[100:].to_csv("parts/b.csv", index=False)
     table.to_csv("whole.csv", index=False)
     for source, out in (("parts", "one.csv"), ("whole.csv", "two.csv")):
-        assert sanitize(source, "k=5, l=1.5:income", out).records == 400
+        assert sanitize(source, "k=5, frequency-l=1.5:income", out).records == 400
     assert read("one.csv") == read("two.csv")
 
 
@@ -156,15 +156,15 @@ def test_a_file_that_is_not_the_one_described_is_refused(here):
 def test_what_a_person_has_several_records_of_counts_people(here):
     path = keyed.drafted(here / "visits", 120)
     dataset = load(path)
-    made = sanitize(path, "k=5, l=1.5:ill", "out.csv")
-    whole = asked("k=5, l=1.5:ill", "mondrian", dataset.schema).sanitize(dataset, rng=None)
+    made = sanitize(path, "k=5, frequency-l=1.5:ill", "out.csv")
+    whole = asked("k=5, frequency-l=1.5:ill", "mondrian", dataset.schema).sanitize(dataset, rng=None)
     assert sorted(read("out.csv")[1:]) == rows_of(whole)
     assert made.smallest == whole.people_alike.min() >= 5
     assert made.records == len(dataset)
 
 
 def test_buckets_have_their_second_table(here):
-    made = sanitize(CLINIC, "l=2", "out.csv", algorithm="Bucketize")
+    made = sanitize(CLINIC, "frequency-l=2", "out.csv", algorithm="Bucketize")
     rows, held = pd.read_csv("out.csv"), pd.read_csv("out.csv.buckets.csv")
     assert held["count"].sum() == len(rows) == 300
     sizes = rows["bucket"].value_counts()
@@ -385,9 +385,9 @@ def test_records_that_are_all_alike_are_one_combination(wide, here, monkeypatch)
 def test_names_of_columns_may_hold_what_engines_read_otherwise(here):
     names = {"age": "age.at entry", "zip": 'the "zip"', "sex": "a`b", "income": "in.come"}
     people().rename(columns=names).to_csv("people.csv", index=False)
-    sanitize("people.csv", "k=5, l=1.2:in.come", "out.csv")
+    sanitize("people.csv", "k=5, frequency-l=1.2:in.come", "out.csv")
     people().to_csv("plain.csv", index=False)
-    sanitize("plain.csv", "k=5, l=1.2:income", "plain_out.csv")
+    sanitize("plain.csv", "k=5, frequency-l=1.2:income", "plain_out.csv")
     (head, *rows), (plain, *others) = read("out.csv"), read("plain_out.csv")
     assert [names.get(name) for name in plain] == [*head]
     assert rows == others
@@ -399,7 +399,7 @@ def test_names_of_columns_may_hold_what_engines_read_otherwise(here):
 def test_a_file_that_nobody_has_described_is_guessed_and_it_says_so(here, capsys):
     table = people().assign(name=[f"Person Number{i}" for i in range(400)])
     table.to_csv("people.csv", index=False)
-    assert cli.main(["sanitize", "people.csv", "--model", "k=5, l=1.2:income", "--out", "out.csv"]) == 0
+    assert cli.main(["sanitize", "people.csv", "--model", "k=5, frequency-l=1.2:income", "--out", "out.csv"]) == 0
     said = capsys.readouterr().out
     assert "Nobody has said what the columns are" in said
     assert "- age, zip, sex: may be known to others" in said
@@ -416,7 +416,7 @@ def test_a_file_that_nobody_has_described_is_guessed_and_it_says_so(here, capsys
     ("model", "message"),
     [
         ("k=5, l=2:incom", "no column 'incom'.*Did you mean 'income'"),
-        ("k=5, l=2", "l is about a sensitive attribute, and there are 0"),
+        ("k=5, l=2", "l must name its sensitive attribute, since .* has none"),
     ],
 )
 def test_what_is_sensitive_has_to_be_there(here, model, message):
@@ -438,10 +438,10 @@ def test_a_sanitizer_of_its_own_needs_a_description(here):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("", "a model is a letter and its bound"),
-        ("k", "a model is a letter and its bound"),
-        ("k=", "a model is a letter and its bound"),
-        ("z=3", "letters are k, l, t, delta"),
+        ("", "names of models with their bounds"),
+        ("k", "names of models with their bounds"),
+        ("k=", "names of models with their bounds"),
+        ("z=3", "Names are l, epsilon, k, alpha"),
         ("k=ten", "the bound of k must be a number, got 'ten'"),
         ("k=5, k=6", "k is asked for twice"),
         ("k=1.5", "k must be a whole number"),
@@ -695,13 +695,13 @@ domain = {{ low = 0, high = 9000, step = 0.01, missing = "?" }}
 
 
 def test_values_that_are_published_as_one_are_counted_as_one(paid, here, monkeypatch):
-    whole = asked("k=5, l=1.2", "mondrian", paid.schema).sanitize(paid, rng=None)
+    whole = asked("k=5, frequency-l=1.2", "mondrian", paid.schema).sanitize(paid, rng=None)
     distinct = len(Counted.of(paid)[0])
     seen = []
     monkeypatch.setattr(Memory, "combinations", property(lambda _: 620))
     counted = long_tables.LongTable.counted
     monkeypatch.setattr(long_tables.LongTable, "counted", lambda *given: seen.append(counted(*given)) or seen[-1])
-    made = sanitize("paid.toml", "k=5, l=1.2", "out.csv")
+    made = sanitize("paid.toml", "k=5, frequency-l=1.2", "out.csv")
     assert sorted(read("out.csv")[1:]) == rows_of(whole)
     assert len(seen) == 3, "the two numbers, then all together"
     assert distinct == len(seen[-1]) == made.combinations < 400

@@ -67,8 +67,8 @@ def test_a_frame_is_released_as_in_memory(lent, engine, model, algorithm):
 @ENGINES
 def test_columns_of_many_values_stay_with_their_records(lent, engine, tmp_path):
     table, path = framed.wide(), framed.described(tmp_path)
-    made = sanitize(lent[engine](table), "k=5, l=1.2", dataset=path)
-    written, rows = framed.from_file(tmp_path, table, "k=5, l=1.2", path)
+    made = sanitize(lent[engine](table), "k=5, frequency-l=1.2", dataset=path)
+    written, rows = framed.from_file(tmp_path, table, "k=5, frequency-l=1.2", path)
     assert framed.rows(framed.read(made.frame)) == rows
     assert made.provenance == written.provenance
     assert {made.provenance["columns"][name] for name in ("score", "a `word`", "nothing")} == {"exact"}
@@ -91,7 +91,7 @@ def test_what_a_person_has_several_records_of_counts_people(lent, engine, tmp_pa
     path = keyed.drafted(tmp_path / "visits", 120)
     dataset = load(path)
     frame = lent[engine](pa.Table.from_pandas(dataset.table.astype(str), preserve_index=False))
-    made = sanitize(frame, "k=5, l=1.5:ill", dataset=path)
+    made = sanitize(frame, "k=5, frequency-l=1.5:ill", dataset=path)
     assert made.smallest >= 5
     assert made.records == len(dataset)
     assert dataset.schema.person not in framed.read(made.frame).column_names
