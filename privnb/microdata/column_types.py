@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import cuts
+from privnb.microdata.bands import FEW as FEW_VALUES
 from privnb.microdata.column_values import FIRST
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, flat, taxonomies
 from privnb.microdata.hierarchy.merging import merged
@@ -122,7 +123,6 @@ CODES = "if these are codes, list them as text in the domain in the description 
 KNOWN = Role.QUASI_IDENTIFIER
 MOST_ROWS = 100  # records per person, on average: what repeats more often is hardly a key
 FEW = 20  # different names: fewer are not of people
-NEARLY_ALL, STRETCHED = 0.99, 5  # of the people; times as wide a domain is as what nearly all of them have
 LONG = 40  # characters of a text that is written freely
 LEAVES = 100_000  # a tree of more is of no use to anybody
 
@@ -376,25 +376,33 @@ def _numbers(name, values, domain, reason, more=""):
     """A column of numbers: why they are some, and what else is to be known."""
     domain = replace(domain, cuts=None, missing=values.mark if values.missing else None)
     if (parted := _cuts(domain, values)) is not None:
-        domain, more = replace(domain, cuts=parted), "; ".join(filter(None, [more, "cut where nearly all people are"]))
+        domain, more = (
+            replace(domain, cuts=parted),
+            "; ".join(filter(None, [more, "its cuts divide people about evenly"])),
+        )
     rounded = "" if domain.has(values.texts).all() else f"loading rounds to the domain's step of {domain.step:g}"
     return Column(name, KNOWN, "; ".join(filter(None, [reason + values.gaps, more, rounded])), domain)
 
 
 def _cuts(domain, values):
-    """Where the intervals of a domain begin that a few large or small numbers stretch, so that most people would be in
-    one of the usual ones: among the numbers of nearly all people. None for another domain.
+    """Cuts that divide people about evenly, where one of the usual intervals would hold more than a third of them: a
+    class of people in one interval shows everybody's value. None for another domain.
     """
-    numbers = pd.to_numeric(values.texts).to_numpy(dtype=float)
-    people, rising = values.counts, np.argsort(numbers)
-    if np.bincount(np.searchsorted(domain.cuts, numbers, side="right"), people).max() <= people.sum() / 2:
+    if domain.steps < FEW_VALUES:
+        return None  # each value is a band of its own
+    numbers = pd.to_numeric(domain.rounded(values.texts)).to_numpy(dtype=float)
+    numbers, place = np.unique(numbers, return_inverse=True)
+    people = np.bincount(place, values.counts).astype(np.int64)
+    fullest = _fullest(domain.cuts, numbers, people)
+    if fullest <= people.sum() / 3:
         return None
-    sums = np.cumsum(people[rising])
-    ends = numbers[rising][np.searchsorted(sums, [(1 - NEARLY_ALL) * sums[-1], NEARLY_ALL * sums[-1]])]
-    low, high = map(domain.value, domain.codes(ends).tolist())
-    if not 0 < high - low < domain.width / STRETCHED:
-        return None
-    return cuts.points(replace(domain, low=low, high=high, cuts=None), None) or None
+    found = cuts.even(domain, numbers, people, LIMIT)
+    return found if found and _fullest(found, numbers, people) < fullest else None
+
+
+def _fullest(parted, numbers, people):
+    """How many people the interval holds that holds most of them."""
+    return np.bincount(np.searchsorted(parted, numbers, side="right"), people).max()
 
 
 def _categories(name, values, what, tree, said="", order=str, **how):

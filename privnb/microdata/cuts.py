@@ -5,7 +5,10 @@ from decimal import Decimal
 from itertools import pairwise
 from numbers import Real
 
+import numpy as np
+
 MOST = 10_000  # intervals of a domain
+EVEN = 10  # intervals that hold about the same number of people
 
 
 def round_number(least):
@@ -60,6 +63,67 @@ def every_other(cuts):
     ((20, 30, 40), (20,), ())
     """
     return cuts[round(cuts[0] / (cuts[1] - cuts[0])) % 2 :: 2] if len(cuts) > 1 else ()
+
+
+def even(domain, numbers, people, fewest):
+    """Return cuts that divide people about evenly, for a domain that a few large or small numbers stretch.
+
+    Each cut is the roundest number near a quantile, or the begin or the end of a value that many people share. So no
+    cut is the number of a single person, and each interval holds at least `fewest` people.
+
+    Parameters
+    ----------
+    domain : Numbers
+    numbers : float array (m,)
+        Of the domain, each once.
+    people : integer array (m,)
+        How many people have each number.
+    fewest : int
+
+    Returns
+    -------
+    tuple of numbers, or None
+        At most ten intervals and one more for each value that many people share; None for too few people.
+
+    >>> from privnb.microdata.schema import Numbers
+    >>> numbers = np.array([0, *range(7, 2107, 7), 90_000])
+    >>> even(Numbers(0, 100_000), numbers, np.array([200] + [1] * 301), 10)
+    (1, 100, 500, 800, 1000, 1500, 1800)
+    """
+    order = np.argsort(numbers)
+    numbers, people = numbers[order], people[order]
+    total = int(people.sum())
+    parts = min(EVEN, total // fewest)
+    if parts < 2:
+        return None
+    sums, places = np.cumsum(people), np.arange(1, parts)
+    ends = [numbers[np.searchsorted(sums, (places + shift) * total / parts)] for shift in (-0.5, 0, 0.5)]
+    found = {_roundest(*map(float, each), domain.step) for each in zip(*ends, strict=True) if each[0] < each[2]}
+    for often in numbers[people >= total / parts].tolist():
+        found |= {often, often + domain.step}
+    codes = domain.codes(np.array(sorted(found)))
+    codes = np.unique(codes[(codes > 0) & (codes <= domain.steps)])
+    of_numbers = domain.codes(numbers)
+    while len(codes):
+        sizes = np.bincount(np.searchsorted(codes, of_numbers, side="right"), people, len(codes) + 1)
+        if sizes.min() >= fewest:
+            return tuple(map(domain.value, codes.tolist()))
+        place = int(sizes.argmin())  # joins the smaller of its neighbours
+        last, first = place == len(codes), place == 0
+        codes = np.delete(codes, place - (last or (not first and sizes[place - 1] <= sizes[place + 1])))
+    return None
+
+
+def _roundest(low, middle, high, step):
+    """The number above `low` and up to `high` that has the fewest digits; of several the nearest to `middle`."""
+    low, middle, high, step = (Decimal(repr(each)) for each in (low, middle, high, float(step)))
+    grain = round_number(high - low)
+    while True:
+        near = (middle / grain).to_integral_value() * grain
+        between = [each for each in (near, near - grain, near + grain) if low < each <= high]
+        if between or grain <= step:
+            return float(between[0] if between else high)
+        grain = round_number(grain / Decimal("2.5"))  # the next smaller one of 1, 2, 5, 10, ...
 
 
 def _listed(domain, cuts):

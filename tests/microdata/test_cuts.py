@@ -1,5 +1,7 @@
 """Public cuts: where the public intervals of a domain of numbers begin, and how an owner states them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -109,3 +111,48 @@ def test_cuts_are_numbers(cuts):
 def test_a_width_that_parts_a_domain_too_finely_is_refused():
     with pytest.raises(SchemaError, match=r"cuts = 1 part 0 to 1e\+08 into more than 10,000 intervals"):
         Numbers(0, 10**8, cuts=1)
+
+
+def _grain(cut, step):
+    """The roundest number, 1, 2, 5, 10, 20, ..., of which a cut is a multiple."""
+    powers = [digit * 10**power for power in range(7, -1, -1) for digit in (5, 2, 1)]
+    return next((each for each in powers if cut % each == 0), step)
+
+
+@given(
+    st.lists(st.integers(0, 10**6), min_size=20, max_size=300),
+    st.lists(st.tuples(st.integers(0, 10**6), st.integers(10, 200)), max_size=3),
+)
+def test_even_cuts_hold_ten_people_and_are_nobodys_number(alone, shared):
+    found, counts = np.unique(
+        np.concatenate([alone, *(np.repeat(value, times) for value, times in shared)]).astype(int), return_counts=True
+    )
+    domain = Numbers(0, 10**6)
+    parted = cuts.even(domain, found.astype(float), counts, 10)
+    if parted is None:
+        return
+    assert list(parted) == sorted(set(parted))
+    sizes = np.bincount(np.searchsorted(parted, found, side="right"), counts, len(parted) + 1)
+    assert sizes.min() >= 10
+    assert replace(domain, cuts=parted).cuts == parted
+    often = {*found[counts >= 10]}
+    for cut in parted:
+        if not {cut, cut - 1} & often:  # then a round number near a quantile, whoever has it
+            near = (found > cut - 2.5 * _grain(cut, 1)) & (found <= cut + 2.5 * _grain(cut, 1))
+            assert counts[near].sum() >= min(10, counts.sum() / 10)
+
+
+def test_people_of_a_stretched_domain_are_divided_about_evenly():
+    incomes = np.unique(np.exp(np.random.default_rng(3).normal(9.5, 1.2, 2_000)).round())
+    parted = cuts.even(Numbers(0, 2_000_000), incomes, np.ones(len(incomes), dtype=int), 10)
+    shares = np.bincount(np.searchsorted(parted, incomes, side="right")) / len(incomes)
+    assert len(parted) == 9
+    assert shares.max() < 0.2
+    assert all(cut % 500 == 0 for cut in parted), "round numbers"
+
+
+def test_a_value_that_many_people_share_is_an_interval_of_its_own():
+    numbers, people = np.arange(0.0, 5000, 7), np.ones(715, dtype=int)
+    people[0] = 3_000
+    assert cuts.even(Numbers(0, 10_000), numbers, people, 10)[0] == 1
+    assert cuts.even(Numbers(0, 10_000), numbers[:15], np.ones(15, dtype=int), 10) is None, "too few people"
