@@ -523,7 +523,7 @@ def test_bands_of_a_skewed_sensitive_number_let_two_values_share_each_class(here
     assert Numbers(0, dataset.schema["income"].domain.numbers.high).cuts[0] > np.quantile(incomes, 0.6)
     assert dataset.table["income"].value_counts(normalize=True).max() < 0.2
     assert dataset.table["income"].value_counts().min() >= 10
-    options = ["--model", "k=5, l=2", "--algorithm", "mondrian", "--out", "out.csv"]
+    options = ["--model", "k=5, frequency-l=2", "--algorithm", "mondrian", "--out", "out.csv"]
     assert cli.main(["sanitize", "skew", *options]) == 0
     out = pd.read_csv("out.csv")
     by_class = out.groupby(["age", "sex"])["income"]
