@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.attributes import first_number
-from privnb.evaluation.results import guessed, row_builder, tidy
+from privnb.evaluation.results import guessed, row_builder, share_in_classes, tidy
 from privnb.measures.base import state
 from privnb.microdata import expect, withholding
 from privnb.microdata.columns import plain
-from privnb.microdata.counts import coded, distinct_codes, once_each, people_among, people_in
+from privnb.microdata.counts import coded, distinct_codes, most_of_people, once_each, people_among, people_in
 from privnb.microdata.names import name_list
 from privnb.microdata.progress import track
 from privnb.microdata.schema import NotForThisTable
@@ -160,14 +160,17 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
     row = row_builder(dataset, Identity(), "")
     names = dataset.schema.quasi_identifiers
     columns, subsets = {name: coded(dataset.cells[name]) for name in names}, subsets_of(names)
-    rows, n, alone = [], dataset.headcount, {}
+    rows, n, alone, shares = [], dataset.headcount, {}, {}
     for subset in track(subsets, "who is unique"):
         known = [columns[name] for name in subset]
         _, index = distinct_codes([codes for codes, _ in known], [len(values) for _, values in known])
-        alone[subset] = people_among(people_in(index, dataset.people)[index] == 1, dataset.people)
+        one = people_in(index, dataset.people)[index] == 1
+        alone[subset] = people_among(one, dataset.people)
+        who = most_of_people(one, dataset.people) > 0
+        classes = index if dataset.people is None else index[np.unique(dataset.people, return_index=True)[1]]
+        shares[subset] = share_in_classes(who, classes, fewest)
     hidden = withholding.suppress_sets(alone, n, fewest)
-    for subset, people in alone.items():
-        share, *interval = guessed(people, n, fewest)
+    for subset, (share, *interval) in shares.items():
         if subset in hidden and not np.isnan(share):
             share, *interval = (np.nan,) * 3
         rows.append(row("unique", share, knows=name_list(subset), interval=interval, baseline=0, better="lower"))

@@ -142,6 +142,15 @@ def test_the_intervals_over_seeds_that_are_given_cover_where_a_seed_gives_one_of
     assert 0.1 < given.mean() < 0.9
 
 
+@pytest.mark.parametrize(("draw", "low", "high"), [("exponential", 0.87, 0.91), ("lognormal", 0.81, 0.85)])
+def test_of_skewed_numbers_students_interval_covers_as_often_as_it_says(draw, low, high):
+    for repeats in (3, 10):
+        drawn = getattr(np.random.default_rng(1), draw)(size=(3000, repeats))
+        ends = np.array([t_interval(each) for each in drawn.tolist()])
+        true = 1.0 if draw == "exponential" else np.exp(0.5)
+        assert low < ((ends[:, 0] <= true) & (true <= ends[:, 1])).mean() < high
+
+
 @given(st.lists(st.integers(-(10**6), 10**6).map(float), min_size=2, max_size=20, unique=True))
 def test_students_interval(values):
     low, high = t_interval(values)

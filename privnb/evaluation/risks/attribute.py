@@ -22,7 +22,7 @@ from privnb.evaluation.disclosures import is_withheld
 from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import guessed
 from privnb.evaluation.risks.identity import check_known
-from privnb.evaluation.risks.scores import Scores
+from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
 from privnb.microdata import withholding
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, once_each, people_in, tabulate
@@ -109,6 +109,7 @@ class AttributeRisk(Question):
         if release.groups is not None:
             right, surest, prior, people = of_groups(dataset, release, name)
             sure = {"surest": (surest, prior), "unsafe": tells_few(release, name, self.fewest)}
+            sure["classes"] = classes_of(dataset, release, release.groups)
         if release.classes is None:
             right, people, who = of_miners(case, name)
         return Scores(right, before[people], people, gain=True, counted=True, **sure), who

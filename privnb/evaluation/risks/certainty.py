@@ -19,9 +19,10 @@ from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosures import is_withheld
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.releases import tells_few
-from privnb.evaluation.results import SURE, guessed
+from privnb.evaluation.results import SURE, share_in_classes
 from privnb.evaluation.risks.anti_utility import people_of
 from privnb.evaluation.risks.linkability import AnyRow
+from privnb.evaluation.risks.scores import classes_of
 from privnb.measures.base import state
 from privnb.measures.certainty import NEAR, certain_groups
 from privnb.microdata import expect, withholding
@@ -69,12 +70,13 @@ state(
 
 class Conclusions(NamedTuple):
     """What an outsider concludes of m people: whether a value is certain, and whether it is nearly certain, boolean
-    arrays (m,); how many people are guessed right.
+    arrays (m,); how many people are guessed right; and the class of each person, integer array (m,), or None.
     """
 
     certain: np.ndarray
     near: np.ndarray
     right: float
+    classes: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class Certainty(Question):
         would tell, compared with the mean of the attribute risk or with the surest guess, of few people.
         """
         n, people = len(whom), int(whom.sum())
-        share, *bounds = guessed(people, n, self.fewest)
+        share, *bounds = share_in_classes(whom, found.classes, self.fewest)
         if people and (withholding.few(round(found.right) - people, self.fewest) or self._tells(case)):
             share, bounds = np.nan, (1 / n, 1.0)
         return case.row(measure, share, target=self.sensitive, interval=bounds, baseline=0.0)
@@ -197,7 +199,8 @@ def _by_group(
             likely |= counts[:, window].sum(axis=1) >= near * sizes * SURE
     records = np.arange(len(dataset)) if release.records is None else release.records
     whose = _whose(dataset, records)
-    return Conclusions(whose(certain[groups]), whose(likely[groups]), float(counts.max(axis=1).sum()))
+    right, classes = float(counts.max(axis=1).sum()), classes_of(dataset, release, groups)
+    return Conclusions(whose(certain[groups]), whose(likely[groups]), right, classes)
 
 
 def _windows(domain: object, values: np.ndarray) -> Iterator[np.ndarray]:

@@ -115,7 +115,8 @@ def distinguished(dataset, release, members, others, seed):
         cuts = [threshold(each[~used], is_member[~used]) for each in ratios]
         best = max(range(len(cuts)), key=lambda place: cuts[place].advantage)
         guessed[used] = ratios[best][used] >= cuts[best].ratio
-    return Apart(guessed, np.zeros(len(asked)), asked, gain=True, worst=False, member=is_member)
+    worth = len(population) / (len(population) + len(control))
+    return Apart(guessed, np.zeros(len(asked)), asked, gain=True, worst=False, member=is_member, worth=worth)
 
 
 def _known(release, names):

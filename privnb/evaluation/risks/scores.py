@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from privnb.evaluation.risks.groups import EVERYBODY, RARE, groups_of
-from privnb.measures.intervals import wilson
+from privnb.measures.intervals import Z, of_classes, variance_by_class, wilson
 from privnb.microdata import withholding
-
-Z = 1.959963984540054  # 97.5 % quantile of the standard normal distribution
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.release import Release
+from privnb.microdata.treatment import TRUE, Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,9 @@ class Scores:
         Whether the largest of these is a probability for one person.
     unsafe : bool
         Whether the largest one could tell how many people have a value that few have.
+    classes : integer array (m,), optional
+        The class of each person in the release, see `classes_of`: people in one class are not independent, and the
+        interval is that of a sample of classes. None: each person is independent of the others.
     """
 
     chance: np.ndarray
@@ -46,16 +50,21 @@ class Scores:
     surest: tuple | None = None
     worst: bool = True
     unsafe: bool = False
+    classes: np.ndarray | None = None
 
     @property
     def risk(self):
-        """The mean over people, its 95% interval, were these people a random sample of many, and the baseline: value,
-        low, high, baseline.
+        """The mean over people, its 95% interval, and the baseline: value, low, high, baseline.
+
+        The interval is that of other people, drawn at random class by class, to whom the same is done: their classes
+        are made in the same way, and what a guess has learned stays as it is.
         """
         chance, before = float(self.chance.mean()), float(self.before.mean())
-        if not self.gain:
+        if self.gain:
+            return chance - before, *paired(self.chance - self.before, self.classes), 0.0
+        if self.classes is None:
             return chance, *wilson(min(chance, 1) * len(self.people), len(self.people)), before
-        return chance - before, *paired(self.chance - self.before), 0.0
+        return chance, *of_classes(self.chance, self.classes), before
 
     @property
     def largest(self):
@@ -76,7 +85,8 @@ class Scores:
         """Those of some of the people. `chosen`: boolean array (m,)."""
         surest = self.surest and tuple(each[chosen] for each in self.surest)
         parts = {name: getattr(self, name)[chosen] for name in ("chance", "before", "people")}
-        return replace(self, **parts, surest=surest)
+        classes = None if self.classes is None else self.classes[chosen]
+        return replace(self, **parts, surest=surest, classes=classes)
 
     def rows(self, row, dataset, fewest):
         """Rows of the mean and of the worst-off person, of everybody and then by group: a list.
@@ -143,14 +153,19 @@ class Apart(Scores):
     ----------
     member : boolean array (m,)
         Who is of it.
+    worth : float
+        As how many independent people each of those who are not of it counts in the interval: fewer than one where
+        they are compared with a sample of the population, whose draw moves their share as well.
     """
 
     member: np.ndarray | None = None
+    worth: float = 1.0
 
     @property
     def risk(self):
         rates = [float(self.chance[who].mean()) for who in (self.member, ~self.member)]
-        return rates[0] - rates[1], *difference(*rates, *(int(who.sum()) for who in (self.member, ~self.member))), 0.0
+        n, m = (int(who.sum()) for who in (self.member, ~self.member))
+        return rates[0] - rates[1], *difference(*rates, n, m * self.worth), 0.0
 
     def of(self, chosen):
         return replace(super().of(chosen), member=self.member[chosen])
@@ -161,7 +176,7 @@ class Apart(Scores):
 
 
 def difference(first, second, n, m):
-    """95% interval (low, high) of the difference of two shares, of `n` and of `m` people.
+    """95% interval (low, high) of the difference of two shares, of `n` and of `m` independent people.
 
     Source: Newcombe, "Interval estimation for the difference between independent proportions", Statistics in Medicine
     17, 1998, method 10.
@@ -177,11 +192,12 @@ def difference(first, second, n, m):
     )
 
 
-def paired(differences):
-    """95% interval (low, high) of the mean of paired differences, each from -1 to 1.
+def paired(differences: np.ndarray, classes: np.ndarray | None = None) -> tuple[float, float]:
+    """Return a 95% interval (low, high) of the mean of paired differences, each from -1 to 1.
 
     Wald's with two pseudo-pairs, half of each sign, so that it keeps a width where no pair differs. Of differences -1,
-    0 and 1 it is that of the source.
+    0 and 1 it is that of the source. With `classes`, integer array (m,), it is that of a sample of classes, and never
+    narrower, see `intervals.of_classes`.
 
     Source: Agresti and Min, "Simple improved confidence intervals for comparing matched proportions", Statistics in
     Medicine 24, 2005, section 2.
@@ -192,5 +208,24 @@ def paired(differences):
     """
     n = len(differences) + 2
     mean = float(np.sum(differences)) / n
-    half = Z * float(np.sqrt(max((float(np.square(differences).sum()) + 1) / n - mean**2, 0) / n))
+    variance = max((float(np.square(differences).sum()) + 1) / n - mean**2, 0) / n
+    if classes is not None:
+        variance = max(variance, variance_by_class(differences, classes))
+    half = Z * float(np.sqrt(variance))
     return max(-1.0, mean - half), min(1.0, mean + half)
+
+
+def classes_of(dataset: Dataset, release: Release, groups: np.ndarray | None = None) -> np.ndarray | None:
+    """Return the class of each person of the release, integer array (people,), or None where it has no classes.
+
+    The people are in ascending order of their number, or of their record without a key; of several records of a person
+    the first one's class counts. `groups`: which class each row is in, integer array (rows,), such as `Release.groups`;
+    None: its set of `Release.equivalence_classes`, if all quasi-identifiers have true labels.
+    """
+    if groups is None:
+        if release.provenance.rows is Rows.NOBODY or {*release.schema.quasi_identifiers} - {*release.treated(*TRUE)}:
+            return None
+        groups = release.equivalence_classes
+    records = np.arange(len(dataset)) if release.records is None else release.records
+    owners = records if dataset.people is None else dataset.people[records]
+    return groups[np.unique(owners, return_index=True)[1]]
