@@ -8,8 +8,9 @@ from privnb.attacks.record_linkage import RecordLinkage
 from privnb.measures.base import measure
 from privnb.measures.intervals import wilson
 from privnb.microdata import expect
-from privnb.microdata.counts import combinations, once_each
-from privnb.microdata.treatment import Unreadable
+from privnb.microdata.counts import combinations, distinct_codes, once_each
+from privnb.microdata.names import some_of
+from privnb.microdata.treatment import TRUE, Unreadable
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:%} of people")
@@ -33,7 +34,8 @@ def reidentification_rate(attack, dataset, key):
     Returns
     -------
     share, low, high : float
-        The 95% interval holds for one guess per person, were these people a random sample of many.
+        The 95% interval is Wilson's: that of one guess for each person, if people are drawn independently at random.
+        People in one class of a release are not independent; see `intervals.of_classes`.
 
     Source: Domingo-Ferrer and Torra, JCAM 164, 2004, record linkage as a measure of disclosure risk.
     """
@@ -135,8 +137,7 @@ def found_by_person(attack, dataset, key):
     known = dataset.table.iloc[records]
     if dataset.people is None:
         return _chance(attack, known, rows), np.full(len(records), 1 / len(records))
-    person = np.unique(dataset.people[records], return_inverse=True)[1]
-    asked = once_each(person, combinations(known[list(attack.known or dataset.schema.quasi_identifiers)]).index)
+    person, asked = _asked(dataset, records, attack.known or dataset.schema.quasi_identifiers)
     # Each thing that is known of somebody beside each row of theirs.
     order, own = np.argsort(person, kind="stable"), np.bincount(person)
     times = own[person[asked]]
@@ -145,6 +146,47 @@ def found_by_person(attack, dataset, key):
     question = np.repeat(np.arange(len(asked)), times)
     found = np.bincount(question, _chance(attack, known.iloc[asked[question]], rows[theirs]))
     return tuple(_any(person[asked], chance) for chance in (found, times / len(records)))
+
+
+def found_in_own_class(release, dataset):
+    """How likely each person of the release is found by an adversary who knows in which class they are, and by as many
+    guesses at random.
+
+    An adversary who knows the sanitizer can know the class where equal records are published alike: rows under other
+    labels that cover the person's values as well are then excluded. The guesses are those of `found_by_person`.
+
+    Parameters
+    ----------
+    release : Release
+        One whose quasi-identifiers are all published as they are, generalized or suppressed.
+    dataset : Dataset
+
+    Returns
+    -------
+    with_it, at_random : float array (people,)
+        As of `found_by_person`.
+    """
+    expect.these(release=release, dataset=dataset)
+    if missing := set(dataset.schema.quasi_identifiers) - {*release.treated(*TRUE)}:
+        raise Unreadable(f"a class has true labels of all quasi-identifiers, and {some_of(sorted(missing))} has none.")
+    records = np.arange(len(dataset)) if release.records is None else release.records
+    order = np.argsort(records, kind="stable")
+    records, classes = records[order], release.equivalence_classes[order]
+    sizes = np.bincount(classes)[classes]
+    if dataset.people is None:
+        return 1 / sizes, np.full(len(records), 1 / len(records))
+    person, asked = _asked(dataset, records, dataset.schema.quasi_identifiers)
+    _, together = distinct_codes([person, classes], [person.max() + 1, classes.max() + 1])
+    found, own = np.bincount(together)[together] / sizes, np.bincount(person)[person] / len(records)
+    return tuple(_any(person[asked], chance[asked]) for chance in (found, own))
+
+
+def _asked(dataset, records, names):
+    """Whose each of the records is, integer array (records,) from 0, and the positions of those by which somebody is
+    looked for: one of each person's that are equal in the columns `names`.
+    """
+    person = np.unique(dataset.people[records], return_inverse=True)[1]
+    return person, once_each(person, combinations(dataset.table.iloc[records][list(names)]).index)
 
 
 def _chance(attack, known, rows):

@@ -59,8 +59,10 @@ class Provenance:
 
     `claims`: privacy models that every class keeps, re-checked by the tests from the labels. `promise`: a bound that
     only the mechanism can give. `columns`: the `Treatment` of each published column, by name. `rows`: whose they are.
-    `simulation`: something was drawn with a seed, which can undo it, so not for publication. `note`: why the release
-    came out as it did, in a sentence or two, where its labels do not tell.
+    `equal_records_alike`: records with equal quasi-identifiers are published with equal ones, so that an adversary who
+    knows the sanitizer can exclude rows; taken to be so where nothing is said. `simulation`: something was drawn with a
+    seed, which can undo it, so not for publication. `note`: why the release came out as it did, in a sentence or two,
+    where its labels do not tell.
     """
 
     dataset: str
@@ -70,6 +72,7 @@ class Provenance:
     promise: Promise | None = None
     columns: Mapping[str, Treatment] = field(default_factory=dict)
     rows: Rows = Rows.RECORDS
+    equal_records_alike: bool = True
     simulation: bool = False
     note: str = ""
     seed: object = field(default=None, repr=False)

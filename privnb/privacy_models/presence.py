@@ -70,7 +70,8 @@ class KMap(_Against):
     """Every released record could belong to at least `k` people of the population.
 
     The level is the number of people of `population` whom the class's labels cover, from 0; higher protects more. It
-    asks less than k-anonymity where the adversary cannot know who is in the table.
+    asks less than k-anonymity where the adversary cannot know who is in the table. Where classes overlap, whoever knows
+    the sanitizer may exclude people of the population who fit another class better: the level is counted on labels.
 
     Parameters
     ----------

@@ -81,6 +81,9 @@ class Sanitizer(ABC):
         refuse such a dataset.
     order_invariant : bool
         Whether the same records in another order give the same rows.
+    equal_records_alike : bool
+        Whether records with equal quasi-identifiers are published with equal ones. An adversary who knows that can
+        exclude rows, so risks take it to be so unless a class says that it divides equal records.
     randomized : bool
         Whether the seed matters to results, so that evaluations repeat it.
     draws : bool
@@ -106,6 +109,7 @@ class Sanitizer(ABC):
     slow = False
     counts_people = False
     order_invariant = True
+    equal_records_alike = True
     randomized = False
     coded = False
     by_combinations = False
@@ -119,6 +123,7 @@ class Sanitizer(ABC):
         check_fact(cls, "spends_per", ("attribute", "record"))
         check_fact(cls, "changes", ("", "numbers", "categories", "two numbers"))
         check_fact(cls, "needs_sensitive", ("", "any", "categories"))
+        check_fact(cls, "equal_records_alike", (True, False))
 
     @classmethod
     def at(cls, bounds, sensitive=None):
@@ -234,6 +239,7 @@ class Sanitizer(ABC):
             parameters=self.get_params(),
             columns=treatments(dataset, table, rows, records) | said,
             rows=rows,
+            equal_records_alike=self.equal_records_alike,
             # Noise, rows of nobody and the numbers of buckets are drawn, be it with a seed of the sanitizer's own.
             simulation=rng is not None
             and bool(drawn or self.draws or buckets is not None or treated(said, "noisy") or rows is Rows.NOBODY),

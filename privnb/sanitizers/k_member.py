@@ -44,6 +44,7 @@ class KMember(Sanitizer):
     coded = True
     in_parts = True
     order_invariant = False
+    equal_records_alike = False  # a cluster takes the nearest records, and may leave equal ones to another
 
     @classmethod
     def at(cls, bounds, sensitive=None):

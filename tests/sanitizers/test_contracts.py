@@ -18,7 +18,7 @@ from privnb.microdata.dataset import Dataset
 from privnb.microdata.family import sentence, source
 from privnb.microdata.hierarchy import Intervals, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
-from privnb.microdata.treatment import UNTRUE, Rows, Unreadable
+from privnb.microdata.treatment import TRUE, UNTRUE, Rows, Unreadable
 from privnb.microdata.withholding import LIMIT
 from privnb.sanitizers.base import USUAL, SanitizationError
 from privnb.sanitizers.catalogue import kinds
@@ -195,6 +195,22 @@ def test_record_order(sanitizer, released):
         released(sanitizer).table.iloc[order].reset_index(drop=True)
     )
     assert same or not sanitizer.order_invariant
+
+
+@every
+def test_equal_records_are_published_alike(sanitizer):
+    """Those that say so, by which risks exclude rows: thirty combinations, four records each, of all diseases."""
+    four = pd.concat([toy(30).table] * 4, ignore_index=True)
+    four["disease"] = np.repeat(["flu", "cold", "cough", "gout"], 30)
+    data = Dataset("toy", four.sample(frac=1, random_state=1).reset_index(drop=True), SCHEMA, HIERARCHIES)
+    release = sanitizer.sanitize(data, rng=1)
+    assert release.provenance.equal_records_alike == sanitizer.equal_records_alike
+    names = SCHEMA.quasi_identifiers
+    if release.provenance.rows is Rows.NOBODY or {*names} - {*release.treated(*TRUE)}:
+        return
+    own = release.originals(data).table[names].astype(str).agg("|".join, axis=1).to_numpy()
+    labels = release.table[names].astype(str).agg("|".join, axis=1)
+    assert labels.groupby(own).nunique().max() == 1 or not sanitizer.equal_records_alike
 
 
 @every

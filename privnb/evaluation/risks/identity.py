@@ -9,14 +9,15 @@ import pandas as pd
 from privnb.attacks import Linkage
 from privnb.attacks.algorithms.nearest import summed
 from privnb.evaluation.cases import Question
-from privnb.evaluation.risks.scores import Scores
+from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
 from privnb.measures.individual_risk import individual_risk
-from privnb.measures.linkage import found_by_person
+from privnb.measures.linkage import found_by_person, found_in_own_class
 from privnb.microdata import withholding
 from privnb.microdata.counts import distinct_codes, most_of_people, people_in
 from privnb.microdata.names import name_list, some_of
-from privnb.microdata.treatment import UNTRUE, Rows, Unreadable
+from privnb.microdata.release import Release
+from privnb.microdata.treatment import TRUE, UNTRUE, Rows, Unreadable
 
 state(
     "identity_risk",
@@ -71,8 +72,10 @@ state(
 class IdentityRisk(Question):
     """How likely each person of the release is linked to a row of theirs; of a subset, those who are in it.
 
-    Nothing is drawn: the chance of `attacks.Linkage` is exact. The baseline is a row at random. Of rows that are
-    nobody's the rows of scenario "singling out" say whom they single out, see `singled_out`.
+    Nothing is drawn. Where the sanitizer is known to publish equal records alike, the adversary is taken to know the
+    class of the person and takes a row of it at random; elsewhere any row that fits, and the chance is that of
+    `attacks.Linkage`. The baseline is a row at random. Of rows that are nobody's, the rows of scenario "singling out"
+    say whom they single out, see `singled_out`.
     """
 
     fewest: int = withholding.LIMIT
@@ -106,9 +109,12 @@ class IdentityRisk(Question):
         if release.provenance.rows is Rows.NOBODY:
             return singled_out(dataset, release)
         published, key = case.published
-        chance, before = found_by_person(Linkage().fit(published), dataset, key)
+        if has_known_classes(release):
+            chance, before = found_in_own_class(release, dataset)
+        else:
+            chance, before = found_by_person(Linkage().fit(published), dataset, key)
         people = np.sort(key) if dataset.people is None else np.unique(dataset.people[key])
-        return Scores(chance, before, people)
+        return Scores(chance, before, people, classes=classes_of(dataset, release))
 
     def row(self, case):
         return partial(case.row, self.main)
@@ -159,7 +165,7 @@ def of_population(case):
         raise Unreadable(
             f"who fits {name_list(untrue)} is not known of moved values, nor how many do in the population."
         )
-    if dataset.people is None:
+    if dataset.people is None and not has_known_classes(release):
         published, key = case.published
         index, fit = Linkage().fit(published).fits(dataset.table.iloc[np.sort(key)])
         alike = summed(fit, np.ones(len(key)))[index]
@@ -168,17 +174,31 @@ def of_population(case):
     else:  # a person of several classes is found by that in which they are most alone
         classes = release.equivalence_classes
         records = np.arange(len(dataset)) if release.records is None else release.records
+        owners = records if dataset.people is None else dataset.people[records]
         risk = individual_risk(release.people_alike, release.population_alike)[classes]
-        order = np.lexsort([-risk, dataset.people[records]])
-        people, first = np.unique(dataset.people[records[order]], return_index=True)
+        order = np.lexsort([-risk, owners])
+        people, first = np.unique(owners[order], return_index=True)
         chosen = classes[order[first]]
         alike, population = release.people_alike[chosen], release.population_alike[chosen]
         whole = most_of_people(dataset.weights, dataset.people).sum()
+    own = classes_of(dataset, release)
     unique = np.where(alike == 1, 1 / np.maximum(population, 1), 0.0)
     return {
-        "individual_risk": Scores(individual_risk(alike, population), np.full(len(people), 1 / whole), people),
-        "population_unique": Scores(unique, np.zeros(len(people)), people),
+        "individual_risk": Scores(
+            individual_risk(alike, population), np.full(len(people), 1 / whole), people, classes=own
+        ),
+        "population_unique": Scores(unique, np.zeros(len(people)), people, classes=own),
     }
+
+
+def has_known_classes(release: Release) -> bool:
+    """Return whether an adversary is taken to know a person's class who knows the quasi-identifiers and the sanitizer.
+
+    All quasi-identifiers must have true labels, and the sanitizer must publish equal records alike: then all people
+    alike are in one class, and rows of other classes are excluded. It is an upper bound where the algorithm leaves
+    several classes open.
+    """
+    return release.provenance.equal_records_alike and {*release.schema.quasi_identifiers} <= {*release.treated(*TRUE)}
 
 
 def check_known(dataset, release):

@@ -14,8 +14,8 @@ from privnb.attacks.algorithms.nearest import common, spread, summed
 from privnb.evaluation.cases import Question
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.risks.anti_utility import people_of
-from privnb.evaluation.risks.identity import check_known
-from privnb.evaluation.risks.scores import Scores
+from privnb.evaluation.risks.identity import check_known, has_known_classes
+from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
 from privnb.microdata import withholding
 from privnb.microdata.counts import coded, most_of_people
@@ -50,6 +50,9 @@ class AnyRow(Linkage):
 class LinkabilityRisk(Question):
     """How likely two parts of a person's record lead to the same row, against parts of two people.
 
+    A part that holds all quasi-identifiers leads to the person's class alone, where the adversary is taken to know it
+    (see `identity.has_known_classes`); whoever knows fewer cannot exclude a row.
+
     Both are exact for the people asked about, see `SAMPLE`: the baseline is the mean over all others of them whose
     second part could be taken.
 
@@ -83,17 +86,34 @@ class LinkabilityRisk(Question):
         sides = []
         for names in (first, second):
             table = known[list(names)]
-            sides.append(AnyRow(tuple(names)).fit(case.published[0]).fits(table.astype(table.dtypes.map(_plain))))
+            own, fit = AnyRow(tuple(names)).fit(case.published[0]).fits(table.astype(table.dtypes.map(_plain)))
+            if {*release.schema.quasi_identifiers} <= {*names} and has_known_classes(release):
+                fit = _in_own_class(case, asked, own, fit)
+            sides.append((own, fit))
         (own, of_first), (other, of_second) = sides
         sizes = [np.maximum(summed(fit, np.ones(len(release))), 1) for fit in (of_first, of_second)]
         both = common(of_first, of_second, own, other) / (sizes[0][own] * sizes[1][other])
         weight = spread(of_second, np.bincount(other, minlength=len(of_second)) / sizes[1], len(release))
         everybody = (summed(of_first, weight) / sizes[0])[own]
         before = (everybody - both) / max(len(asked) - 1, 1)
+        if (classes := classes_of(dataset, release)) is not None:
+            classes = classes[np.searchsorted(people_of(dataset, release), people)]
         if dataset.people is None:
-            return Scores(both, before, people)
+            return Scores(both, before, people, classes=classes)
         person = np.searchsorted(people, dataset.people[asked])
-        return Scores(most_of_people(both, person), most_of_people(before, person), people)
+        return Scores(most_of_people(both, person), most_of_people(before, person), people, classes=classes)
+
+
+def _in_own_class(case, asked, own, fit):
+    """Which of the rows that fit are in the class of the person: what `Linkage.fits` gives, and who is asked about."""
+    class_of = np.zeros(len(case.dataset), dtype=np.int64)
+    records = np.arange(len(case.dataset)) if case.release.records is None else case.release.records
+    class_of[records] = case.release.equivalence_classes
+    published, fit = class_of[case.published[1]], fit.copy()
+    for group, person in enumerate(np.unique(own, return_index=True)[1]):
+        there = np.packbits(published == class_of[asked[person]])
+        fit[group, : len(there)] &= there
+    return fit
 
 
 def _plain(dtype):

@@ -53,11 +53,17 @@ def apart(release, name, cell, value):
 
 
 def identity(dataset, release):
-    """How likely each person is linked, of tables without a key: Series by record."""
+    """How likely each person is linked, of tables without a key: Series by record. Where equal records are published
+    alike, the rows are those with the labels of the person's own row."""
     columns, found = dataset.schema.quasi_identifiers, {}
     records = range(len(dataset)) if release.records is None else release.records
+    alike = release.provenance.equal_records_alike and not {*columns} & {*release.treated("noisy", "perturbed")}
+    labels = [tuple(row) for row in release.table[columns].astype(str).to_numpy()] if alike else []
     for place, record in enumerate(records):
-        rows = fitting(release, dataset.table.iloc[record], columns)
+        if alike:
+            rows = [other for other, label in enumerate(labels) if label == labels[place]]
+        else:
+            rows = fitting(release, dataset.table.iloc[record], columns)
         found[int(record)] = (place in rows) / max(len(rows), 1)
     return pd.Series(found).sort_index()
 

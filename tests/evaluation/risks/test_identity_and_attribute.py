@@ -8,27 +8,33 @@ import pandas as pd
 import plain
 import pytest
 
+from privnb.attacks import Linkage
 from privnb.evaluation import evaluate
 from privnb.evaluation.cases import Case
 from privnb.evaluation.disclosures import Disclosure
 from privnb.evaluation.risks import risks
 from privnb.evaluation.risks.attribute import AttributeRisk, _alike, _of_rows, without
 from privnb.evaluation.risks.groups import groups_of
-from privnb.evaluation.risks.identity import IdentityRisk
+from privnb.evaluation.risks.identity import IdentityRisk, of_population
+from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.scores import Scores, paired
+from privnb.measures.individual_risk import individual_risk
+from privnb.measures.linkage import found_by_person, found_in_own_class
 from privnb.microdata.counts import coded
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
-from privnb.microdata.schema import Attribute, Categories, Role, Schema
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import (
     Anatomy,
     Bucketize,
+    FullDomain,
     Identity,
     KMember,
     LaplaceNoise,
     LatinHypercube,
+    LocalRecoding,
     LocalSuppression,
     Mask,
     Microaggregation,
@@ -62,6 +68,72 @@ def test_identity_is_what_loops_over_the_table_find(adult, sanitizer):
     assert scores.people.tolist() == found.index.tolist()
     assert scores.chance == pytest.approx(found.to_numpy())
     assert scores.before == pytest.approx(1 / len(found))
+
+
+def letters(pairs, weights=None):
+    """A dataset of two quasi-identifiers with one letter each, and an illness."""
+    names = {"first": tuple("abcdefghijklmnopqrstuvwxyz"), "second": ("0", "1"), "ill": ("no", "yes")}
+    table = pd.DataFrame([[*pair] for pair in pairs], columns=["first", "second"])
+    table["ill"] = np.resize(["no", "yes"], len(table))
+    roles = {"first": Role.QUASI_IDENTIFIER, "second": Role.QUASI_IDENTIFIER, "ill": Role.SENSITIVE}
+    attributes = [Attribute(name, roles[name], Categories(names[name])) for name in names]
+    if weights is not None:
+        table["w"] = weights
+        attributes.append(Attribute("w", Role.WEIGHT, Numbers(0, 1000)))
+    schema = Schema("letters", tuple(attributes))
+    return Dataset("letters", table, schema, {name: flat(schema[name]) for name in ("first", "second")})
+
+
+BESIDE_BLANKED = ["p0", "p0", *(letter + "0" for letter in "abcdefghijklmno")]
+
+
+def test_rows_are_excluded_that_equal_records_cannot_have():
+    """Two people (p, 0) stand beside 15 blanked to (*, 0): had one of these been (p, 0), none of the three would be."""
+    case = Case(letters(BESIDE_BLANKED), LocalSuppression(2), 1)
+    assert sorted(case.release.table["first"].unique()) == ["*", "p"]
+    scores = IdentityRisk().scores(case)
+    assert scores.chance == pytest.approx([1 / 2] * 2 + [1 / 15] * 15)
+    assert scores.risk[0] == pytest.approx(2 / 17)
+    assert scores.largest[0] == pytest.approx(1 / 2)
+
+
+def test_people_of_the_population_are_those_of_the_class_where_equal_records_are_alike():
+    data = letters(BESIDE_BLANKED, weights=[10] * 17)
+    alone = {name: scores.chance for name, scores in of_population(Case(data, LocalSuppression(2), 1)).items()}
+    assert alone["individual_risk"][:2] == pytest.approx([individual_risk([2], [20])[0]] * 2)
+    assert alone["individual_risk"][2:] == pytest.approx([individual_risk([15], [150])[0]] * 15)
+
+
+def test_a_part_with_all_quasi_identifiers_leads_to_the_class_alone():
+    case = Case(letters(BESIDE_BLANKED), LocalSuppression(2), 1)
+    scores = LinkabilityRisk((("first", "second"), ("ill",))).scores(case)
+    # Of two people (p, 0) one is ill, as are 8 of all 17: one row of two, and it is one of 8 or 9.
+    assert scores.chance[:2] == pytest.approx([1 / 2 / 9, 1 / 2 / 8])
+    fewer = LinkabilityRisk((("first",), ("ill",))).scores(case)
+    assert fewer.chance[:2] == pytest.approx([1 / 17] * 2), "the first letter alone excludes no row"
+
+
+def test_where_equal_records_may_part_all_rows_that_fit_count():
+    """k-member clustering: nobody can tell in which cluster a person is, so nothing is excluded."""
+    adult = load("adult", "li-li", records=300)
+    case = Case(adult, KMember(5), 1)
+    assert not case.release.provenance.equal_records_alike
+    published, key = case.published
+    assert IdentityRisk().scores(case).chance == pytest.approx(found_by_person(Linkage().fit(published), adult, key)[0])
+    assert IdentityRisk().scores(case).chance.mean() < found_in_own_class(case.release, adult)[0].mean()
+
+
+@pytest.mark.parametrize(
+    "sanitizer", [FullDomain(KAnonymity(3), suppress=0.2), LocalRecoding(KAnonymity(3)), Suppress()]
+)
+def test_the_risk_is_never_below_the_linkage_and_never_above_one_in_k(sanitizer):
+    adult = load("adult", "li-li", records=200)
+    case = Case(adult, sanitizer, 1)
+    published, key = case.published
+    chance = IdentityRisk().scores(case).chance
+    assert (chance >= found_by_person(Linkage().fit(published), adult, key)[0] - 1e-12).all()
+    assert chance.max() <= 1 / 3 + 1e-12
+    assert chance == pytest.approx(1 / case.release.people_alike[case.release.equivalence_classes])
 
 
 WITH_CLASSES = [each for each in FORMS if type(each).__name__ not in ("LaplaceNoise", "RandomizedResponse", "Rounding")]
