@@ -84,6 +84,15 @@ def test_the_least_loss_that_keeps_every_cap_is_chosen_and_all_others_say_why_no
     assert set(found.releases.setting) == {"Mondrian, k = 11", "Mondrian, k = 20", *why}
 
 
+def test_the_upper_end_of_what_is_lost_counts():
+    """Users may lose at most 90% of 0.8, which is 0.72; by chance it is 0.7, between 0.6 and 0.74."""
+    releases = {name: RELEASES[name] for name in ("Identity", "Suppress")}
+    for high, kept in ((0.71, True), (0.74, False)):
+        found = decided(releases | {"Mondrian k=11": RELEASES["Mondrian k=11"] | {"cost": (0.7, 0.6, high)}})
+        assert found.releases.set_index("setting").kept["Mondrian, k = 11"] == kept
+    assert "92% of what there is to lose is lost, of at most 90%" in dict(found.ruled_out)["Mondrian, k = 11"][0]
+
+
 def test_where_the_chosen_file_is_refused_the_runner_up_is_chosen_and_it_says_why():
     first = decided(policy=LOSS)
     found = first.without_chosen("It was lost.")

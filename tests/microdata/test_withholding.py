@@ -285,6 +285,37 @@ def test_a_withheld_count_of_nobody_is_known_to_be_none():
     assert auditor.follows(cells, margins, suppress(cells, margins, 10), 10) == []
 
 
+@pytest.mark.parametrize(
+    ("limit", "cells", "margins", "withheld"),
+    [
+        # Two withheld counts of at most 9 people that add up to 18 are both 9.
+        (10, {"all": 18, "a": 9, "b": 9}, [Margin("all", ("a", "b"), rest=False)], {"all", "a", "b"}),
+        # A withheld count of at least 10 people and one of at least 1 that add up to 11 are 10 and 1.
+        (10, {"all": 11, "a": 10, "b": 1}, [Margin("all", ("a", "b"), rest=False)], {"all", "b"}),
+        # By w2, p1 + p3 = 6, and by w1, p0 + p1 + p2 <= 7: p0 may be at most 1.5, which is no number of people.
+        (
+            3,
+            {"w2": 6, "p0": 1, "p3": 2, "w1": 7, "p2": 2, "p1": 4},
+            [Margin(3, ("p0", "p3"), rest=False), Margin("w1", ("p0", "p1", "p2")), Margin("w2", ("p1", "p3"), False)],
+            {"w1", "p0", "p1", "p2", "p3"},
+        ),
+        # p0, p1 and p2 can each be one person more or fewer, and that is enough to show w2.
+        (
+            5,
+            {"p0": 4, "p2": 6, "p1": 3, "w2": 11},
+            [Margin(12, ("p1", "p2")), Margin(10, ("p1", "p2")), Margin("w2", ("p0", "p2")), Margin(14, ("p1", "p2"))],
+            {"p0", "p1", "p2"},
+        ),
+        # p2 is at its least value, and can be larger.
+        (5, {"p1": 0, "p0": 9, "p2": 1}, [Margin(18, ("p0", "p1", "p2"))], {"p2"}),
+    ],
+)
+def test_a_withheld_count_can_have_other_whole_values_within_its_bounds(limit, cells, margins, withheld):
+    """The bounds are 1 and `limit` - 1 for few people and `limit` for more; less than one person is no difference."""
+    assert suppress(cells, margins, limit) == withheld
+    assert auditor.follows(cells, margins, withheld, limit) == []
+
+
 @settings(deadline=None, max_examples=60)
 @given(declared(), st.integers(3, 12))
 def test_no_count_of_few_people_follows_from_the_cells_that_are_shown(table, limit):

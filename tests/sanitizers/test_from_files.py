@@ -736,6 +736,22 @@ def test_what_stands_beside_a_release_names_nobody(named, here, monkeypatch):
         sanitize(CLINIC, "k=10", "released.csv")
 
 
+@pytest.mark.parametrize("named", ["Anna Hypothetica", "INS-00420042"])
+def test_every_column_of_identifiers_is_looked_through(named, wide, here, monkeypatch):
+    path = here / "data/wide/wide.toml"
+    roles = [f'[columns.{name}]\nrole = "identifier"' for name in ("name", "insurance")]
+    path.write_text("\n".join([path.read_text(), *roles]))
+    table = pd.read_csv(here / "data/wide/wide.csv", dtype=str, keep_default_na=False)
+    table["name"], table["insurance"] = "Somebody Else", [f"INS-{number:08}" for number in range(len(table))]
+    table.loc[7, ["name", "insurance"]] = ["Anna Hypothetica", "INS-00420042"]
+    table.to_csv(here / "data/wide/wide.csv", index=False)
+    public = Provenance.public
+    monkeypatch.setattr(Provenance, "public", lambda own: public(own) | {"parameters": {"why": named}})
+    with pytest.raises(SanitizationError, match="names somebody of the column"):
+        sanitize("wide", "k=5", "out.csv")
+    assert not list(here.glob("*out*"))
+
+
 def test_files_without_a_header_are_read_by_their_description(tmp_path, monkeypatch):
     """Adult's, under its name, from any folder."""
     monkeypatch.chdir(tmp_path)

@@ -197,15 +197,16 @@ def test_a_record_alone_is_no_table():
         sanitize(path, Suppress(), "out.csv")
 
 
-def test_what_is_lost_on_the_way_is_no_release(monkeypatch, here):
+@pytest.mark.parametrize(("rows", "given"), [(range(1, 60), 59), ([0, *range(60)], 61)], ids=["lost", "doubled"])
+def test_what_is_lost_or_doubled_on_the_way_is_no_release(rows, given, monkeypatch, here):
     published = own_cells.published
 
-    def losing(*given):
-        _, cells = published(*given)
-        return slice(1, None), [each[1:] for each in cells]
+    def changing(*asked):
+        _, cells = published(*asked)
+        return np.array(rows), [each.take(pa.array(rows)) for each in cells]
 
-    monkeypatch.setattr(own_cells, "published", losing)
-    with pytest.raises(SanitizationError, match="59 records have the columns score, and 60 were counted"):
+    monkeypatch.setattr(own_cells, "published", changing)
+    with pytest.raises(SanitizationError, match=f"{given} records have the columns score, and 60 were counted"):
         sanitize(described(visits()), "k=5", "out.csv")
     assert not list(here.glob("*out*"))
 

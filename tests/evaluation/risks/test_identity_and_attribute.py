@@ -402,15 +402,19 @@ def test_it_is_counted_whose_value_a_release_makes_certain(people, shown):
     assert row.value == people / 90 if shown else (row.status == "withheld" and row.high == 9 / 94)
 
 
-def test_how_many_are_certain_is_withheld_beside_a_mean_that_would_tell_of_few_others():
-    """Forty of 48 are certain, and four of the others are guessed right: 44 of 48, less 40, names the four."""
+@pytest.mark.parametrize(("ill", "shown"), [("ab" * 4, False), ("abcdabcdabcd", False), ("ab" * 10, True)])
+def test_how_many_are_certain_is_withheld_beside_a_mean_that_would_tell_of_few_others(ill, shown):
+    """Forty people are certain, and of the others few are guessed right, or ten: the mean, less the forty, counts them.
+
+    In the first table the others are few themselves, in the second they are twelve people.
+    """
     age = Attribute("age", Role.QUASI_IDENTIFIER, Categories(("1", "2")))
-    schema = Schema("t", (age, Attribute("ill", Role.SENSITIVE, Categories(("no", "yes")))))
-    table = pd.DataFrame({"age": [*"1" * 40, *"2" * 8], "ill": [*["yes"] * 40, *["yes", "no"] * 4]})
+    schema = Schema("t", (age, Attribute("ill", Role.SENSITIVE, Categories(tuple("abcd")))))
+    table = pd.DataFrame({"age": [*"1" * 40, *"2" * len(ill)], "ill": [*"a" * 40, *ill]})
     found = risks(Dataset("t", table, schema, {"age": flat(age)}), [Identity()])
     row = found[found.measure == "made_certain"].iloc[0]
-    assert np.isnan(row.value)
-    assert (row.low, row.high) == (1 / 48, 1), "somebody is, and nothing tells how many are"
+    assert row.value == 40 / 60 if shown else np.isnan(row.value)
+    assert shown or (row.low, row.high) == (1 / len(table), 1), "somebody is, and nothing tells how many are"
 
 
 def test_what_everybody_has_is_no_secret():
