@@ -290,7 +290,7 @@ def decide(args):
     from privnb.microdata.schema import SchemaError
     from privnb.microdata.spreadsheets import OPTION
     from privnb.reporting import chosen_release
-    from privnb.studies import as_they_are, record_by_record, searched, study, what_would_help
+    from privnb.studies import as_they_are, record_by_record, searched_in_roles, study, what_would_help
 
     policy = policies.read(args.policy)
     if args.release:
@@ -302,8 +302,13 @@ def decide(args):
     named = study(args.name, args.study or "")
     whole = load(args.name, named)
     dataset = record_by_record(whole.sample(args.records, rng=0) if args.records else whole, args.records)
-    found = searched(
-        dataset, policy, profile=args.profile, seeds=args.seeds, store=args.store or "", records=len(whole)
+
+    def in_roles(roles):
+        table = load(args.name, named, records=args.records, rng=0, roles=roles)
+        return record_by_record(table, args.records)
+
+    dataset, found = searched_in_roles(
+        in_roles, dataset, policy, profile=args.profile, seeds=args.seeds, store=args.store or "", records=len(whole)
     )
     ended = chosen_release.end(
         args.name, found, dataset, args.release, study=named, spreadsheet_safe=args.spreadsheet_safe

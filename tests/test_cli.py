@@ -408,18 +408,24 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     from privnb import studies
     from privnb.reporting import chosen_release
 
-    asked, ended, chosen = [], [], None
+    asked, loaded, ended, chosen = [], [], [], None
 
     def end(*given, **more):
         ended.append((given, more))
         return chosen_release.Ended(SimpleNamespace(chosen=chosen), "It is said.")
 
-    monkeypatch.setattr(studies, "searched", lambda *given, **more: asked.append((given, more)) or "found")
+    def searched(load_in, dataset, policy, **more):
+        asked.append(((dataset, policy), more))
+        loaded.append(load_in({}))
+        return dataset, "found"
+
+    monkeypatch.setattr(studies, "searched_in_roles", searched)
     monkeypatch.setattr(studies, "what_would_help", lambda found, dataset: "")
     monkeypatch.setattr(chosen_release, "end", end)
     assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--records", "60", "--seeds", "2"]) == 1
-    assert capsys.readouterr().out.startswith("It is said.\n1 neutral attribute is published exactly: ")
+    assert capsys.readouterr().out.startswith("It is said.\nward is published as in the table. The owner states ")
     ((dataset, policy), more) = asked[0]
+    assert len(loaded[0]) == 60, "the same records in other roles"
     assert (len(dataset), policy.floor, more["seeds"], more["profile"]) == (60, 5, 2, "quick")
     assert more["records"] == 300, "of the table that is released"
     assert ended == [((str(CLINIC), "found", dataset, None), {"study": "", "spreadsheet_safe": False})]

@@ -41,12 +41,15 @@ class Decision:
         One row per release and axis, see `vectors`.
     refused : tuple of (str, str)
         Releases that were chosen before, by their settings, and why their files were refused: see `without_chosen`.
+    people : int
+        How many people the table has; 0: nobody said it.
     """
 
     policy: object
     releases: pd.DataFrame
     vectors: pd.DataFrame
     refused: tuple = ()
+    people: int = 0
 
     @property
     def chosen(self):
@@ -200,6 +203,7 @@ class Decision:
         answer = f"{B}{chosen.setting}{B} is chosen" if chosen is not None else f"{B}No release is chosen{B}"
         said = [f"{answer} under the policy {policy.title}. {self.why}"]
         said += filter(None, [self.certainty])
+        said += self.unattainable
         said += [f"{setting} was chosen before, and its file is refused: {why}" for setting, why in self.refused]
         if self.near:
             said.append(f"Its loss may be the same as that of {', '.join(self.near[:3])}.")
@@ -270,12 +274,46 @@ class Decision:
         releases = self.nearest_first
         return None if releases.empty else releases.iloc[0]
 
+    @property
+    def unattainable(self) -> list[str]:
+        """Which caps no release is shown to keep, what is attainable, and how many people it would take: sentences;
+        empty where a release is chosen. The release without quasi-identifiers is looked at first: it has least risk.
+        """
+        if self.chosen is not None:
+            return []
+        able = self.releases[self.releases.status != "refused"].setting
+        capped = self.vectors[(self.vectors.axis != LOSS) & self.vectors.setting.isin(able)]
+        said = []
+        for _, rows in capped.groupby("axis", sort=False):
+            bare = rows[(rows.sanitizer == BARE) & (rows.parameters == "")]
+            if not bare.empty and np.isfinite(bare.high.iloc[0]) and not any(map(keeps, rows.itertuples())):
+                said += self._unattainable(bare.iloc[0], rows.loc[rows.high.idxmin()])
+        return said
+
+    def _unattainable(self, bare, least):
+        """One cap that no release is shown to keep: sentences."""
+        what = f"the cap of {percent(bare.cap)} on {_subject(bare)}"
+        measured = in_words(bare.value, bare.low, bare.high)
+        if np.isnan(bare.value) or bare.low > bare.cap or same(bare.low, bare.high):
+            yield f"No release of this table keeps {what}: even without any quasi-identifier it is {measured}."
+        else:
+            half = (bare.high - bare.low) / 2
+            size = f"With {self.people:,} people, the" if self.people else "The"
+            yield (
+                f"No release of this table can be shown to keep {what}: even without any quasi-identifier it is "
+                f"{measured}. {size} 95% interval is ±{percent(half)} wide."
+            )
+            if self.people and bare.value < bare.cap:
+                needed = self.people * ((bare.high - bare.value) / (bare.cap - bare.value)) ** 2
+                yield f"About {float(f'{needed:.1g}'):,.0f} people would be needed to show it."
+        yield f"The smallest cap that a release is shown to keep is {percent(least.high)} ({least.setting})."
+
     def _nearest(self):
         first = self.nearest
         return "" if first is None else f"The nearest is {first.setting}: {'; '.join(first.reasons)}."
 
 
-def decide(results, policy):
+def decide(results, policy, people: int = 0):
     """What a policy leads to, of the releases in `results`.
 
     The release that keeps every cap and need of the policy and loses least for its users. A cap counts the upper bound
@@ -288,6 +326,8 @@ def decide(results, policy):
         Tidy results of one dataset, of the risks that the policy caps (`evaluation.risks`), of `smallest_combination`,
         and of the measures that it needs; of the original and of the release without quasi-identifiers too.
     policy : RiskPolicy
+    people : int
+        How many people the table has; 0: it is not known.
 
     Returns
     -------
@@ -305,7 +345,7 @@ def decide(results, policy):
             f"a decision is about one dataset, got {', '.join(sorted(results.dataset.unique())) or 'no rows'}."
         )
     found = vectors(results, policy)
-    return Decision(policy, judged(results, policy, found), found)
+    return Decision(policy, judged(results, policy, found), found, people=people)
 
 
 def vectors(results, policy):

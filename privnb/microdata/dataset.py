@@ -147,7 +147,7 @@ class Dataset(Microdata):
 expect.word("dataset", Dataset, several="datasets", instead="Load one: load(name).")
 
 
-def load(name, study=None, *, records=None, rng=0, folder=None):
+def load(name, study=None, *, records=None, rng=0, folder=None, roles: Mapping[str, Role] | None = None):
     """Load `data/<name>/`, or the description file at `name`, in the roles of `study`. Sensitive numbers are in bands,
     see `Dataset.in_bands`.
 
@@ -162,6 +162,8 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
         Draws the sample.
     folder : path-like, optional
         Of the datasets; None: the nearest `data/` at or above the current folder, else the project's own.
+    roles : dict of str to Role, optional
+        Other roles of some columns than those of the study.
 
     Returns
     -------
@@ -178,6 +180,9 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
     if records is not None:  # 0: all
         expect.whole("records", records, 0)
+    if roles:
+        dataset = described_by(find(name, folder), study, roles=roles)
+        return dataset.sample(records, rng=rng) if records else dataset
     return _loaded(find(name, folder), study, records, rng)
 
 
@@ -233,7 +238,7 @@ class Chosen(NamedTuple):
     columns: Schema
 
     @classmethod
-    def of(cls, path, study):
+    def of(cls, path, study, roles: Mapping[str, Role] | None = None):
         """Raises SchemaError as `load`."""
         text = description.read(path)
         if text.get("draft"):
@@ -249,7 +254,7 @@ class Chosen(NamedTuple):
         study = study or text["dataset"].get("default_study")
         choice = _study(path, text, study)
         chosen = described.with_roles(
-            _roles(choice) or {a.name: a.role for a in described.attributes},
+            (_roles(choice) or {a.name: a.role for a in described.attributes}) | dict(roles or {}),
             choice.get("sensitivity", {}),
             choice.get("cannot_be_known", {}),
         )
@@ -328,9 +333,9 @@ def _loaded(path, study, records, rng):
     return dataset.sample(records, rng=rng) if records else dataset
 
 
-def described_by(path, study=None, table=None):
+def described_by(path, study=None, table=None, roles: Mapping[str, Role] | None = None):
     """The dataset of a description; `table`: its files' records, if they were read already, see `cells`."""
-    chosen = Chosen.of(path, study)
+    chosen = Chosen.of(path, study, roles)
     return chosen.made(Dataset, chosen.checked(_read_files(path.parent, chosen.text, table)))
 
 

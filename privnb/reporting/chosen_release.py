@@ -112,7 +112,10 @@ def end(source, found, dataset, out=None, *, study=None, sample=0, spreadsheet_s
     out = Path(expect.path("out", out))
     while found.chosen is not None:
         try:
-            return _written(source, found, dataset, out, study=study, sample=sample, spreadsheet_safe=spreadsheet_safe)
+            return _written(
+                source, found, dataset, out, study=study, sample=sample, spreadsheet_safe=spreadsheet_safe,
+                roles=found.roles,
+            )  # fmt: skip
         except REFUSALS as error:
             found = replace(found, decision=found.decision.without_chosen(_reason(error)))
     said = [*found.sentences, f"No release is left to write: there is nothing at {out.name}."]
@@ -149,7 +152,7 @@ def shown(source, found, dataset, *, study=None):
             return card.card(out, decision, found.results, dataset)
         for _, of in decision.nearest_first.iterrows():
             with contextlib.suppress(*REFUSALS):
-                from_files.sanitize(source, found.sanitizer_of(of), out, memory=MEMORY, **given)
+                from_files.sanitize(source, found.sanitizer_of(of), out, memory=MEMORY, roles=found.roles, **given)
                 return card.card(out, decision, found.results, dataset, of)
     raise NotForThisTable("No release but the original can be made. Allow more settings.")
 

@@ -10,6 +10,7 @@ One module: each step leaves what the next one needs in one folder of unfinished
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -69,6 +70,7 @@ def sanitize(
     beside=None,
     sample: int = 0,
     spreadsheet_safe: bool = False,
+    roles: Mapping[str, Role] | None = None,
 ) -> Written:
     """Make a release of a table of any length, from file to file.
 
@@ -95,6 +97,8 @@ def sanitize(
         Of how many records the release is, drawn at random, if its sanitizer takes up each of them; 0: of all.
     spreadsheet_safe : bool
         Whether an apostrophe is put before each text in a CSV file that a spreadsheet would run as a formula.
+    roles : dict of str to Role, optional
+        As of `load`.
 
     Returns
     -------
@@ -117,7 +121,7 @@ def sanitize(
     expect.kind("spreadsheet_safe", spreadsheet_safe, bool)
     out, given = writing.output(expect.path("out", out), spreadsheet_safe=spreadsheet_safe), Memory.of(memory)
     with writing.staged(out) as folder:
-        chosen, files, guessed = _described(source, model, dataset, study, folder, given)
+        chosen, files, guessed = _described(source, model, dataset, study, roles, folder, given)
         sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema)
         names, others = of_counts.columns(chosen.schema)
         before = [_fingerprint(file.path) for file in files]
@@ -239,14 +243,14 @@ def _beside(chosen, opened, pairs, counts, place, times, names):
         )
 
 
-def _described(source, model, dataset, study, folder, given):
+def _described(source, model, dataset, study, roles, folder, given):
     """The description of a source, its files, and what was guessed where nobody has described it, sentences."""
     expect.path("source", source)
     if "://" in str(source):
         raise SchemaError(f"'{source}' is an address, and files are read from folders here. Copy it there first.")
     path = Path(source)
     if dataset is None and (path.suffix == ".toml" or not path.exists()):
-        chosen = Chosen.of(find(source), study)
+        chosen = Chosen.of(find(source), study, roles)
         layout, named, files = chosen.text.get("format", {}), tuple(chosen.text["columns"]), []
         for entry in chosen.text["files"]:
             own = text_files.Layout.of(layout | entry)
@@ -255,7 +259,7 @@ def _described(source, model, dataset, study, folder, given):
     paths = reading.parts(path)
     files = [long_tables.File(*each) for each in zip(paths, reading.layouts_of(paths), strict=True)]
     if dataset is not None:
-        return Chosen.of(find(dataset), study), files, ()
+        return Chosen.of(find(dataset), study, roles), files, ()
     if isinstance(model, Sanitizer):
         raise SchemaError(
             f"nobody has said what the columns of {path.name} are. Name the dataset whose description says it, or ask "

@@ -53,7 +53,7 @@ from privnb.studies.parameters import (
     sramka_sanitizers,
     too_large_k,
 )
-from privnb.studies.policy_search import of_the_card, searched
+from privnb.studies.policy_search import of_the_card, searched, searched_in_roles
 from privnb.studies.profiles import PROFILES, Profile, check_runs, together, weka_here
 from privnb.studies.recommended import as_they_are, decided, what_would_help
 from privnb.studies.samples import record_by_record, sampled
@@ -68,7 +68,8 @@ __all__ = [
     "masking_noise_removed", "masking_scores", "models_published", "no_noise", "noise_removed", "of_the_card",
     "open_channels", "others", "own_k", "pairs", "partitions", "perturbing", "possible_epsilon", "predicted",
     "priced", "reconstructions", "record_by_record", "releases_mined", "rotation_undone", "rule_releases",
-    "rules_hidden", "sampled", "searched", "sensitive_rules", "settings_along", "small_tables", "sramka_sanitizers",
+    "rules_hidden", "sampled", "searched", "searched_in_roles",
+    "sensitive_rules", "settings_along", "small_tables", "sramka_sanitizers",
     "study", "supports", "tables_published", "together", "too_large_k", "trade_off", "tree_bounds", "trees", "users",
     "weka_here", "what_would_help", "wishing", "with_and_without", "with_numbers", "with_rules", "with_wishes",
     "worked_examples",

@@ -1,6 +1,7 @@
 """The decision by an owner's policy: which settings are tried, on how many records, and what is measured of each."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,9 @@ from privnb.evaluation.cases import answer
 from privnb.evaluation.results import SETTING, join, setting
 from privnb.evaluation.risks import questions
 from privnb.microdata import expect, withholding
-from privnb.microdata.schema import NotForThisTable
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.schema import LISTED, NotForThisTable, Role, Schema
+from privnb.microdata.sentences import listed
 from privnb.sanitizers import in_parts
 from privnb.sanitizers.catalogue import ends
 from privnb.studies.every_sanitizer import AVERAGED, MEASURES, appraised, diverse, family
@@ -46,6 +49,10 @@ class Searched:
         Settings that were not tried, since they cannot be given all records that are to be released.
     records : int
         That are to be released, where the decision is of a sample of them; else 0.
+    roles : dict of str to Role
+        Roles of neutral columns other than the description's, in which the releases were made, see `other_roles`.
+    in_vain : tuple of str
+        Neutral columns whose other roles were tried, and led to no release that keeps the policy.
     """
 
     decision: by_policy.Decision
@@ -54,6 +61,8 @@ class Searched:
     sanitizers: list
     too_many: int = 0
     records: int = 0
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    in_vain: tuple[str, ...] = ()
 
     @property
     def chosen(self):
@@ -75,7 +84,9 @@ class Searched:
     def sentences(self):
         """The decision for people, the answer first; then what was tried."""
         tried = [f"{rung.settings} settings on {rung.records:,} records" for rung, _ in self.steps]
-        said = [*self.decision.sentences, f"Tried: {', '.join(tried)}, beside the original and its suppression."]
+        answer, *others = self.decision.sentences
+        said = [answer, *self._roles_said(), *others]
+        said.append(f"Tried: {', '.join(tried)}, beside the original and its suppression.")
         made = {*map(tuple, self.decision.releases[SETTING].to_numpy())}
         if failed := sum(_key(each) not in made for each in self.sanitizers):
             said.append(f"{failed} of them cannot be made of these records, as where k is more than there are.")
@@ -88,6 +99,72 @@ class Searched:
             why = f"work on all records at once, and these are more than {in_parts.WHOLE:,}"
             said.append(f"Not tried are settings that {why}: {self.too_many}.")
         return said
+
+    def _roles_said(self) -> Iterator[str]:
+        """What was done to neutral columns that an adversary may know: sentences."""
+        if self.in_vain:
+            yield (
+                f"An adversary may know {listed(self.in_vain)}, published as in the table. Generalizing these columns "
+                "and leaving them out was tried as well, and no release keeps the policy then either."
+            )
+        if not self.roles:
+            return
+        done = {
+            Role.QUASI_IDENTIFIER: "generalizes {} like quasi-identifiers",
+            Role.UNUSED: "leaves {} out",
+        }
+        parts = [
+            words.format(listed([name for name, own in self.roles.items() if own is role]))
+            for role, words in done.items()
+            if role in self.roles.values()
+        ]
+        yield (
+            f"This release {listed(parts)}: an adversary may know these columns, and no release that publishes them as "
+            "they are keeps the policy."
+        )
+
+
+def other_roles(schema: Schema) -> list[dict[str, Role]]:
+    """Return other roles for the neutral columns that an adversary may know, by which a release may keep a policy: each
+    column is generalized where it has numbers or few values, and left out otherwise; then all are left out. Empty
+    without such columns.
+    """
+    names = [name for name in schema.knowable if schema[name].role is Role.NEUTRAL]
+    able = [name for name in names if schema[name].numeric or len(schema[name].domain.values) <= LISTED]
+    left_out = dict.fromkeys(names, Role.UNUSED)
+    tried = [left_out | dict.fromkeys(able, Role.QUASI_IDENTIFIER)] * bool(able) + [left_out] * bool(names)
+    return tried if schema.quasi_identifiers else tried[:-1]
+
+
+def searched_in_roles(
+    load: Callable[[Mapping[str, Role]], Dataset], dataset: Dataset, policy: policies.RiskPolicy, **asked
+) -> tuple[Dataset, Searched]:
+    """Search for the release that a policy leads to; where none keeps it, in other roles of its neutral columns, too.
+
+    Parameters
+    ----------
+    load : function
+        Loads the same records in other roles of some columns.
+    dataset : Dataset
+    policy : RiskPolicy
+    asked
+        As of `searched`.
+
+    Returns
+    -------
+    tuple of Dataset and Searched
+        The dataset in the roles that led to the choice, or as it is where no release keeps the policy.
+    """
+    first = searched(dataset, policy, **asked)
+    if first.chosen is not None:
+        return dataset, first
+    tried = other_roles(dataset.schema)
+    for roles in tried:
+        other = load(roles)
+        found = searched(other, policy, **asked)
+        if found.chosen is not None:
+            return other, replace(found, roles=roles)
+    return dataset, replace(first, in_vain=tuple(tried[-1]) if tried else ())
 
 
 def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LIMIT, store="", records=0):
@@ -142,7 +219,7 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
     def measured(tried, records, seeds=1):
         sample = dataset if records == len(dataset) else dataset.sample(records, rng=0)
         results[records] = _measured(sample, [*ends(), *tried], policy, profile, seeds, fewest, store)
-        found = decision.decide(results[records], policy)
+        found = decision.decide(results[records], policy, people=sample.headcount)
         vectors, unknown = by_policy.scaled(found.vectors), np.full(len(policy.caps) + 1, np.nan)
         open_to = found.releases[found.releases.status != "refused"]
         able, kept = ({*map(tuple, rows[SETTING].to_numpy())} for rows in (open_to, open_to[open_to.kept]))
@@ -163,7 +240,8 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
     found = results[last.records]
     tried = [*ends(), *steps[-1][1]]
     sampled_of = records if records > len(dataset) else 0
-    return Searched(decision.decide(found, policy), found, steps, tried, len(known) - len(settings), sampled_of)
+    decided = decision.decide(found, policy, people=dataset.headcount)
+    return Searched(decided, found, steps, tried, len(known) - len(settings), sampled_of)
 
 
 def of_the_card(card, found):
@@ -204,7 +282,7 @@ def _measured(dataset, sanitizers, policy, profile, seeds, fewest, store):
         if _key(sanitizer) in able
         for seed in range(1, seeds + 1)
         for question in questions(dataset, near=policy.near_certainty, fewest=fewest)
-        if seed == 1 or sanitizer.randomized
+        if seed == 1 or sanitizer.randomized or question.varies
     ]
     found = evaluated({"": tasks}, store, f"measure risks of {len(able)} releases")[""]
     return join(found, users).reset_index(drop=True)

@@ -11,6 +11,7 @@ from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import join
 from privnb.microdata import expect
 from privnb.microdata.names import some_of
+from privnb.microdata.numerals import percent
 from privnb.microdata.schema import Role
 from privnb.microdata.sentences import listed, say
 from privnb.sanitizers.catalogue import ends
@@ -19,7 +20,6 @@ from privnb.studies.profiles import evaluated, profile_of, together
 from privnb.studies.sramka_2010 import adversaries
 
 HALF = 0.5  # of what users can lose
-COUNTED = ("membership_risk", "linkability_risk")  # that count what other columns tell than quasi-identifiers
 
 
 def decided(dataset, results, found, *, profile="quick", store=""):
@@ -76,7 +76,7 @@ def decided(dataset, results, found, *, profile="quick", store=""):
 
 
 def what_would_help(found, dataset):
-    """What to do where no release keeps the policy, or hardly anything is kept with it.
+    """What to do where no release keeps the policy; only what was measured to help is advised.
 
     Parameters
     ----------
@@ -92,26 +92,26 @@ def what_would_help(found, dataset):
     expect.these(dataset=dataset)
     expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
     decision, schema = found.decision, dataset.schema
-    less = "fewer quasi-identifiers, or a policy that accepts more"
     if decision.chosen is not None:
-        return f"Its users lose more than half: {less}, would keep more." if decision.chosen.loss > HALF else ""
-    bare = decision.vectors[(decision.vectors.sanitizer == "Suppress") & (decision.vectors.parameters == "")]
-    broken = bare[(bare.high > bare.cap) & bare.measure.isin(COUNTED)]
-    others = schema.names(Role.NEUTRAL)
-    if not schema.sensitive and (bare.measure == "attribute_risk").any():
-        less = "the role sensitive for a column, or a policy that does not cap what is guessed of one, such as ema-0070"
-    elif len(broken) and others:
-        less = (
-            f"another role, such as unused, for what every release publishes as it is ({some_of(others)}): even "
-            f"without any quasi-identifier the cap on {broken.axis.iloc[0]} is broken"
+        lost = decision.chosen.loss
+        return f"Its users lose more than half of what there is to lose ({percent(lost)})." if lost > HALF else ""
+    if not schema.sensitive and any(cap.risk == "attribute" for cap in decision.policy.caps):
+        return (
+            "This policy caps what is guessed of a sensitive attribute, and this table has none. Give a column the "
+            "role sensitive, or choose a policy that caps identification alone, such as ema-0070."
         )
-    return f"What would help: {less}."
-
+    names = [name for name in schema.knowable if schema[name].role is Role.NEUTRAL]
+    if names and not found.in_vain:
+        return (
+            f"An adversary may know {some_of(names)}, published as in the table. `privnb decide` also tries to "
+            "generalize these columns (role quasi-identifier) and to leave them out (role unused). If nobody can know "
+            "them, state why in the description (cannot_be_known)."
+        )
+    return ""
 
 
 def as_they_are(dataset):
-    """On what every release publishes and no risk here counts, neutral attributes; and which of several sensitive ones
-    what is about.
+    """Return what is published as in the table, and which of several sensitive attributes the numbers are about.
 
     Parameters
     ----------
@@ -123,7 +123,8 @@ def as_they_are(dataset):
         None where there is none.
     """
     expect.these(dataset=dataset)
-    many, said = len(dataset.schema.names(Role.NEUTRAL)), []
+    schema, said = dataset.schema, []
+    names, reasons = schema.names(Role.NEUTRAL), dict.fromkeys(schema.unknowable.values())
     if len(sensitive := dataset.schema.names(Role.SENSITIVE)) > 1:
         said.append(
             f"The attribute risk is that of the worst of {len(sensitive)} sensitive attributes, {listed(sensitive)}. "
@@ -132,10 +133,16 @@ def as_they_are(dataset):
         )
     if not sensitive:
         said.append("No attribute is sensitive, so nobody's is guessed, and what users lose is counted in detail.")
-    if many:
-        what = f"{many} neutral attributes are" if many > 1 else "1 neutral attribute is"
-        said.append(
-            f"{what} published exactly: membership and linkability count what they tell, identity and attribute do "
-            "not. Whoever knows them may find a person. Give what others may know the role quasi-identifier."
-        )
+    if names:
+        stated = {reason: [each for each in names if schema.unknowable.get(each) == reason] for reason in reasons}
+        said += [
+            f"{listed(own)} {'are' if own[1:] else 'is'} published as in the table. The owner states that no adversary "
+            f"can know {'them' if own[1:] else 'it'}: {reason.rstrip('.')}."
+            for reason, own in stated.items()
+        ]
+        if known := [name for name in names if name not in schema.unknowable]:
+            said.append(
+                f"{listed(known)} {'are' if known[1:] else 'is'} published as in the table, and every risk counts what "
+                f"an adversary who knows {'them' if known[1:] else 'it'} learns."
+            )
     return say(" ".join(said)) if said else None

@@ -329,3 +329,27 @@ def test_the_chart_of_a_decision_shows_each_release_by_its_loss_and_its_tightest
     assert charts.within_caps(decided(none)).to_dict()["title"]["text"] == ["No release keeps the policy"]
     unknown = {name: found | {"attribute": "nobody knows"} for name, found in RELEASES.items()}
     assert charts.within_caps(decided(unknown)).data == "None of these settings has a cap."
+
+
+def test_a_cap_that_no_release_can_be_shown_to_keep_is_said_first():
+    policy = RiskPolicy(
+        "m", "M", "", "", "", caps=(Cap("attribute", 0.1), Cap("certainty", 1.0)), needs=(Need("cost"),)
+    )
+    few = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=11")}
+    few["Suppress"] = few["Suppress"] | {"attribute": (0.06, 0.01, 0.11)}
+    few["Mondrian k=11"] = few["Mondrian k=11"] | {"attribute": (0.16, 0.11, 0.21)}
+    found = decision.decide(results(few), policy, people=1900)
+    assert found.chosen is None
+    assert found.sentences[1:4] == [
+        "No release of this table can be shown to keep the cap of 10% on attribute: even without any quasi-identifier "
+        "it is 6% (95%: 1% to 11%). With 1,900 people, the 95% interval is ±5% wide.",
+        "About 3,000 people would be needed to show it.",
+        "The smallest cap that a release is shown to keep is 11% (Suppression).",
+    ]
+    few["Suppress"] = few["Suppress"] | {"attribute": (0.3, 0.2, 0.4)}
+    said = decided(few, policy).sentences[1]
+    assert said.startswith(
+        "No release of this table keeps the cap of 10% on attribute: even without any quasi-identifier"
+    )
+    few["Mondrian k=11"] = few["Mondrian k=11"] | {"attribute": 0.05}
+    assert decided(few, policy).unattainable == []

@@ -101,7 +101,7 @@ def first(clinic, tmp_path_factory):
         patch.setattr(policy_search, "family", lambda dataset, **_: [*ends(), *TRIED])
         patch.setattr(policy_search, "diverse", lambda dataset, **_: [])
         patch.setattr(in_parts, "WHOLE", 119)
-        patch.setattr(studies, "searched", searched)
+        patch.setattr(policy_search, "searched", searched)
         ran = decide(clinic, out)
     signed = out.with_name(out.name + card.ENDING).read_text(encoding="utf-8")
     return SimpleNamespace(**vars(ran), out=out, found=found[0], card=signed)
@@ -112,7 +112,7 @@ def again(clinic, first, tmp_path, monkeypatch):
     """`again()`: the same run to another file, without the search; and where that is, its folder empty."""
     out = tmp_path / "out" / "released.csv"
     out.parent.mkdir()
-    monkeypatch.setattr(studies, "searched", lambda *_, **__: again.found)
+    monkeypatch.setattr(policy_search, "searched", lambda *_, **__: again.found)
 
     def again(*given):
         return decide(clinic, out, *given)
@@ -209,7 +209,7 @@ def test_formulas_are_reported_and_can_be_escaped(first, again, capsys):
 )
 def test_formulas_are_escaped_in_csv_files_only(clinic, tmp_path, monkeypatch, capsys, arguments, said):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(studies, "searched", lambda *_, **__: pytest.fail("it is refused before the search"))
+    monkeypatch.setattr(policy_search, "searched", lambda *_, **__: pytest.fail("it is refused before the search"))
     status = cli.main(
         ["decide", str(clinic / "clinic.toml"), "--policy", str(clinic / "ours.toml"), "--spreadsheet-safe", *arguments]
     )
@@ -362,7 +362,7 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_the_search(place, c
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "there.csv").write_text("mine", encoding="utf-8")
-    monkeypatch.setattr(studies, "searched", lambda *_, **__: pytest.fail("it was searched"))
+    monkeypatch.setattr(policy_search, "searched", lambda *_, **__: pytest.fail("it was searched"))
     if place == "closed.csv":
         monkeypatch.setattr(unfinished, "folder", closed)
     with naming(place):

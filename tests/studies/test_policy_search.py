@@ -134,19 +134,35 @@ def test_a_table_without_a_sensitive_attribute_is_decided_by_who_can_be_found(pe
     assert "attribute is unknown: 'bare' has no sensitive attribute to guess" in " ".join(capped.sentences[1:3])
 
 
-def test_where_nothing_or_hardly_anything_is_kept_it_is_said_what_would_help(people, found):
-    vectors = found.decision.vectors
+def test_where_nothing_or_hardly_anything_is_kept_only_measured_help_is_advised(people, found):
+    def helps(chosen, dataset=people, in_vain=()):
+        decision = SimpleNamespace(chosen=chosen, policy=read("ontario-2025"))
+        return studies.what_would_help(replace(found, decision=decision, in_vain=in_vain), dataset)
 
-    def helps(chosen, vectors, dataset=people):
-        decision = SimpleNamespace(chosen=chosen, vectors=vectors)
-        return studies.what_would_help(replace(found, decision=decision), dataset)
-
-    said = [helps(chosen, vectors) for chosen in (None, SimpleNamespace(loss=0.996), SimpleNamespace(loss=0.2))]
-    assert said[0].startswith("What would help: fewer quasi-identifiers")
-    counted = vectors.assign(measure=vectors.measure.replace("identity_risk", "membership_risk"), high=1.0)
-    assert helps(None, counted) == said[0], "to leave the only sensitive attribute out is no help"
+    said = [helps(chosen) for chosen in (None, SimpleNamespace(loss=0.996), SimpleNamespace(loss=0.2))]
+    assert said == ["", "Its users lose more than half of what there is to lose (99.6%).", ""]
     roles = {each.name: each.role for each in people.schema.attributes} | {"age": Role.NEUTRAL}
     neutral = replace(people, schema=people.schema.with_roles(roles))
-    assert "what every release publishes as it is (age)" in helps(None, counted, neutral)
-    assert said[1].startswith("Its users lose more than half: fewer quasi-identifiers")
-    assert said[2] == ""
+    assert helps(None, neutral).startswith("An adversary may know age, published as in the table.")
+    assert helps(None, neutral, ("age",)) == ""
+    bare = {"age": Role.NEUTRAL, "sex": Role.QUASI_IDENTIFIER}
+    none = Dataset("bare", people.table[[*bare]], people.schema.with_roles(bare), people.hierarchies)
+    assert "this table has none" in helps(None, none)
+
+
+def test_where_a_neutral_column_singles_people_out_other_roles_of_it_are_tried(people):
+    roles = {each.name: each.role for each in people.schema.attributes} | {"education": Role.NEUTRAL}
+    policy = read("ema-0070")
+
+    def load_in(changed):
+        schema = people.schema.with_roles(roles | changed)
+        return Dataset(people.name, people.cells[schema.names()], schema, people.hierarchies)
+
+    data, found = studies.searched_in_roles(load_in, load_in({}), policy, profile="small", seeds=1)
+    assert (found.roles, data.schema["education"].role) == ({"education": "quasi-identifier"}, "quasi-identifier")
+    assert "This release generalizes education like quasi-identifiers" in found.sentences[1]
+    assert studies.searched(load_in({}), policy, profile="small", seeds=1).chosen is None
+    none = replace(policy, needs=(Need("utility_loss", most_lost=1e-9),))
+    data, found = studies.searched_in_roles(load_in, load_in({}), none, profile="small", seeds=1)
+    assert (found.chosen, found.roles, found.in_vain) == (None, {}, ("education",))
+    assert "was tried as well" in found.sentences[1]
