@@ -9,10 +9,12 @@ import re
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import numerals
+from privnb.microdata import column_types, numerals
+from privnb.microdata.draft_text import DASHES, MISSING
 from privnb.microdata.names import first_of, has_none
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.sentences import listed
+from privnb.microdata.toml_lines import GUESS
 from privnb.microdata.withholding import LIMIT
 
 MANY = 50  # categories: more need a tree, or hardly two people are alike
@@ -29,11 +31,12 @@ WEIGHT = re.compile(
 )
 SURELY = re.compile(r"(fnl|final|sampl\w*|survey|design|post|expansion|anal\w*|psp)[\W_]?w(eigh|gh?)t", re.IGNORECASE)
 CODES = (r"-\d+", r"9+[6-9]")  # how surveys write that nobody answered
+NUMERAL = r"-?\d+([.,]\d+)?"
 FEW_CODES = 4
 MANY_NUMBERS = 10  # different ones: of fewer, `determined` says what is to be said
 
 
-def alerts(values, roles, numeric, pairs=(), copies=()):
+def alerts(values, roles, numeric, pairs=(), copies=(), guessed=()):
     """`{column: sentences}` of the columns whose role lets a release hold them.
 
     Parameters
@@ -46,6 +49,8 @@ def alerts(values, roles, numeric, pairs=(), copies=()):
         What `determined` gives.
     copies : iterable of tuple
         What `ordered_alike` gives.
+    guessed : container of str
+        The columns of which a draft guessed that some texts count as missing, since they are not of its type.
 
     Returns
     -------
@@ -55,6 +60,8 @@ def alerts(values, roles, numeric, pairs=(), copies=()):
     found = {
         name: [*_alone(name, values[name], roles[name], name in numeric)] if name in shown else [] for name in roles
     }
+    for name in guessed:
+        found[name].extend(_odd(values[name], "numbers" if name in numeric else "dates"))
     for name, said in found.items():
         if (first := first_of(name)) in values:
             said.insert(0, f"a further column '{first}' of the file. If its first line is a record, put names above it")
@@ -79,6 +86,22 @@ def alerts(values, roles, numeric, pairs=(), copies=()):
                     "too, or leave it unused"
                 )
     return found
+
+
+def _odd(values, what):
+    """The question about the cells of a column that are not of its type: one sentence, or none."""
+    named = values.named[
+        [text not in (*MISSING, *DASHES) and not re.fullmatch(NUMERAL, text) for text in values.named.index]
+    ]
+    if not len(named):
+        return
+    shared = sorted(named.index[named >= LIMIT])[:FEW_CODES]
+    such = f", such as {listed(shared)}" if shared else ""
+    yield (
+        f"Cells that do not hold {what} count as missing: {named.sum():,} of {values.records + values.missing:,}{such}"
+        ". Do they say that no value is there? If they say more, correct the file and describe it again with --again. "
+        f"If not, delete the words '{GUESS}' in the line `missing` of this column in the description file"
+    )
 
 
 def _weighs(name, values):
@@ -133,6 +156,11 @@ def _alone(name, values, role, numeric):
         yield (
             f"mixed: {words.sum():,} of {values.records:,} values are no numbers. If they say that one is missing, "
             f"draft it anew {how}: numbers are published in ranges, and texts are not"
+        )
+    if not numeric and (partly := column_types.partly_dated(values)):
+        yield (
+            f"dates of mixed precision: {partly:,} of {values.records:,} dates name only a month or a year. Each keeps "
+            "what it names, and no day or month is invented"
         )
     if not numeric and (ways := _spellings(values)):
         yield (

@@ -19,7 +19,7 @@ import pandas as pd
 
 from privnb.microdata import cuts
 from privnb.microdata.bands import FEW as FEW_VALUES
-from privnb.microdata.column_values import FIRST
+from privnb.microdata.column_values import FIRST, RARELY
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, flat, taxonomies
 from privnb.microdata.hierarchy.merging import merged
 from privnb.microdata.notation import Notation
@@ -74,6 +74,18 @@ NAME = re.compile(
 )
 WHOLE = r"-?\d{1,9}"
 MONTH, MON = r"[A-Za-z]{3,9}", r"[A-Za-z]{3}"
+
+
+def _looks(form):
+    """What a text of a form looks like, a pattern.
+
+    >>> _looks("%m.%Y")
+    '\\\\d\\\\d?\\\\.\\\\d{4}'
+    """
+    parts = {"%Y": r"\d{4}", "%m": r"\d\d?", "%b": MON, "%B": MONTH}
+    return re.sub("%.", lambda part: parts[part[0]], form.replace(".", r"\."))
+
+
 # How days, months and quarters are written: a form, and what a text of it looks like.
 DAYS = {
     "%Y-%m-%d": r"\d{4}-\d\d?-\d\d?", "%Y/%m/%d": r"\d{4}/\d\d?/\d\d?", "%Y.%m.%d": r"\d{4}\.\d\d?\.\d\d?",
@@ -91,6 +103,12 @@ DAYS = {
     "%YQ%q": r"\d{4}[Qq][1-4]", "%Y-Q%q": r"\d{4}-[Qq][1-4]", "%Y Q%q": r"\d{4} [Qq][1-4]",
     "Q%q %Y": r"[Qq][1-4] \d{4}", "Q%q-%Y": r"[Qq][1-4]-\d{4}", "Q%q/%Y": r"[Qq][1-4]/\d{4}",
 }  # fmt: skip
+# What a text looks like where some lack the day, or the day and the month.
+PARTLY = {
+    form: "|".join([look, *(_looks(each) for each in taxonomies.coarser(form))])
+    for form, look in DAYS.items()
+    if taxonomies.coarser(form)
+}
 LETTERS = {"%d": "dd", "%m": "mm", "%b": "mmm", "%B": "month", "%Y": "yyyy", "%y": "yy", "%q": "q"}
 SPAN = r"(?P<begin>\d{4})(?: ?[-–/&] ?(?P<end>\d{4}|\d\d))?"  # of years
 TRUTHS = ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("0", "1"), ("ja", "nein"), ("oui", "non")
@@ -124,17 +142,22 @@ KNOWN = Role.QUASI_IDENTIFIER
 MOST_ROWS = 100  # records per person, on average: what repeats more often is hardly a key
 FEW = 20  # different names: fewer are not of people
 LONG = 40  # characters of a text that is written freely
+WORDS = 3  # different texts that many cells of another type may have
+MOSTLY = 0.5  # of the first texts: those of a type, where all others are looked at
 LEAVES = 100_000  # a tree of more is of no use to anybody
 
 
 class Column(NamedTuple):
-    """What a draft says of a column: its role and why, the domain seen and the tree, None where it has none."""
+    """What a draft says of a column: its role and why, the domain seen and the tree, None where it has none; and the
+    few texts that are not of its type, which count as missing.
+    """
 
     name: str
     role: Role
     reason: str
     domain: Numbers | Categories | None = None
     tree: Taxonomy | None = None
+    odd: tuple[str, ...] = ()
 
 
 def recognized(name, values, notation=Notation()):  # noqa: B008 - a tuple
@@ -154,6 +177,13 @@ def published(name, values, notation=Notation()):  # noqa: B008
 
 def _proposed(name, values, notation):
     """What each of `TYPES` that knows the column proposes. Categories stay as the file writes them."""
+    typed, odd = _typed(values, notation)
+    if odd:
+        plain = typed.written(notation)
+        for kind in TYPES:
+            column = kind(name, plain)
+            if column and (kind is days or not isinstance(column.domain, Categories)):
+                yield column._replace(odd=odd)
     plain = values.written(notation)
     for kind in TYPES:
         column = kind(name, plain)
@@ -161,6 +191,62 @@ def _proposed(name, values, notation):
             column = kind(name, values)
         if column:
             yield column
+
+
+def _typed(values, notation):
+    """The values of a column without the few that are not of its type, a number or a date, and the texts of these.
+
+    Few are at most 5% of the records; of values that are nearly unique, up to half that say one of three words. Whole
+    numbers may be codes, of which some have letters: there only words without a digit, `<5` and `#REF!` are odd.
+    """
+    if values.different < FIRST or not values.mark or SUPPRESSED in {*values.texts}:
+        return values, ()
+    found = [*_of_numbers(values, notation), *_of_dates(values)]
+    if not found:
+        return values, ()
+    best = max(found, key=lambda of: values.counts[of].sum())
+    odd = values.texts[~best]
+    records = int(values.counts[~best].sum())
+    repeated = values.nearly_unique and len(odd) <= WORDS and 2 * records < values.records
+    if best.sum() < FIRST or not len(odd) or (records > RARELY * values.records and not repeated):
+        return values, ()
+    if notation.are_numbers(values.texts[best]).all():
+        coded = (odd.str.contains(r"\d") & ~odd.str.match("[<>≤≥#]")).any()
+        whole = not notation.fractions(values.texts).any()
+        if (whole and coded) or (not values.nearly_unique and _order(values)):  # the latter: 18, 19, 90+
+            return values, ()
+    left = replace(values, texts=values.texts[best], counts=values.counts[best], missing=values.missing + records)
+    return left, tuple(odd)
+
+
+def _of_numbers(values, notation):
+    """Which texts are numbers, a boolean array (texts,), where most of the first ones are and none begins with 0."""
+    if (
+        notation.are_numbers(values.texts[: 5 * FIRST]).mean() > MOSTLY
+        and not values.texts.str.fullmatch(r"0\d+").any()
+    ):
+        yield notation.are_numbers(values.texts).to_numpy(dtype=bool)
+
+
+def _of_dates(values):
+    """Which texts are dates, in each form that most of the first ones have: boolean arrays (texts,)."""
+    if values.different > LEAVES:
+        return
+    alone = _without_clock(values).texts
+    some = alone[: 5 * FIRST]
+    for looks in (DAYS, PARTLY):
+        for form, look in looks.items():
+            if some.str.fullmatch(look).mean() > MOSTLY:
+                like = alone.str.fullmatch(look).to_numpy(dtype=bool)
+                dated = (_read if looks is DAYS else _dated)(alone, form).notna().to_numpy()
+                if not (like & ~dated).any() or not _other_order(alone[like & ~dated], form):
+                    yield like & dated
+
+
+def _other_order(texts, form):
+    """Whether some texts are days if what is read as the month is the day: these are not odd, but a second form."""
+    turned = form.translate(str.maketrans("dm", "md"))
+    return turned in DAYS and turned != form and bool(_read(texts, turned).notna().any())
 
 
 def nothing(name, values):
@@ -217,14 +303,25 @@ def days(name, values):
 
 def day_forms(values):
     """The forms of `DAYS` in which every text is a day, the time behind it left out: several where it cannot be seen
-    which of two numbers is the month; empty for what are no days.
+    which of two numbers is the month; empty for what are no days. Some days may be a month or a year alone.
     """
-    if not _like_days(values):
-        return []
     alone = _without_clock(values)
-    read = {form: _read(alone.texts, form) for form, looks in DAYS.items() if alone.match(looks)}
-    forms = [form for form, found in read.items() if found.notna().all()]
-    return [form for n, form in enumerate(forms) if not any(read[form].equals(read[other]) for other in forms[:n])]
+    for looks in (DAYS, PARTLY) if _like_days(values) else ():
+        read = {form: _read(alone.texts, form) for form, look in looks.items() if alone.match(look)}
+        read = {form: days for form, days in read.items() if days.notna().any()}
+        if looks is PARTLY:
+            read = {form: _dated(alone.texts, form) for form in read}
+        forms = [form for form, found in read.items() if found.notna().all()]
+        if forms:
+            return [each for n, each in enumerate(forms) if not any(read[each].equals(read[o]) for o in forms[:n])]
+    return []
+
+
+def partly_dated(values):
+    """How many records have a month or a year in a column of days, or a year in one of months; 0 for another column."""
+    forms = day_forms(values)
+    found = _read(_without_clock(values).texts, forms[0]).isna() if forms else np.zeros(len(values.texts), dtype=bool)
+    return int(values.counts[np.asarray(found)].sum())
 
 
 def days_in(name, values, form):
@@ -427,7 +524,7 @@ def _categories(name, values, what, tree, said="", order=str, **how):
 def _like_days(values):
     """Whether the first texts look like days: of most columns no more is read."""
     first = _without_clock(replace(values, texts=values.texts[:FIRST]))
-    return values.different <= LEAVES and any(map(first.match, DAYS.values()))
+    return values.different <= LEAVES and any(map(first.match, [*DAYS.values(), *PARTLY.values()]))
 
 
 def _without_clock(values):
@@ -444,13 +541,15 @@ def _days(name, values, forms):
         what = "points in time"
     said = f"dates, written as {examples}{' 13:45' * bool(timed)} is; "
     said += "labels above the value itself have no time of the day; " * bool(timed)
+    if partly_dated(values):
+        said, what = f"{said}some name a month or a year alone; ", "dates"
     said += "69 to 99 are taken for 1969 to 1999; " * form.endswith("y")
     tree = partial(taxonomies.dates, form=form)
     if others:  # the same day in both readings or another one; the year is the same
         answer = f"{name}: {spelled(form)}"
         said += f"which of them cannot be seen, so the tree has years alone: say --days {answer!r} for months; "
         tree = partial(_years, form=form)
-    order = dict(zip(values.texts, _read(alone.texts, form), strict=True)).get
+    order = dict(zip(values.texts, _dated(alone.texts, form), strict=True)).get
     return _categories(name, values, what, tree, said=said, order=order, in_order=True, lowest=-1)
 
 
@@ -473,6 +572,14 @@ def _read(texts, form):
     if "%q" in form:
         texts, form = texts.str.upper().replace(taxonomies.QUARTERS, regex=True), form.replace("Q%q", "%m")
     return pd.to_datetime(texts, format=form, errors="coerce")
+
+
+def _dated(texts, form):
+    """The same of texts of which some lack the day, or the day and the month: the first day of these."""
+    found = _read(texts, form)
+    for each in taxonomies.coarser(form):
+        found = found.fillna(_read(texts, each))
+    return found
 
 
 def _years(attribute, apart, form):

@@ -1,6 +1,6 @@
 """What is read of a column of unknown type: its distinct texts and how many records have each."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from privnb.microdata.notation import NUMBER
 from privnb.microdata.schema import Numbers
 
 FIRST = 10  # texts are looked at before all the others
+RARELY = 0.05  # of the records: cells that are not of the type of their column
 STEPS = 10**8  # whole numbers are rounded so that a domain has at most so many
 GRAINS = 10**6  # and decimals
 FINEST = Decimal("1e-9")  # no step of a domain is finer
@@ -19,14 +20,15 @@ FINEST = Decimal("1e-9")  # no step of a domain is finer
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """What a draft reads of a column: its distinct texts, how many records have each, how many have none, and what says
-    so.
+    """What a draft reads of a column: its distinct texts, how many records have each, how many have none, what says
+    so, and how many records have each other text that the description names as one that says so.
     """
 
     texts: pd.Series
     counts: np.ndarray
     missing: int
     mark: str
+    named: pd.Series = field(default_factory=lambda: pd.Series(dtype=np.int64))
 
     @classmethod
     def of(cls, column, mark, times=None, also=()):
@@ -37,7 +39,8 @@ class Values:
         counts = np.bincount(column.cat.codes + 1, times, len(texts) + 1)[1:].astype(np.int64)
         given = (~texts.isin([mark, *also]) & (counts > 0)).to_numpy()
         records = len(column) if times is None else int(times.sum())
-        return cls(texts[given], counts[given], records - int(counts[given].sum()), mark)
+        named = pd.Series(counts, texts)[texts.isin(also).to_numpy() & (counts > 0)]
+        return cls(texts[given], counts[given], records - int(counts[given].sum()), mark, named)
 
     @property
     def records(self):
@@ -51,6 +54,10 @@ class Values:
     def records_of(self):
         """The records of each text, the mark of a missing value among them."""
         return dict(zip(self.texts, self.counts.tolist(), strict=True)) | dict.fromkeys(self.marks, self.missing)
+
+    def records_with(self, texts):
+        """How many records have one of some texts."""
+        return int(self.counts[self.texts.isin(texts).to_numpy()].sum())
 
     @property
     def nearly_unique(self):
@@ -95,6 +102,12 @@ class Values:
         numbers = self.texts.str.replace(",", ".").str.fullmatch(NUMBER).to_numpy(dtype=bool)
         few = numbers.sum() < FIRST or 2 * self.counts[numbers].sum() <= self.records
         return found[:0] if few else found[~numbers]
+
+    @property
+    def numerals(self):
+        """The texts, without words that have no digit where few records have these. They show a file's notation."""
+        words = ~self.texts.str.contains(r"\d").to_numpy(dtype=bool)
+        return self.texts[~words] if self.counts[words].sum() <= RARELY * self.records else self.texts
 
     def match(self, pattern):
         """Whether all texts match a pattern as a whole."""

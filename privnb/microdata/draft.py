@@ -91,14 +91,14 @@ def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType
     renamed = renamed_in(table)
     mark = mark_of([(table[name], None) for name in table])
     marked = _marked(table.rename(columns=renamed), mark, missing or {}, known)
-    mark = mark or "NA" * any(marked.values())
     values = {
-        name: Values.of(table[own], mark, also=with_tails(marked[name]))
+        name: Values.of(table[own], mark or "NA", also=with_tails(marked[name]))
         for own, name in zip(table, marked, strict=True)
     }
-    notation = Notation.found([each.texts for each in values.values()], layout and layout.separator)
+    notation = Notation.found([each.numerals for each in values.values()], layout and layout.separator)
     values = {name: each.without_tails(notation) for name, each in values.items()}
     columns = [recognized(name, each, notation) for name, each in values.items()]
+    mark = mark or "NA" * any([*marked.values(), *(column.odd for column in columns)])
     columns = of_people(columns, values, [table[name].cat.codes.to_numpy() for name in table])
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

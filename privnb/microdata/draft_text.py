@@ -9,7 +9,7 @@ from privnb.microdata import cuts, description
 from privnb.microdata.counts import people_among
 from privnb.microdata.names import offered, refused
 from privnb.microdata.schema import Categories, Role
-from privnb.microdata.toml_lines import quoted
+from privnb.microdata.toml_lines import GUESS, quoted
 
 # Marks of a missing value, beside the empty cell; and some that are values as well where no number stands beside them.
 MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "n.a.", "NaN", "nan", "NULL", "null", "k.A.", "k. A.", "keine Angabe")
@@ -136,8 +136,8 @@ def text(name, files, layout, notation, records, mark, columns, renamed, checked
     for column in columns:
         key = column.name if re.fullmatch(r"[\w-]+", column.name, re.ASCII) else quoted(column.name)
         lines = [f"[columns.{key}]", f'role = "{column.role}" # {column.reason}']
-        if also := marked.get(column.name):
-            lines.append(f"missing = [{', '.join(map(quoted, also))}] # texts that say that no value is there")
+        if also := [*marked.get(column.name, ()), *column.odd]:
+            lines.append(missing(also, column.odd))
         if column.domain is not None:
             hidden = "# " if column.role is Role.UNUSED else ""
             lines.append(f"{hidden}{proposal(column)}")
@@ -152,6 +152,16 @@ def _sums(file, own):
     return f'sha256 = "{whole}"\n{made}'
 
 
+def missing(texts, odd=()):
+    """The line of a description that names the texts of a column that count as missing, of which some are `odd`."""
+    why = (
+        f"{GUESS}: what is not of the column's type counts as missing"
+        if odd
+        else "texts that say that no value is there"
+    )
+    return f"missing = [{', '.join(map(quoted, texts))}] # {why}"
+
+
 def proposal(column):
     """The line of a description that proposes the domain of a `Column`. A long one is the leaves of its tree's file."""
     if column.tree and len(column.domain.values) > LISTED:
@@ -164,6 +174,6 @@ def _domain(domain):
     if isinstance(domain, Categories):
         return f"[{', '.join(map(quoted, domain.values))}]"
     step = "" if domain.step == 1 else f", step = {domain.step}"
-    missing = "" if domain.missing is None else f", missing = {quoted(domain.missing)}"
+    gap = "" if domain.missing is None else f", missing = {quoted(domain.missing)}"
     parted = cuts.grain(domain) if domain.cuts == cuts.points(domain, None) else [*domain.cuts]
-    return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {parted}{missing} }}"
+    return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {parted}{gap} }}"

@@ -62,6 +62,10 @@ class Notation(NamedTuple):
         """
         return texts.str.replace(rf"^(-?(?:0|[1-9]\d*)){re.escape(self.decimal)}0+$", r"\1", regex=True)
 
+    def are_numbers(self, texts):
+        """Which texts, a Series, are numbers that are written so: a boolean Series."""
+        return texts.str.fullmatch(self._pattern) & self.plain(texts).str.fullmatch(NUMBER)
+
     def fractions(self, texts):
         """Which texts, a Series, are numbers with decimals that are not all 0: a boolean Series."""
         return texts.str.fullmatch(rf"-?\d+{re.escape(self.decimal)}\d*[1-9]\d*")

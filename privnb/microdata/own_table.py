@@ -22,7 +22,7 @@ from privnb.microdata.column_values import Values
 from privnb.microdata.counts import combinations
 from privnb.microdata.dataset import cells, described_by, find, marks
 from privnb.microdata.draft import draft, drafted, named
-from privnb.microdata.draft_text import proposal
+from privnb.microdata.draft_text import missing, proposal
 from privnb.microdata.examples import examples
 from privnb.microdata.notation import Notation
 from privnb.microdata.reading import parts
@@ -161,7 +161,8 @@ class OwnTable:
         entries, why = self._described["columns"], toml_lines.reasons(self.text)
         kinds = {name: _kind(entries[name].get("domain")) for name in entries}
         numeric = [name for name, kind in kinds.items() if kind in ("numbers", "decimals")]
-        found = alerts.alerts(self._values, roles.chosen, numeric, self._determined, self._ordered_alike)
+        guessed = toml_lines.guessed_missing(self.text)
+        found = alerts.alerts(self._values, roles.chosen, numeric, self._determined, self._ordered_alike, guessed)
         return [
             Seen(name, kinds[name], each.different, each.missing, self._examples(name, roles), why.get(name, ""), own)
             for (name, each), own in zip(self._values.items(), found.values(), strict=True)
@@ -210,10 +211,19 @@ class OwnTable:
                 f"{self.path.name} was changed elsewhere since it was read here. Nothing is written. Open it again, "
                 "and choose the roles anew."
             )
-        new = [name for name in roles.names(*PUBLISHED) if "domain" not in self._described["columns"][name]]
+        entries = self._described["columns"]
+        new = [name for name in roles.names(*PUBLISHED) if "domain" not in entries[name]]
         notation = Notation.of(self._described.get("format", {}))
         columns = [column_types.published(name, self._values[name], notation) for name in new]
-        lines = {column.name: proposal(column) for column in columns}
+        if again := [column.name for column in columns if column.odd and "missing" in entries[column.name]]:
+            raise SchemaError(
+                f"'{again[0]}' has cells that are not of its type. Add their texts to its list `missing` in "
+                f"{self.path.name}, or correct the file. Nothing is written."
+            )
+        lines = {
+            column.name: "\n".join([*([missing(column.odd, column.odd)] if column.odd else []), proposal(column)])
+            for column in columns
+        }
         said = {name: form for name, form in roles.days.items() if form != self.roles.days.get(name)}
         answered = [column_types.days_in(name, self._values[name], form) for name, form in said.items()]
         days = {column.name: (said[column.name], column.reason) for column in answered}

@@ -13,6 +13,9 @@ DAYS = re.compile(r"^\s*days\s*=")
 DRAFT = re.compile(r"^\s*draft\s*=\s*true\s*(#.*)?$")
 PROPOSAL = re.compile(r"^\s*[^\s#].*#\s*PROPOSAL\b")
 
+GUESS = "a guess"  # in a comment: nobody has checked the line
+GUESSED = re.compile(rf"^\s*missing\s*=.*#\s*{GUESS}\b")
+
 
 def reasons(text):
     """`{column: the comment beside its role}`, where a draft says why it proposes it."""
@@ -23,6 +26,11 @@ def reasons(text):
 def proposals(text):
     """The columns whose domain still stands beside the word PROPOSAL: a draft read it from the records."""
     return list(dict.fromkeys(name for name, _, line in _of_columns(_lines(text)) if PROPOSAL.match(line)))
+
+
+def guessed_missing(text):
+    """Return the columns of which a draft guessed that texts of another type count as missing."""
+    return [name for name, _, line in _of_columns(_lines(text)) if GUESSED.match(line)]
 
 
 def changed(text, roles, more=(), confirmed=False, days=()):

@@ -56,9 +56,9 @@ def described(folder, name, files, table, names, sensitive):
     times = {each: counted[each].column(TIMES).to_numpy() for each in texts}
     renamed = draft_text.renamed_in(names)
     mark = draft_text.mark_of([(texts[each], times[each]) for each in texts])
-    values = {renamed.get(each, each): Values.of(texts[each], mark, times[each]) for each in texts}
+    values = {renamed.get(each, each): Values.of(texts[each], mark or "NA", times[each]) for each in texts}
     layout = files[0].layout
-    notation = Notation.found([each.texts for each in values.values()], layout and layout.separator)
+    notation = Notation.found([each.numerals for each in values.values()], layout and layout.separator)
     values = {name: each.without_tails(notation) for name, each in values.items()}
     columns = of_people([recognized(each, found, notation) for each, found in values.items()], values)
     secret = [renamed.get(each, each) for each in sensitive]
@@ -66,6 +66,7 @@ def described(folder, name, files, table, names, sensitive):
         published(each.name, values[each.name], notation)._replace(role=Role.SENSITIVE) if each.name in secret else each
         for each in columns
     ]
+    mark = mark or "NA" * any(column.odd for column in columns)
     columns += [Column(renamed.get(each, each), Role.UNUSED, f"more than {MANY:,} different values") for each in long]
     (folder / "hierarchies" / "default").mkdir(parents=True)
     for column in columns:
@@ -80,10 +81,11 @@ def described(folder, name, files, table, names, sensitive):
     copies = {each: [each] for each in paths}
     text = draft_text.text(name, copies, layout, notation, records, mark, columns, renamed, checked=False)
     path.write_text(text.replace("\ndraft = true\n", "\n"), encoding="utf-8")
-    return path, [*_said(columns)]
+    odd = {each.name: values[each.name].records_with(each.odd) for each in columns if each.odd}
+    return path, [*_said(columns, odd)]
 
 
-def _said(columns):
+def _said(columns, odd):
     yield "Nobody has said what the columns are. Guessed, for you to check:"
     for role, what in {
         Role.QUASI_IDENTIFIER: "may be known to others and is generalized",
@@ -94,3 +96,5 @@ def _said(columns):
     }.items():
         if own := [column.name for column in columns if column.role is role]:
             yield f"- {', '.join(own)}: {what}."
+    for name, records in odd.items():
+        yield f"- {name}: cells that are not of its type count as missing, {records:,} in all. Correct them if needed."

@@ -91,7 +91,7 @@ def test_what_is_recognized_and_what_is_said():
         ("seen", [f"{1 + n % 28:02}MAR{1990 + n % 9}" for n in MANY], KNOWN, "dates, written as 29Feb2024 is"),
         ("seen", [f"{1 + n % 28}-Mar-{90 + n % 9}" for n in MANY], KNOWN, "dates, written as 29-Feb-24 is; 69 to 99"),
         ("season", [f"{2001 + n % 11}-{2 + n % 11:02}" for n in MANY], KNOWN, "in order: 11 spans of years"),
-        ("seen", [f"{2001 + n % 4}" + f"-{1 + n % 6:02}" * (n % 2) for n in MANY], KNOWN, "8 values"),
+        ("seen", [f"{2001 + n % 4}" + f"-{1 + n % 6:02}" * (n % 2) for n in MANY], KNOWN, "alone; 8 dates"),
         ("years", [f"{1900 + n} - {1901 + 2 * n}" for n in MANY], KNOWN, "in order: 60 spans of years"),
         ("years", [f"{1900 + n} & {1901 + 2 * n}" if n else "-1900" for n in MANY], KNOWN, "60 values, of which"),
         ("weight", [1000 + 7 * n if n else 999 for n in MANY], KNOWN, "a number, 60 different"),

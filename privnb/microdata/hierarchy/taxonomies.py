@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -205,7 +206,8 @@ def dates(attribute, apart=(), form="%Y-%m-%d"):
     form : str
         How a day is written, as `datetime.strptime` reads it; by default as ISO does, 2024-02-29. A time of the day may
         stand behind it. Where one stands behind all, the lowest level is the day. Months alone (without %d) begin with
-        quarters, and quarters, written as %YQ%q says, with years.
+        quarters, and quarters, written as %YQ%q says, with years. Some values may lack the day, or the day and the
+        month, see `coarser`: then the labels of months and years begin with "in", since 1999 is a value as well.
 
     Returns
     -------
@@ -224,21 +226,40 @@ def dates(attribute, apart=(), form="%Y-%m-%d"):
     """
     expect.text("form", form, "how days are written")
     values = _without(attribute, apart)
-    days = {value: _day(value, form) for value in values}
-    if wrong := [value for value in values if days[value] is None]:
+    forms = {value: next((each for each in (form, *coarser(form)) if _day(value, each)), None) for value in values}
+    if wrong := [value for value in values if forms[value] is None]:
         raise SchemaError(
             f"'{attribute.name}': {wrong[:3]} are no days like {date(2024, 2, 29):{form}} ({len(wrong)} in all). "
             "Correct them, or name them in `apart`."
         )
+    days = {value: _day(value, each) for value, each in forms.items()}
     with_times = all(CLOCK.search(value) for value in values)  # a day alone is no label of others, too
+    within = "in " * any(each != form for each in forms.values())
     levels = [
-        *[date.isoformat] * with_times,
-        *[lambda day: f"{day:%Y-%m}"] * ("%d" in form),
-        *[lambda day: f"{day.year}-Q{(day.month + 2) // 3}"] * ("%q" not in form),
-        lambda day: f"{day.year}",
-        lambda day: f"{day.year // 10}0-{day.year // 10}9",
+        *[("%d", date.isoformat)] * with_times,
+        *[("%[mbB]", lambda day: f"{within}{day:%Y-%m}")] * ("%d" in form),
+        *[("%[mbB]", lambda day: f"{day.year}-Q{(day.month + 2) // 3}")] * ("%q" not in form),
+        ("%", lambda day: f"{within}{day.year}"),
+        ("%", lambda day: f"{day.year // 10}0-{day.year // 10}9"),
     ]
-    return _shortened(attribute, values, [lambda v, of=of: of(days[v]) for of in levels])
+
+    def label(value, part, of):
+        return of(days[value]) if re.search(part, forms[value]) else value  # a year is in no single month
+
+    return _shortened(attribute, values, [partial(label, part=part, of=of) for part, of in levels])
+
+
+def coarser(form):
+    """The forms of months and of years that may stand among days, or months, of a form; none for one without a
+    separator, of which 200112 would be a month and a day.
+
+    >>> coarser("%Y-%m-%d"), coarser("%d.%m.%Y"), coarser("%b %d, %Y"), coarser("%m/%Y"), coarser("%Y%m%d")
+    (('%Y-%m', '%Y'), ('%m.%Y', '%Y'), ('%b %Y', '%Y'), ('%Y',), ())
+    """
+    if "%Y" not in form or "%q" in form or not re.search("[ ./-]", form):
+        return ()
+    month = re.sub(r"[ ./-]%d$|%d,?[ ./-]?", "", form)
+    return tuple(each for each in (month, "%Y") if each != form)
 
 
 def times(attribute, apart=()):
