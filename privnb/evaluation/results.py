@@ -21,6 +21,7 @@
 One module: rows are made, joined, averaged and withheld by the columns of this table.
 """
 
+import re
 from collections import Counter
 from functools import partial
 from itertools import chain, groupby
@@ -49,6 +50,7 @@ STATUSES = ("", "withheld", *REASONS)
 # Miners that are several: their numbers are a set's.
 SUMMARIES = ("worst", "average", "worst by person", "fusion: vote", "fusion: stacked")
 LETTERS = ("k", "l", "t", "delta", "epsilon")
+KIND_OF_L = re.compile(r"(?:partition=\w+ )?(\w+) l=")  # in the parameters of a setting
 
 
 def check_results(name, value, columns=COLUMNS):
@@ -120,14 +122,19 @@ def setting(sanitizer):
 
 
 def setting_name(row):
-    """What a person calls the release of a row: its sanitizer and main parameter, or all of them where there is none.
+    """Return what a person calls the release of a row: its sanitizer and main parameter, or all parameters if none is
+    the main one. The name of an l says which diversity it is.
 
     >>> setting_name(pd.Series(setting(catalogue.kinds()["KMember"](10, start=3))))
     'k-member clustering, k = 10'
+    >>> model = catalogue.MODELS["l"](2, "job")
+    >>> setting_name(pd.Series(setting(catalogue.kinds()["Mondrian"](model))))
+    'Mondrian, frequency l = 2'
     """
-    if row.parameter:
-        return catalogue.called(row.sanitizer, {row.parameter: row.bound})
-    return full_name(row)
+    if not row.parameter:
+        return full_name(row)
+    name, kind = catalogue.called(row.sanitizer, {row.parameter: row.bound}), KIND_OF_L.match(row.parameters)
+    return name.replace(", l = ", f", {kind[1]} l = ") if kind and row.parameter == "l" else name
 
 
 def full_name(row):

@@ -159,7 +159,13 @@ WORDS = (
     Term("withheld", "Not shown, because it would tell a number of fewer people than the limit."),
     Term("seed", "The number that makes the same chance draws again. What has one is a simulation.", None),
     _model("k", r"k-anonym(?:ity|ous)|k(?= ?= ?\d)", privacy_models.KAnonymity),
-    _model("l", r"l-divers(?:ity|e)|l(?= ?= ?\d)", privacy_models.DistinctDiversity, privacy_models.EntropyDiversity),
+    _model(
+        "l",
+        r"l-divers(?:ity|e)|l(?= ?= ?\d)",
+        privacy_models.FrequencyDiversity,
+        privacy_models.DistinctDiversity,
+        privacy_models.EntropyDiversity,
+    ),
     _model("t", r"t-close(?:ness)?|t(?= ?= ?\d)", privacy_models.TCloseness),
     _model("delta", r"delta(?:-disclosure privacy)?", privacy_models.DeltaDisclosure),
 )

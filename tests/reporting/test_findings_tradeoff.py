@@ -92,7 +92,7 @@ def test_buckets_that_lose_less_here_and_more_there_have_both_ratios():
 def test_what_no_release_keeps_is_named():
     none = row("Mondrian", "frequency l=5.5 job, split_point=left", "classes", MISSING) | {"status": "not possible"}
     text = said(join(SCALES, releases(LOSSES), tidy([none])))
-    assert "Not kept even by all records together, so without a release: Mondrian, l = 5.5." in text
+    assert "Not kept even by all records together, so without a release: Mondrian, frequency l = 5.5." in text
 
 
 def test_nothing_to_say_is_said():
