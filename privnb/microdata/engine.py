@@ -3,6 +3,8 @@
 import contextlib
 import re
 
+from privnb.microdata.schema import SchemaError
+
 NUMBER = "number of a combination"  # a column of our own, which no table has
 # What a blank cell is made of, as `reading` knows it: of SQL's own, spaces alone.
 BLANK = "".join(filter(str.isspace, map(chr, range(0x3001))))
@@ -16,6 +18,24 @@ def opened(**settings):
     alone = dict.fromkeys(("autoinstall_known_extensions", "autoload_known_extensions"), "false")
     with duckdb.connect(config=alone | settings) as connection:
         yield connection
+
+
+@contextlib.contextmanager
+def reported(paths):
+    """Raise what goes wrong in the engine while it reads files as SchemaError and OSError."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise SchemaError("the engine needs more memory than it is given. Allow more, or leave out columns.") from None
+    except duckdb.IOException as error:
+        raise OSError(f"{str(error).splitlines()[0]}. Nothing is written.") from error
+    except duckdb.Error as error:
+        said, names = str(error).splitlines()[0].rstrip("."), ", ".join(path.name for path in paths)
+        if "state machine" in said:
+            said = "a line break in a cell has no quotation marks around it, or rows end in different line breaks"
+        raise SchemaError(f"{names} cannot be read: {said}. Save the table again as CSV.") from error
 
 
 def queried(query, after=None, **given):

@@ -183,6 +183,12 @@ def columns(files):
     return found[0]
 
 
+def check_count(files, found):
+    """Raise SchemaError unless a second reader counts as many records in text files as the engine `found`."""
+    if all(kind(file.path) == TEXT for file in files):
+        text_files.check_count([file.path for file in files], [file.layout for file in files], found)
+
+
 def _columns(file):
     if file.layout is not None and not file.layout.header:
         return list(file.header)
@@ -255,24 +261,8 @@ def asked(files, names, renamed, complete=None, held=False, **settings):
             for each in checks:
                 each(connection)
 
-        with _said():
+        with engine.reported([file.path for file in files]):
             yield connection, queries, check
-
-
-@contextlib.contextmanager
-def _said():
-    """What went wrong in the engine, as errors of ours."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.OutOfMemoryException:
-        raise SchemaError("the engine needs more memory than it is given. Allow more, or leave out columns.") from None
-    except duckdb.IOException as error:
-        raise OSError(f"{str(error).splitlines()[0]}. Nothing is written.") from error
-    except duckdb.Error as error:
-        said = str(error).splitlines()[0].rstrip(".")
-        raise SchemaError(f"the files cannot be read: {said}. Save them anew.") from error
 
 
 def _query(file, names, renamed, complete, held, checks, stack):

@@ -71,7 +71,9 @@ def read(path, layout=None, names=None):
     found = kind(path)
     if found == TEXT:
         layout = layout or guessed(path)
-        return _table(path, *text_files.records(path, layout, names), layout.line_end)
+        table = _table(path, *text_files.records(path, layout, names), layout.line_end)
+        text_files.check_count([path], [layout], len(table))
+        return table
     try:
         names, columns = READ[found](path)
     except (OSError, SchemaError):

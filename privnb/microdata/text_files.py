@@ -1,16 +1,19 @@
 """Text files of records: how their lines are laid out, what is guessed of that, and which line is at fault.
 
-DuckDB reads them. What is no UTF-8 is read from a copy in UTF-8, which is its owner's alone and gone afterwards. A file
-may be longer than the memory, and is looked at in pieces.
+DuckDB reads them. A file that is not UTF-8, or whose header holds line breaks, is read from a copy that is its owner's
+alone and gone afterwards. Python's csv module counts the records again. A file may be longer than the memory, and is
+looked at in pieces.
 
 One module: what is wrong with a file is found by the same pieces as what it is.
 """
 
 import codecs
+import collections
 import contextlib
 import csv
 import io
 import itertools
+import threading
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +27,7 @@ SEPARATORS = ",;\t|"
 SEEN = 20  # rows, among which the columns' names are looked for
 LONGEST = 2_000_000  # bytes of a line; DuckDB refuses more
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+BREAKS = {"\r\n": r"\r\n", "\n": r"\n", "\r": r"\r"}  # what ends a row, and how DuckDB is told
 # What DuckDB finds wrong with a line.
 TITLE = "A TITLE"  # above the names of the columns, and of one cell
 FAULTS = {
@@ -85,7 +89,11 @@ def records(path, layout, names=None):
     SchemaError
         For an empty file, one that cannot be decoded, and a line with more or fewer cells than there are names.
     """
-    with scanned(path, layout, names) as (names, query, check), engine.opened() as connection:
+    with (
+        scanned(path, layout, names) as (names, query, check),
+        engine.reported([path]),
+        engine.opened() as connection,
+    ):
         found = connection.sql(query).to_arrow_table()
         check(connection)
     return names, found.columns
@@ -106,10 +114,16 @@ def scanned(path, layout, names=None):
     check : function of a connection
         Raises SchemaError for the first line that has more or fewer cells than there are names, after the query.
     """
-    with _utf8(path, layout.encoding) as file:
-        skipped = layout.skip_lines
-        if layout.header:
-            names, skipped = _names(path, file, "utf-8-sig", layout)
+    with contextlib.ExitStack() as stack:
+        is_plain = _is_plain(path, layout.encoding)
+        if not is_plain:
+            _check(path, layout.encoding)
+        first, lines, line_break = _top(path, layout)
+        names, above = (first, lines) if layout.header else (names, layout.skip_lines)
+        file, skipped = path, above
+        if not is_plain or _is_miscounted(path, layout, above):
+            file, skipped = stack.enter_context(_copied(path, layout.encoding, above)), 0
+            line_break = line_break.replace("\r\n", "\n")
         columns = ", ".join(f"c{number}: 'VARCHAR'" for number in range(len(names)))
 
         def check(connection):
@@ -123,9 +137,9 @@ def scanned(path, layout, names=None):
                 number = f"than {len(names)} cells, separated by {layout.separator!r}"
                 if len(names) == 1 and fault == "TOO MANY COLUMNS":
                     fault, number = TITLE, ""
-                line = _line(file, place - 1)
+                line = above - skipped + _line(file, place - 1)
                 said = FAULTS.get(fault, f"cannot be read ({fault.lower()}). Correct it.").format(number)
-                if layout.header and fault == "TOO MANY COLUMNS" and line == skipped + 1:
+                if layout.header and fault == "TOO MANY COLUMNS" and line == above + 1:
                     said += " Or delete what stands above it, if that is a title and no columns' names."
                 raise SchemaError(f"{path.name}: line {line} {said}")
 
@@ -133,9 +147,49 @@ def scanned(path, layout, names=None):
         query = (
             f"select * from read_csv({engine.quoted(str(file))}, delim = {engine.quoted(layout.separator)}, "
             f"quote = {mark}, escape = {mark}, header = false, skip = {skipped}, auto_detect = false, nullstr = '', "
-            f"store_rejects = true, columns = {{{columns}}})"
+            f"new_line = '{BREAKS[line_break]}', store_rejects = true, columns = {{{columns}}})"
         )
         yield names, query, check
+
+
+def check_count(paths, layouts, found):
+    """Raise SchemaError unless Python's csv module counts as many records as the engine found.
+
+    Parameters
+    ----------
+    paths : list of Path
+        Text files.
+    layouts : list of Layout
+    found : int
+        The records that the engine read from all files; a row of blank cells is not a record.
+    """
+    counted = sum(map(_record_count, paths, layouts))
+    if counted != found:
+        raise SchemaError(
+            f"{', '.join(path.name for path in paths)} cannot be read reliably: one reader finds {found:,} records, "
+            f"and a second one {counted:,}. Look for single quotation marks and line breaks within cells, or save the "
+            "table again as CSV in UTF-8."
+        )
+
+
+ONE_LIMIT = threading.Lock()  # of a cell's length, which the csv module has for all threads
+
+
+def _record_count(path, layout):
+    """Count the rows below the header that have a cell which is not blank."""
+    with ONE_LIMIT, _opened(path, layout.encoding) as lines:
+        before = csv.field_size_limit(LONGEST)
+        try:
+            if layout.header:
+                _first(path, lines, layout)
+            else:
+                collections.deque(itertools.islice(lines, layout.skip_lines), 0)
+            rows = (cells for cells, _ in _rows(path, lines, layout) if cells)
+            if end := layout.line_end:
+                rows = ([*cells[:-1], cells[-1].removesuffix(end)] for cells in rows)
+            return sum(1 for cells in rows if any(map(str.strip, cells)))
+        finally:
+            csv.field_size_limit(before)
 
 
 def header(path, layout):
@@ -143,16 +197,21 @@ def header(path, layout):
 
     Raises SchemaError for an empty one.
     """
-    return _names(path, path, "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding, layout)[0]
+    return _top(path, layout)[0]
 
 
-def _names(path, file, encoding, layout):
-    """The names in the header of `file`, which has what is in `path`, and the number of lines up to its end."""
-    with file.open(encoding=encoding, newline="") as lines:
-        names, lines = _first(path, lines, layout)
-    if not names:
+def _top(path, layout):
+    """Return the names in the first row of a text file, the number of physical lines up to its end, and what ends it.
+
+    Raises SchemaError for an empty file, unless its layout has no header.
+    """
+    with _opened(path, layout.encoding) as lines:
+        names, number = _first(path, lines, layout)
+    if layout.header and not names:
         raise SchemaError(f"{path.name} is empty. There is nothing to do.")
-    return apart(names), lines
+    with _opened(path, layout.encoding) as lines:
+        last = collections.deque(itertools.islice(lines, number if names else None), 1)
+    return apart(names), number, next((each for each in BREAKS if last and last[0].endswith(each)), "\n")
 
 
 def guessed(path):
@@ -231,17 +290,35 @@ def _rows(path, lines, layout):
 
 
 @contextlib.contextmanager
-def _utf8(path, encoding):
-    """The path of a text file in UTF-8 with one kind of line ends: itself, or a copy for as long as it is read."""
-    if _is_plain(path, encoding):
-        yield path
-        return
-    _check(path, encoding)
+def _opened(path, encoding):
+    """Open a text file behind its byte order mark; each of its line ends is kept."""
+    with path.open(encoding=encoding, newline="") as file:
+        if file.read(1) != "\ufeff":
+            file.seek(0)
+        yield file
+
+
+def _is_miscounted(path, layout, above):
+    """Return whether the engine may miscount the first `above` lines of a file, which it skips.
+
+    It counts rows, in which quotation marks may hold line breaks, and takes a byte order mark for a part of the first
+    cell. A header of one line is one row otherwise.
+    """
+    with _opened(path, layout.encoding) as lines:
+        if not any(layout.quote in line for line in itertools.islice(lines, above)):
+            return False
+    return above > 1 or not layout.header or next(_pieces(path)).startswith(codecs.BOM_UTF8)
+
+
+@contextlib.contextmanager
+def _copied(path, encoding, above):
+    """Copy a text file in UTF-8 with one kind of line ends, without its first `above` lines; yield the copy's path."""
     with unfinished.folder() as folder:
-        copy, known, held = folder / "text", codecs.getincrementaldecoder(encoding)(), ""
-        with copy.open("w", encoding="utf-8", newline="") as file:
-            for number, piece in enumerate(_pieces(path)):
-                text = held + known.decode(piece).removeprefix("" if number else "\ufeff")
+        copy, held = folder / "text", ""
+        with _opened(path, encoding) as source, copy.open("w", encoding="utf-8", newline="") as file:
+            collections.deque(itertools.islice(source, above), 0)
+            while piece := source.read(PIECE):
+                text = held + piece
                 held = "\r" if text.endswith("\r") else ""  # half a line's end, perhaps
                 file.write(text.removesuffix(held).replace("\r\n", "\n"))
             file.write(held)
@@ -329,11 +406,12 @@ def _byte(path, place):
 
 
 def _line(path, place):
-    """The number of the line in which the byte at a place stands."""
-    number, left = 1, place
+    """Return the number of the physical line in which the byte at a place stands."""
+    number, left, before = 1, place, b""
     for piece in _pieces(path):
-        number += piece[:left].count(b"\n")
-        left -= len(piece)
+        seen = piece[:left]
+        number += seen.count(b"\n") + seen.count(b"\r") - (before + seen).count(b"\r\n")
+        before, left = seen[-1:], left - len(piece)
         if left <= 0:
             break
     return number

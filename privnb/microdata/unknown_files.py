@@ -98,6 +98,7 @@ class Unknown:
                 if others := number - times[held].sum():  # which have cells in other columns alone
                     blank = held.argmin()
                     held[blank], times[blank] = True, others
+        long_tables.check_count(self.files, int(times[held].sum()))
         return cells[held], times[held]
 
 

@@ -131,7 +131,11 @@ def sanitize(
         renamed, made = chosen.text.get("renamed", {}), folder / "release" / out.name
         made.parent.mkdir()  # of its own: whatever it is called, it is no file of the work
         opened = partial(long_tables.opened, files, [*names, *others], renamed, complete=chosen.dropped)
-        _refuse_gaps(chosen, opened, given.counting(folder / "engine"))
+        with opened(**given.counting(folder / "engine") | {"held": True, "complete": None}) as table:
+            read = table.record_count()
+            table.check()
+        long_tables.check_count(files, read)
+        _refuse_gaps(chosen, opened, read, given.counting(folder / "engine"))
         released = _of_counts if sanitizer.by_combinations else partial(_in_parts, sample=sample)
         release, rows, more = released(chosen, opened, (names, others), sanitizer, given, folder)
         with writing.reported(out):
@@ -144,6 +148,7 @@ def sanitize(
             )
         said = (*guessed, *readings(model, sanitizer))
         written = Written.of(release, sanitizer, others, said, formulas, path=out, **more)
+        written.provenance["records_read"] = read
         texts = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
         if written.buckets is not None:
             buckets = spreadsheets.escaped_buckets(written.buckets) if spreadsheet_safe else written.buckets
@@ -178,14 +183,11 @@ def _refuse_names(chosen, files, text, settings):
                 )
 
 
-def _refuse_gaps(chosen, opened, settings):
+def _refuse_gaps(chosen, opened, records, settings):
     """Raise SchemaError for records with missing values in any column, where the description refuses them."""
     if chosen.refused is not None:
-        numbers = []
-        for which in ({"held": True}, {"complete": chosen.refused}):
-            with opened(**settings | which) as table:
-                numbers.append(table.record_count())
-        of_counts.check_gaps(*numbers)
+        with opened(**settings | {"complete": chosen.refused}) as table:
+            of_counts.check_gaps(records, table.record_count())
 
 
 def _of_counts(chosen, opened, columns, sanitizer, given, folder):

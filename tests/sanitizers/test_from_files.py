@@ -84,7 +84,8 @@ def test_a_dataset_is_released_as_in_memory(here, ending, model, algorithm):
     assert sorted(rows) == rows_of(whole)
     assert (made.records, made.smallest) == (len(dataset), whole.people_alike.min())
     facts = json.loads((here / f"out{ending}.provenance.json").read_text())
-    measured = facts.pop("measured")
+    measured, read_of = facts.pop("measured"), facts.pop("records_read")
+    assert read_of == len(dataset)
     assert facts == json.loads(json.dumps(whole.provenance.public() | {"note": facts["note"]}))
     assert measured.pop("claims") == {repr(each): achieved(each, whole) for each in whole.provenance.claims}
     assert measured.pop("records") == len(dataset)
