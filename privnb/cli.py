@@ -278,7 +278,7 @@ def sanitize(args):
 
     made = from_files.sanitize(
         args.source, args.model, args.out, algorithm=args.algorithm, dataset=args.dataset, study=args.study,
-        memory=args.memory, spreadsheet_safe=args.spreadsheet_safe,
+        memory=args.memory, spreadsheet_safe=args.spreadsheet_safe, allow=args.allow,
     )  # fmt: skip
     print(*made.said, sep="\n")
 
@@ -295,6 +295,8 @@ def decide(args):
     policy = policies.read(args.policy)
     if args.release:
         chosen_release.refuse_place(args.release, spreadsheet_safe=args.spreadsheet_safe)
+    elif args.allow is not None:
+        raise SchemaError("--allow is for the file that --release names. Add --release OUT.csv, or leave out --allow.")
     elif args.spreadsheet_safe:
         raise SchemaError(
             f"{OPTION} changes text in the file that --release names. Add --release OUT.csv, or leave out {OPTION}."
@@ -311,7 +313,7 @@ def decide(args):
         in_roles, dataset, policy, profile=args.profile, seeds=args.seeds, store=args.store or "", records=len(whole)
     )
     ended = chosen_release.end(
-        args.name, found, dataset, args.release, study=named, spreadsheet_safe=args.spreadsheet_safe
+        args.name, found, dataset, args.release, study=named, spreadsheet_safe=args.spreadsheet_safe, allow=args.allow
     )
     print(*filter(None, [ended.said, what_would_help(ended.found, dataset), as_they_are(dataset)]), sep="\n")
     return int(ended.found.chosen is None)
@@ -341,7 +343,7 @@ def check(args):
         dataset = load(args.file)
         table, schema = Unknown([*dataset.cells], [], dataset.cells), dataset.schema
     else:
-        table, described = Unknown.of(args.file), args.dataset and Chosen.of(find(args.dataset), None)
+        table, described = Unknown.of(args.file), args.dataset and Chosen.of(find(args.dataset), args.study)
         schema = described and described.schema
     names, secrets = args.quasi_identifiers and names_in(args.quasi_identifiers), [args.sensitive]
     if schema:
@@ -371,17 +373,42 @@ def check(args):
     if unknown:
         print(f"{unknown}: these are counts of records, of which a person may have several.")
     print("Counts of fewer than 10 people are shown here: they are for the table's owner, not for a report.")
+    status = _say_gate(args.file, table, schema, memory) if described else 0
     reached = grades.value[grades.measure == "k achieved"].iloc[0]
     if args.at_least_k is not None and reached < args.at_least_k:
         print(f"privnb: k is {reached:g}, less than the {args.at_least_k} asked for.", file=sys.stderr)
         return 1
+    return status
+
+
+def _say_gate(file, table, schema, memory):
+    """Say what the gate says of a file; 1 for a release that it refuses, unless its owner has overridden that."""
+    import pandas as pd
+
+    from privnb.decision.card import provenance
+    from privnb.microdata.writing import BUCKETS, FACTS
+    from privnb.sanitizers.gate_in_file import judged
+
+    beside, held = Path(f"{file}{FACTS}"), Path(f"{file}{BUCKETS}")
+    done = provenance(Path(file)) if beside.is_file() else {}
+    buckets = pd.read_csv(held) if held.is_file() else None
+    verdict = judged(table, schema, done, memory, buckets=buckets)
+    recorded = done.get("gate", {})
+    # A file has no key of people, whom the gate counted when it was made.
+    before = [reason["says"] for reason in recorded.get("reasons", ())] if verdict.allowed else []
+    refused = bool(before) or not verdict.allowed
+    print(verdict.refusal or " ".join(["The gate refuses this file.", *before]) if refused else "The gate allows it.")
+    if refused and recorded.get("override"):
+        print(f"Its owner overrides this refusal: {recorded['override']}")
+    print(*verdict.notices, sep="\n", end="\n" * bool(verdict.notices))
+    return int(refused and bool(done) and not recorded.get("override"))
 
 
 def _check_card(args):
     from privnb.decision import policies
     from privnb.decision.card import Card, CardError, verify
 
-    others = ("quasi_identifiers", "sensitive", "person", "dataset", "at_least_k")
+    others = ("quasi_identifiers", "sensitive", "person", "dataset", "study", "at_least_k")
     if any(getattr(args, name) is not None for name in others):
         raise CardError("--card asks for all of it by itself: leave out what grades a table, or leave out --card.")
     card = Card.read(args.card)
@@ -514,6 +541,7 @@ def _parser():
     command.add_argument("--memory", default="2GB", metavar="SIZE", help="what it may take at most (2GB)")
     _add_spreadsheet_safe(command)
     command.more = _models
+    _add_allow(command)
     command.set_defaults(run=sanitize)
 
     command = commands.add_parser(
@@ -536,6 +564,7 @@ def _parser():
     )
     command.add_argument("--release", metavar="OUT", help="also make the chosen release: a new .csv or .parquet file")
     _add_spreadsheet_safe(command)
+    _add_allow(command)
     command.set_defaults(run=decide)
 
     command = commands.add_parser("check", help="grade a table: who is alike, which k it reaches")
@@ -548,6 +577,7 @@ def _parser():
     command.add_argument("--sensitive", metavar="C", help="what nobody should learn")
     command.add_argument("--person", metavar="D", help="the key of the person whose record it is: k counts people")
     command.add_argument("--dataset", metavar="NAME", help="take all three from this dataset's description")
+    command.add_argument("--study", metavar="NAME", help="with --dataset: in the roles of this study of it")
     command.add_argument("--card", metavar="CARD", help="verify this release card against the file instead")
     command.add_argument("--policy", metavar="POLICY", help="with --card: the policy as it is now")
     command.add_argument("--at-least-k", type=int, metavar="K", help="exit with status 1 if k is less")
@@ -593,6 +623,13 @@ def _add_spreadsheet_safe(command):
     command.add_argument(
         "--spreadsheet-safe", action="store_true",
         help="put an apostrophe before each text in the CSV file that a spreadsheet would run as a formula",
+    )  # fmt: skip
+
+
+def _add_allow(command):
+    command.add_argument(
+        "--allow", metavar="REASON", help="release what the gate refuses, for this reason: output, provenance and card "
+        "repeat it",
     )  # fmt: skip
 
 

@@ -52,7 +52,8 @@ def answer(content):
     caps = [cap for risk in risks for cap in risk["caps"]]
     kept = sum(cap["kept"] for cap in caps)
     small = release["k"] is not None and release["k"] < policy["floor"]
-    keeps = kept == len(caps) and not small
+    verdict = content["done"].get("gate")
+    keeps = kept == len(caps) and not small and (verdict is None or verdict["allowed"])
     people = {risk["risk"]: _of_a_person(risk) for risk in risks}
     groups = {risk["risk"]: _of_a_group(risk) for risk in risks}
     reserved = [*_of_risks(risks, people, groups), *_of_the_making(content)]
@@ -60,7 +61,7 @@ def answer(content):
     worst = [said for said in worst if said and said not in reserved]
     status = BREAKS if not keeps else RESERVED if reserved else KEEPS
     verb, _, more = status.partition(" the policy")
-    said = [f"The release {verb} the policy '{policy['title']}'{more}."]
+    said = [f"The release {verb} the policy '{policy['title']}'{more}.", *_of_the_gate(verdict)]
     if small:
         said.append(f"Its rarest combination of quasi-identifiers has fewer than {policy['floor']} rows: too few.")
     of_all = f"It keeps {kept} of the policy's {len(caps)} caps on risks."
@@ -68,6 +69,14 @@ def answer(content):
     said.append(f"The policy lets it go to {policy['recipient']}.")
     said += [*reserved, *worst, *_of_what_else(content)]
     return {"keeps": keeps, "status": status, "reservations": reserved, "worst": worst, "sentences": said}
+
+
+def _of_the_gate(verdict):
+    """Return why the gate refuses a release, and why it leaves all the same: a list of sentences."""
+    if verdict is None or verdict["allowed"]:
+        return []
+    said = ["The gate refuses this release.", *(reason["says"] for reason in verdict["reasons"])]
+    return [*said, f"Its owner releases it all the same: {verdict['override']}"] if verdict["override"] else said
 
 
 def _of_risks(risks, people, groups):

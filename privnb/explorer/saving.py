@@ -15,36 +15,32 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from privnb.explorer.setting import checked, exposed, of_roles, sanitizer
 from privnb.microdata import expect
-from privnb.microdata.counts import distinct_codes, people_in
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
 from privnb.microdata.spreadsheets import Formulas, holds_formula
 from privnb.microdata.writing import FACTS
 from privnb.privacy_models import KAnonymity, achieved
+from privnb.sanitizers.gate import Verdict, gate
 
 FORMATS = ("CSV", "Parquet")
 
 
 class Terms(NamedTuple):
-    """On what terms a release is saved: `said`, sentences; `refused`: why it is not, or empty."""
+    """On what terms a release is saved: `said`, sentences; `refused`: why it is not, or empty; the gate's `verdict`."""
 
     said: tuple[str, ...] = ()
     refused: str = ""
+    verdict: Verdict | None = None
 
 
-def terms(dataset, setting, release):
-    """On what terms a release is saved, as asked of every column.
+def terms(dataset, setting, release, allow=None) -> Terms:
+    """Return on what terms a release is saved: what the gate says of it, and what else its reader should know.
 
-    The rule: who knows of a person all that is not sensitive, quasi-identifiers *and* neutral columns, finds the rows
-    that are alike in all of it, as released. A row that is alone so gives its sensitive values away, whatever k its
-    labels keep: the release is refused. Cells with noise say of no row whose it is, so they do not count; exact columns
-    beside them do. Buckets have one row per person by design, and hide whose a sensitive value is: they are saved, and
-    the terms say it.
+    An adversary knows the quasi-identifiers of the dataset, too, which the setting takes for unknown.
 
     Parameters
     ----------
@@ -52,16 +48,14 @@ def terms(dataset, setting, release):
     setting : Setting
     release : Release
         That of the setting.
-
-    Returns
-    -------
-    Terms
+    allow : str, optional
+        The owner's reason for a release that the gate refuses.
     """
     expect.these(dataset=dataset, setting=setting, release=release)
+    verdict = gate(release, known=exposed(setting, dataset), original=of_roles(dataset, setting), allow=allow)
     schema, untouched = release.schema, release.treated("exact")
     # A label may happen to be the value; then it is the class that hides people, as behind any other label.
-    labels = release.generalized
-    known = [name for name in schema.quasi_identifiers if name in untouched and not labels]
+    known = [name for name in schema.quasi_identifiers if name in untouched and not release.generalized]
     neutral = [name for name in schema.names(Role.NEUTRAL) if name in untouched]
     unique = [n for n in (*known, *neutral, *schema.sensitive) if len(_values(release, n)) > len(release) / 2]
     formulas = Formulas(tuple(name for name in schema.published if holds_formula([name, *_texts(release, name)])))
@@ -71,17 +65,19 @@ def terms(dataset, setting, release):
             release.provenance.simulation,
             "What is random is drawn anew for it and measured again: its provenance has its own numbers.",
         ),
-        (bucketized, f"{exact} Who knows a person's can find their row, its other columns and its bucket."),
-        (known and not bucketized, f"{exact} Nothing hides from those who know them whose row it is."),
+        (bucketized, f"{exact} An adversary who knows a person's finds their row, its other columns and its bucket."),
+        (known and not bucketized, f"{exact} Nothing hides whose row it is from an adversary who knows them."),
         (neutral, f"It has neutral columns as they are: {', '.join(neutral)}. Nothing is promised of them."),
         (
             unique,
             f"Nearly everybody has a value of their own in {', '.join(unique)}: an adversary who knows it finds them.",
         ),
+        *((True, str(notice)) for notice in verdict.notices),
+        (verdict.override, f"{verdict.refusal} Its owner overrides this refusal: {verdict.override}"),
         *((True, sentence) for sentence in formulas.sentences),
     ]
-    refused = _refused(release, exposed(setting, dataset), [*known, *neutral])
-    return Terms(tuple(text for holds, text in said if holds), refused)
+    refused = "" if verdict.may_leave else verdict.refusal
+    return Terms(tuple(text for holds, text in said if holds), refused, verdict)
 
 
 def _values(release, name):
@@ -97,47 +93,7 @@ def _texts(release, name):
     return [] if is_number else _values(release, name)
 
 
-def alike(release):
-    """The fewest people whose rows are alike in all that is not sensitive, as released and without noise."""
-    expect.these(release=release)
-    noisy, schema = release.treated("noisy"), release.schema
-    exact = [name for name in schema.quasi_identifiers if name not in noisy] * bool(noisy) + schema.names(Role.NEUTRAL)
-    groups = np.zeros(len(release), dtype=np.int64) if noisy else release.equivalence_classes
-    for name in exact:
-        if people_in(groups, release.people).min() == 1:
-            break  # more columns part them further
-        codes, values = release.coded(name)
-        _, groups = distinct_codes([groups, codes], [groups.max() + 1, len(values)])
-    return int(people_in(groups, release.people).min())
-
-
-def _refused(release, own, exact):
-    """Why a release is not saved. `own`: the dataset's quasi-identifiers that the setting takes for unknown; `exact`:
-    columns that are not sensitive and as they are.
-    """
-    name = release.provenance.sanitizer
-    if release.generalized and release.has_unprotected_rows:
-        return (
-            f"{name} is not saved: in it somebody's record stands alone, with nothing to hide behind. Choose another "
-            "sanitizer, or a larger k."
-        )
-    if release.generalized and own:
-        return (
-            f"{name} is not saved: it has {', '.join(own)} as they are, by which people can be found in it. Let an "
-            "adversary know them, or give them another role in the description file."
-        )
-    if release.buckets is not None or alike(release) > 1:
-        return ""
-    noisy = release.treated("noisy")
-    what = f"{', '.join(exact)}, which have no noise" if noisy else f"its labels together with {', '.join(exact)}"
-    advice = "Choose a sanitizer that generalizes" if noisy else "Let an adversary know these columns"
-    return (
-        f"{name} is not saved: by {what}, somebody's record stands alone. {advice}, or give them the role 'unused' in "
-        "the description file."
-    )
-
-
-def save(dataset, setting, folder, format="CSV"):
+def save(dataset, setting, folder, format="CSV", allow=None):
     """Publish: write the release of a setting with its provenance into a new folder of `folder`.
 
     Folder and files are the owner's alone (modes 700 and 600), until they are handed on. They are made whole or not at
@@ -158,6 +114,8 @@ def save(dataset, setting, folder, format="CSV"):
         Made where it is missing.
     format : str
         "CSV", which `privnb check` reads, or "Parquet", in which the values in the table of buckets are text.
+    allow : str, optional
+        The owner's reason for a release that the gate refuses; its provenance repeats it.
 
     Returns
     -------
@@ -166,10 +124,10 @@ def save(dataset, setting, folder, format="CSV"):
 
     Raises
     ------
+    gate.Refused
+        For a release that may not leave, see `privnb.sanitizers.gate`.
     ValueError
-        For a release in which nothing hides some person: the original, classes of one, one that has quasi-identifiers
-        of the dataset as they are, because the setting does not count them among what is known, and one in which
-        somebody stands alone by the rule of `terms`.
+        For another format, and for a folder that is a file.
     """
     expect.these(folder=folder)
     setting = checked(setting, dataset)
@@ -178,9 +136,8 @@ def save(dataset, setting, folder, format="CSV"):
     if file := next((each for each in (Path(folder), *Path(folder).parents) if each.is_file()), None):
         raise ValueError(f"folder must be a folder, got '{folder}', and '{file}' is a file. Name another place.")
     release = sanitizer(setting, dataset).sanitize(of_roles(dataset, setting), rng=None)
-    said, refused = terms(dataset, setting, release)
-    if refused:
-        raise ValueError(refused)
+    found = terms(dataset, setting, release, allow)
+    found.verdict.check()
     published, _ = release.publish()
     saved = replace(release, table=by_content(published.table), buckets=published.buckets)
     bounds = [f"{letter}{bound}" for letter, bound in setting.asked.items()]
@@ -193,7 +150,8 @@ def save(dataset, setting, folder, format="CSV"):
     try:
         files = [_written(table, made / each, format, saved.schema) for each, table in tables.items()]
         provenance = made / f"{files[0].name}{FACTS}"
-        text = _provenance(saved, files) | {"measured": _measured(saved), "said": said}
+        said = {"said": found.said, "gate": found.verdict.data()}
+        text = _provenance(saved, files) | {"measured": _measured(saved)} | said
         provenance.write_text(json.dumps(text, indent=1, allow_nan=False) + "\n", encoding="utf-8")
         for path in made.iterdir():
             path.chmod(0o600)
@@ -234,7 +192,7 @@ def _treatment(release, name):
 
 def _measured(release):
     """What the saved tables keep: k, that of exact quasi-identifiers beside buckets, none of noise; the level of each
-    claimed model; the fewest people who are `alike`.
+    claimed model.
     """
     classes = release.classes is not None
     return {
@@ -242,7 +200,6 @@ def _measured(release):
         **({} if release.people is None else {"people": release.headcount}),
         "k": int(achieved(KAnonymity(2), release)) if classes else None,
         "claims": {repr(model): _level(achieved(model, release)) for model in release.provenance.claims},
-        "fewest people alike in all that is not sensitive and has no noise": alike(release),
     }
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from privnb.decision import card
 from privnb.decision.card import Card, CardError
+from privnb.decision.policies import RiskPolicy
 from privnb.microdata import expect, spreadsheets, unfinished
-from privnb.microdata.counts import combinations, people_in
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.memory import Memory
 from privnb.microdata.schema import NotForThisTable, SchemaError
@@ -24,6 +24,8 @@ from privnb.reporting.leak_scan import LeakError
 from privnb.sanitizers import from_files
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken_in_rows
+from privnb.sanitizers.gate import Rule, check_allow
+from privnb.sanitizers.gate_in_file import judged
 from privnb.studies.policy_search import Searched
 
 SAID = "what is printed"
@@ -73,7 +75,17 @@ def refuse_place(out, *, spreadsheet_safe: bool = False) -> None:
         pass
 
 
-def end(source, found, dataset, out=None, *, study=None, sample=0, spreadsheet_safe: bool = False) -> Ended:
+def end(
+    source,
+    found,
+    dataset,
+    out=None,
+    *,
+    study=None,
+    sample=0,
+    spreadsheet_safe: bool = False,
+    allow: str | None = None,
+) -> Ended:
     """Say what was decided, and write the release that is chosen.
 
     Parameters
@@ -90,6 +102,9 @@ def end(source, found, dataset, out=None, *, study=None, sample=0, spreadsheet_s
         As of `load`.
     sample, spreadsheet_safe
         As of `from_files.sanitize`.
+    allow : str, optional
+        The owner's reason for a release that breaks the policy: if none keeps it, the nearest one is written. Output,
+        provenance and card repeat the reason.
 
     Returns
     -------
@@ -110,14 +125,16 @@ def end(source, found, dataset, out=None, *, study=None, sample=0, spreadsheet_s
     if out is None:
         return Ended(found, _text(found.sentences))
     out = Path(expect.path("out", out))
+    given = {"study": study, "sample": sample, "spreadsheet_safe": spreadsheet_safe}
+    allow = check_allow(allow) or None
     while found.chosen is not None:
         try:
-            return _written(
-                source, found, dataset, out, study=study, sample=sample, spreadsheet_safe=spreadsheet_safe,
-                roles=found.roles,
-            )  # fmt: skip
+            return _written(source, found, dataset, out, roles=found.roles, **given)
         except REFUSALS as error:
             found = replace(found, decision=found.decision.without_chosen(_reason(error)))
+    for _, of in found.decision.nearest_first.iterrows() if allow else ():
+        with contextlib.suppress(*REFUSALS):
+            return _written(source, found, dataset, out, of=of, allow=allow, roles=found.roles, **given)
     said = [*found.sentences, f"No release is left to write: there is nothing at {out.name}."]
     _scan({SAID: _text(said)}, source)
     return Ended(found, _text(said))
@@ -152,24 +169,30 @@ def shown(source, found, dataset, *, study=None):
             return card.card(out, decision, found.results, dataset)
         for _, of in decision.nearest_first.iterrows():
             with contextlib.suppress(*REFUSALS):
-                from_files.sanitize(source, found.sanitizer_of(of), out, memory=MEMORY, roles=found.roles, **given)
+                given |= {"rule": rule_of(decision.policy), "roles": found.roles}
+                from_files.rehearse(source, found.sanitizer_of(of), out, memory=MEMORY, **given)
                 return card.card(out, decision, found.results, dataset, of)
     raise NotForThisTable("No release but the original can be made. Allow more settings.")
 
 
-def _written(source, found, dataset, out, **given):
-    """The chosen release in its place. Raises whatever refuses it; then nothing is left."""
-    ended = []
+def _written(source, found, dataset, out, *, of=None, allow=None, **given):
+    """The release in its place, by default the chosen one. Raises whatever refuses it; then nothing is left."""
+    ended, rule = [], rule_of(found.decision.policy)
 
     def beside(made, written, release):
         cells, times = _counted(made, release.schema, written.provenance)
         exact = written.buckets is None and release.schema.person is None  # rows are people, in classes
         secrets = [*in_file.secrets(cells, release.schema, times)] if exact else []
-        if why := next(_broken(cells, times, written, release, secrets, found.decision.policy), ""):
+        policy, done = found.decision.policy, written.provenance
+        if why := next(_broken(cells, times, release, secrets, policy, allow), ""):
             raise FileRefused(why)
-        signed = card.card(made, found.decision, in_file.recounted(found, secrets), dataset)
+        judged(
+            Unknown.of(made), dataset.schema, done, Memory.of(MEMORY), buckets=written.buckets, rule=rule, allow=allow
+        ).check()
+        results = in_file.recounted(found, secrets) if of is None else found.results
+        signed = card.card(made, found.decision, results, dataset, of)
         answer = signed.content["answer"]
-        if not answer["keeps"]:
+        if not answer["keeps"] and not allow:
             raise FileRefused(" ".join(answer["sentences"][:2]))
         texts, page = release_card.texts(signed), out.with_name(out.name + release_card.PAGE)
         facts = made.with_name(made.name + FACTS).read_text(encoding="utf-8")
@@ -179,7 +202,8 @@ def _written(source, found, dataset, out, **given):
         ended.append(Ended(found, _said(found, written, answer, page.resolve().as_uri()), signed))
         return texts
 
-    from_files.sanitize(source, found.chosen, out, memory=MEMORY, beside=beside, **given)
+    sanitizer = found.chosen if of is None else found.sanitizer_of(of)
+    from_files.sanitize(source, sanitizer, out, memory=MEMORY, beside=beside, rule=rule, allow=allow, **given)
     return ended[0]
 
 
@@ -198,16 +222,20 @@ def _counted(made, schema, done):
     return spreadsheets.read(done, names, lambda written: exact.counted(written, Memory.of(MEMORY)))
 
 
-def _broken(cells, times, written, release, secrets, policy):
-    """Why the rows of a file may not leave, counted again in it: sentences."""
+def rule_of(policy: RiskPolicy) -> Rule:
+    """Return what a policy asks of the gate."""
+    certain = [cap.at_most for cap in policy.caps if cap.risk == "certainty"]
+    return Rule(policy.title, policy.floor, min(certain, default=None), policy.near_certainty)
+
+
+def _broken(cells, times, release, secrets, policy, allowed):
+    """Why the rows of a file may not leave, counted again in it: sentences.
+
+    `allowed`: the owner's reason to override the policy.
+    """
     yield from (f"{reason[0].upper()}{reason[1:]}." for reason in broken_in_rows(release, cells, times))
-    alike = people_in(combinations(cells[[*release.schema.quasi_identifiers]]).index, times=times)
-    # Of a table with a key, people are counted before it is left out: the file holds rows.
-    floor = policy.floor
-    smallest = min(int(alike.min()), written.smallest or floor) if written.buckets is None else int(alike.min())
-    if smallest < floor:
-        yield f"Fewer than {floor} people share its rarest combination of quasi-identifiers."
-    yield from in_file.surer(secrets, policy)
+    if not allowed:
+        yield from in_file.surer(secrets, policy)
 
 
 def _scan(texts, source):

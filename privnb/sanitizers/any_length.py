@@ -3,7 +3,7 @@
 import os
 
 
-def sanitize(table, model, out=None, *, algorithm="Mondrian", dataset=None, study=None, memory="2GB"):
+def sanitize(table, model, out=None, *, algorithm="Mondrian", dataset=None, study=None, memory="2GB", allow=None):
     """Make a release of a table of any length.
 
     Parameters
@@ -24,6 +24,8 @@ def sanitize(table, model, out=None, *, algorithm="Mondrian", dataset=None, stud
         As of `load`.
     memory : str
         What this process may take at most, such as "800MB" or "2GB".
+    allow : str, optional
+        The owner's reason for a release that the gate refuses; provenance and output repeat it.
 
     Returns
     -------
@@ -39,7 +41,7 @@ def sanitize(table, model, out=None, *, algorithm="Mondrian", dataset=None, stud
     TypeError
         For files without `out`, a frame with one, and for what is neither.
     """
-    options = {"algorithm": algorithm, "dataset": dataset, "study": study, "memory": memory}
+    options = {"algorithm": algorithm, "dataset": dataset, "study": study, "memory": memory, "allow": allow}
     if isinstance(table, str | os.PathLike):
         from privnb.sanitizers import from_files
 

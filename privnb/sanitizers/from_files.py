@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,15 +33,16 @@ from privnb.microdata import (
 )
 from privnb.microdata.dataset import Chosen, check_sum, data_file, find, in_role
 from privnb.microdata.memory import Memory
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Role, SchemaError
 from privnb.microdata.spreadsheets import Formulas
 from privnb.microdata.treatment import KINDS
 from privnb.sanitizers import in_parts, of_counts, own_cells
 from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.gate import Rule, check_allow, gate
 from privnb.sanitizers.in_words import readings, sensitive_names
 from privnb.sanitizers.made import Made
 
-ROW = "row of the release"
 FIGURES = 7  # of a number that is looked for in what stands beside a release
 
 
@@ -58,6 +60,16 @@ class Written(Made):
         return [f"{self.path}: {first}", *more, beside]
 
 
+class _Ready(NamedTuple):
+    """A release that is to be written: its rows as `writing.write` takes them, what the gate looks at, what else is
+    known of it."""
+
+    release: Release
+    rows: tuple
+    seen: of_counts.Seen
+    more: dict
+
+
 def sanitize(
     source,
     model,
@@ -71,6 +83,8 @@ def sanitize(
     sample: int = 0,
     spreadsheet_safe: bool = False,
     roles: Mapping[str, Role] | None = None,
+    rule: Rule | None = None,
+    allow: str | None = None,
 ) -> Written:
     """Make a release of a table of any length, from file to file.
 
@@ -99,6 +113,10 @@ def sanitize(
         Whether an apostrophe is put before each text in a CSV file that a spreadsheet would run as a formula.
     roles : dict of str to Role, optional
         As of `load`.
+    rule : Rule, optional
+        What a policy asks of a release that leaves; None: what its models promise.
+    allow : str, optional
+        The owner's reason for a release that the gate refuses; provenance and output repeat it.
 
     Returns
     -------
@@ -107,12 +125,50 @@ def sanitize(
     Raises
     ------
     SanitizationError
-        As of `Sanitizer.sanitize`.
+        As of `Sanitizer.sanitize`, and `gate.Refused` for a release that may not leave.
     SchemaError
         For a table that its description does not fit, or of more combinations than the memory holds.
     OSError
         For a file that cannot be read or written; nothing is left of it.
     """
+    allow = check_allow(allow) or None
+    if rule is not None:
+        expect.kind("rule", rule, Rule)
+    given = {"algorithm": algorithm, "dataset": dataset, "study": study, "memory": memory, "roles": roles}
+    more = {"beside": beside, "sample": sample, "spreadsheet_safe": spreadsheet_safe}
+    return _made(source, model, out, given, **more, rule=rule, allow=allow, refuses=True)
+
+
+def rehearse(
+    source,
+    model,
+    out,
+    *,
+    algorithm="Mondrian",
+    dataset=None,
+    study=None,
+    memory="2GB",
+    sample=0,
+    roles: Mapping[str, Role] | None = None,
+    rule: Rule | None = None,
+) -> Written:
+    """Make a release that does not leave, for its card: the gate's verdict stands in its provenance, refused or not.
+
+    Parameters
+    ----------
+    source, model, out, algorithm, dataset, study, memory, sample, roles, rule
+        As of `sanitize`. `out` is a place that nobody keeps.
+
+    Returns
+    -------
+    Written
+    """
+    given = {"algorithm": algorithm, "dataset": dataset, "study": study, "memory": memory, "roles": roles}
+    return _made(source, model, out, given, sample=sample, rule=rule, refuses=False)
+
+
+def _made(source, model, out, given, *, refuses, beside=None, sample=0, rule=None, allow=None, spreadsheet_safe=False):
+    algorithm, dataset, study, memory, roles = given.values()
     expect.kind("model", model, str, Sanitizer, instead='Give one such as "k=10".')
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
     if beside is not None:
@@ -137,7 +193,10 @@ def sanitize(
         long_tables.check_count(files, read)
         _refuse_gaps(chosen, opened, read, given.counting(folder / "engine"))
         released = _of_counts if sanitizer.by_combinations else partial(_in_parts, sample=sample)
-        release, rows, more = released(chosen, opened, (names, others), sanitizer, given, folder)
+        release, rows, seen, more = released(chosen, opened, (names, others), sanitizer, given, folder)
+        verdict = gate(seen.release, rule=rule, beside=seen.beside, allow=allow)
+        if refuses:
+            verdict.check()
         with writing.reported(out):
             formulas = writing.write(made, *rows, **more, spreadsheet_safe=spreadsheet_safe)
         if [_fingerprint(file.path) for file in files] != before:
@@ -147,7 +206,7 @@ def sanitize(
                 tuple(dict.fromkeys([*formulas.names, *spreadsheets.in_buckets(release.buckets)])), spreadsheet_safe
             )
         said = (*guessed, *readings(model, sanitizer))
-        written = Written.of(release, sanitizer, others, said, formulas, path=out, **more)
+        written = Written.of(release, sanitizer, others, verdict, said, formulas, path=out, **more)
         written.provenance["records_read"] = read
         texts = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
         if written.buckets is not None:
@@ -191,7 +250,7 @@ def _refuse_gaps(chosen, opened, records, settings):
 
 
 def _of_counts(chosen, opened, columns, sanitizer, given, folder):
-    """A release of counts, its rows as `writing.write` takes them, and what else is known of it."""
+    """A release of counts."""
     names, others = columns
     with opened(**given.counting(folder / "engine")) as table:
         pairs = of_counts.merged(chosen, table, names, given)
@@ -201,21 +260,25 @@ def _of_counts(chosen, opened, columns, sanitizer, given, folder):
         with opened(**given.counting(folder / "engine")) as table:
             found = of_counts.counted(table.replaced(pairs), names, sanitizer, given)
     counts, release = of_counts.released(chosen, found, names, sanitizer)
+    with opened(**given.counting(folder / "engine")) as table:
+        seen = of_counts.seen(chosen, table.replaced(pairs), counts, release, others, given)
     rows, times, place = release.counted_rows()
     again = opened(**given.engine(folder / "engine"))
     batches = _beside(chosen, again, pairs, counts, place, times, others) if others else None
     types = {name: own_cells.arrow_type(chosen.schema[name]) for name in others}
-    return release, (rows, times, batches, types), {}
+    return _Ready(release, (rows, times, batches, types), seen, {})
 
 
 def _in_parts(chosen, opened, columns, sanitizer, given, folder, sample):
     """The same of a release in parts."""
     path, settings = folder / "parts.parquet", given.engine(folder / "engine")
     with opened(**settings, held=True) as table:
-        release, records = in_parts.released(chosen, table, [*columns[0], *columns[1]], sanitizer, path, sample)
+        release, records, found = in_parts.released(chosen, table, [*columns[0], *columns[1]], sanitizer, path, sample)
+    seen = in_parts.seen(release, path, found, given, **settings)
     release = in_parts.graded(release, path, given, **settings)
-    types, batches = in_parts.types(path), in_parts.in_order(path, **settings)
-    return release, ({}, None, batches, types), {"records": records}
+    key = in_parts.key_of(release.schema)
+    types, batches = in_parts.types(path, key), in_parts.in_order(path, key, **settings)
+    return _Ready(release, ({}, None, batches, types), seen, {"records": records})
 
 
 def _beside(chosen, opened, pairs, counts, place, times, names):
@@ -229,13 +292,13 @@ def _beside(chosen, opened, pairs, counts, place, times, names):
     row = pa.array(np.append(place, -1)[counts.row], pa.int32())
     given = np.zeros_like(times)
     with opened as table:
-        joined = table.replaced(pairs).joined(counts.found, pa.table({ROW: row}), names).to_native()
+        joined = table.replaced(pairs).joined(counts.found, pa.table({of_counts.ROW: row}), names).to_native()
         own = table.called(names)
         cells = ", ".join(map(engine.name, own))
-        order = f"{engine.name(ROW)}, hash({engine.quoted(secrets.token_hex(16))}, {cells})"
-        for batch in joined.filter(f"{engine.name(ROW)} >= 0").order(order).to_arrow_reader(writing.PIECE):
+        order = f"{engine.name(of_counts.ROW)}, hash({engine.quoted(secrets.token_hex(16))}, {cells})"
+        for batch in joined.filter(f"{engine.name(of_counts.ROW)} >= 0").order(order).to_arrow_reader(writing.PIECE):
             kept, cells = own_cells.published(chosen, batch.select(own).rename_columns(names))
-            rows = batch.column(ROW).to_numpy()[kept]
+            rows = batch.column(of_counts.ROW).to_numpy()[kept]
             given += np.bincount(rows, minlength=len(given))
             yield rows, cells
     if (given != times).any():

@@ -13,6 +13,7 @@ from privnb.microdata.memory import Memory
 from privnb.microdata.schema import SchemaError
 from privnb.sanitizers import of_counts, own_cells
 from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.gate import check_allow, gate
 from privnb.sanitizers.in_words import readings
 from privnb.sanitizers.made import Made
 
@@ -24,7 +25,7 @@ class Returned(Made):
     frame: object = field(repr=False)  # DuckDB's would be read
 
 
-def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, memory="2GB"):
+def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, memory="2GB", allow=None):
     """Make a release of a lazy frame, in its engine.
 
     Parameters
@@ -42,6 +43,8 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
         As of `load`.
     memory : str
         What this process may take at most, such as "2GB"; an engine elsewhere has its own.
+    allow : str, optional
+        The owner's reason for a release that the gate refuses; it is recorded.
 
     Returns
     -------
@@ -52,7 +55,7 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
     Raises
     ------
     SanitizationError
-        As of `Sanitizer.sanitize`.
+        As of `Sanitizer.sanitize`, and `gate.Refused` for a release that may not leave.
     SchemaError
         For a frame that the description does not fit, or of more combinations than the memory holds; without a
         `dataset`.
@@ -61,7 +64,7 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
     """
     expect.kind("model", model, str, Sanitizer, instead='Give one such as "k=10".')
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
-    memory = Memory.of(memory)
+    memory, allow = Memory.of(memory), check_allow(allow) or None
     if dataset is None:
         raise SchemaError(
             "nobody has said what the columns of the frame are. Describe a part of it, saved as a file, with `privnb "
@@ -82,6 +85,8 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
         table = table.held()
         found = of_counts.counted(table, names, sanitizer, memory)
     counts, release = of_counts.released(chosen, found, names, sanitizer)
+    seen, beside = of_counts.seen(chosen, table, counts, release, others, memory)
+    verdict = gate(seen, beside=beside, allow=allow).check()
     columns, times, place = release.counted_rows()
     rows = _arrow_table(columns)
     if others:
@@ -90,7 +95,7 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
         made = table.released(counts.found.filter(kept), place[counts.row[kept]], rows, values)
     else:
         made = table.repeated(rows, times)
-    return Returned.of(release, sanitizer, others, readings(model, sanitizer), frame=made)
+    return Returned.of(release, sanitizer, others, verdict, readings(model, sanitizer), frame=made)
 
 
 def _arrow_table(columns):

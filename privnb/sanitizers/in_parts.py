@@ -4,6 +4,7 @@ Each part is of records drawn at random, and a release by itself. What is claime
 the labels of all parts together. A sanitizer that needs all records at once is given them, where they are not too many.
 """
 
+import itertools
 import time
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,14 +13,16 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import engine, file_forms, long_tables, progress, reading, writing
-from privnb.microdata.counts import coded
+from privnb.microdata.counts import coded, factorized
 from privnb.microdata.dataset import Dataset
-from privnb.microdata.schema import Role
-from privnb.microdata.treatment import Treatment
+from privnb.microdata.schema import Schema
+from privnb.microdata.treatment import TRUE, Rows, Treatment
 from privnb.sanitizers import of_counts, own_cells
 from privnb.sanitizers.algorithms import announced_compiling
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken
+from privnb.sanitizers.gate import NotCounted, found_in_altered
+from privnb.sanitizers.of_counts import Seen
 
 SIZE = 100_000  # records of a part at most
 WHOLE = 1_000_000  # records at most that are given to a sanitizer at once
@@ -32,7 +35,7 @@ def fits(sanitizer, records):
 
 
 def released(chosen, table, names, sanitizer, path, sample=0):
-    """Write the rows of a release to a Parquet file, in any order.
+    """Write the rows of a release to a Parquet file, in any order, and the key of people beside them: see `key_of`.
 
     Parameters
     ----------
@@ -54,6 +57,8 @@ def released(chosen, table, names, sanitizer, path, sample=0):
     release : Release
         That of a part, with the facts and the buckets of all.
     records : int
+    found : list of Finding
+        How often people of the first part are found by what was altered.
 
     Raises
     ------
@@ -73,7 +78,8 @@ def released(chosen, table, names, sanitizer, path, sample=0):
         )
     number = -(-total // SIZE) if sanitizer.in_parts else 1
     parts = progress.track(_parts(chosen, table, names, -(-total // number), total), "parts of the table", number)
-    columns, buckets, records, last, begun = {}, [], 0, 0, time.monotonic()
+    columns, buckets, found, records, last, begun = {}, [], [], 0, 0, time.monotonic()
+    key = key_of(chosen.schema)
     with ExitStack() as stack:
         stack.enter_context(announced_compiling())
         for data in parts:
@@ -84,7 +90,10 @@ def released(chosen, table, names, sanitizer, path, sample=0):
                 buckets.append(release.buckets.assign(bucket=release.buckets["bucket"] + last))
                 last = int(cells["bucket"].max()) + 1
             rows = _arrow(release, cells)
+            if key:
+                rows = rows.append_column(key, _keys(data, release))
             if not columns:
+                found = found_in_altered(release, data)
                 _check_time(sanitizer, time.monotonic() - begun, number, total)
                 file = stack.enter_context(ParquetWriter(path, rows.schema, store_schema=False))
             file.write_table(rows)
@@ -93,7 +102,24 @@ def released(chosen, table, names, sanitizer, path, sample=0):
     note = f"Made in {number:,} parts of {records // number:,} records or one more, drawn at random." * (number > 1)
     facts = release.provenance
     facts = replace(facts, columns=columns, note=" ".join(filter(None, [facts.note, note])))
-    return replace(release, provenance=facts, buckets=pd.concat(buckets) if buckets else None), records
+    return replace(release, provenance=facts, buckets=pd.concat(buckets) if buckets else None), records, found
+
+
+def key_of(schema: Schema) -> str:
+    """Return the name of the column that says whose a row is, in the file of `released`; empty without such a key."""
+    if schema.person is None:
+        return ""
+    return next(name for name in (f"person {number}" for number in itertools.count()) if name not in schema.published)
+
+
+def _keys(data, release):
+    """Return whose each row of a release of a part is, as Arrow's texts."""
+    import pyarrow as pa
+
+    if release.provenance.rows is Rows.NOBODY:
+        return pa.nulls(len(release.cells), pa.string())
+    keys = data.cells[data.schema.person].astype(str).to_numpy()
+    return pa.array(keys if release.records is None else keys[release.records], pa.string())
 
 
 def _parts(chosen, table, names, size, total):
@@ -148,17 +174,20 @@ def _check_time(sanitizer, seconds, number, records):
         progress.say(f"{text}: {records:,} take about {progress.taken(whole)}.")
 
 
-def types(path):
-    """What the columns of `released` hold: a type of Arrow's by name."""
+def types(path, key=""):
+    """What the columns of `released` hold, but for the `key`: a type of Arrow's by name."""
     from pyarrow.parquet import read_schema
 
-    return {field.name: field.type for field in read_schema(path)}
+    return {field.name: field.type for field in read_schema(path) if field.name != key}
 
 
-def in_order(path, **settings):
-    """The rows of `released`, sorted by what they hold: pairs of an array of zeros and the columns of some rows."""
+def in_order(path, key="", **settings):
+    """The rows of `released`, sorted by what they hold: pairs of an array of zeros and the columns of some rows, but
+    for the `key`.
+    """
     with engine.opened(**settings) as connection:
-        query = f"select * from read_parquet({engine.quoted(str(path))}) order by all"
+        columns = f"* exclude ({engine.name(key)})" if key else "*"
+        query = f"select {columns} from read_parquet({engine.quoted(str(path))}) order by all"
         for batch in connection.sql(query).to_arrow_reader(writing.PIECE):
             yield np.zeros(len(batch), dtype=np.int64), batch.columns
 
@@ -169,34 +198,67 @@ def graded(release, path, memory, **settings):
     Raises
     ------
     SanitizationError
-        For one that is not what its parts claim, and one in which a record stands alone.
+        For one that is not what its parts claim.
     SchemaError
         For more labels than the memory holds.
     """
-    if release.buckets is not None:
+    if release.buckets is not None or release.treated("noisy"):
         return release
-    schema, noisy = release.schema, release.treated("noisy")
-    exact = [name for name in schema.quasi_identifiers if name not in noisy]
-    few, _ = of_counts.columns(schema)
-    neutral = [name for name in few if schema[name].role is Role.NEUTRAL]  # with which somebody may stand alone
-    names = exact if noisy else [*exact, *schema.sensitive, *neutral]
+    schema = release.schema
+    names = [*schema.quasi_identifiers, *schema.sensitive]
     if not names:
         return release
-    with long_tables.opened([long_tables.File(path, None)], names, {}, **settings) as table:
-        found = table.counted(names, memory.combinations)
+    found = _counted(path, names, memory, settings)
     memory.check(found, "Give such a column a coarser step, another role, or allow more memory.")
-    times = found.column(long_tables.TIMES).to_numpy()
-    if noisy:
-        if times.min() < 2:
-            raise SanitizationError(
-                f"{release.provenance.sanitizer} is not written: by {', '.join(exact)}, which have no noise, "
-                "somebody's record stands alone. Choose a sanitizer that generalizes, or give them the role 'unused' "
-                "in the description file."
-            )
-        return release
     schema = replace(schema, attributes=tuple(schema[name] for name in names))
-    whole = replace(release, table=reading.of_arrow(found.select(names)), schema=schema, times=times)
+    whole = replace(
+        release,
+        table=reading.of_arrow(found.select(names)),
+        schema=schema,
+        times=found.column(long_tables.TIMES).to_numpy(),
+        people=None,
+    )
     if reason := next((reason for model in release.provenance.claims for reason in broken(model, whole)), ""):
         raise SanitizationError(f"{release.provenance.sanitizer}, of all parts together: {reason}.")
-    of_counts.check_rows(whole)
     return whole
+
+
+def _counted(path, names, memory, settings):
+    """The combinations of some columns in a file of `released`, one more than fit into the memory at most."""
+    with long_tables.opened([long_tables.File(path, None)], names, {}, **settings) as table:
+        return table.counted(names, memory.combinations)
+
+
+def seen(release, path, found, memory, **settings) -> Seen:
+    """Return what the gate looks at: the release of all parts as counts of what may be known, and of what is sensitive.
+
+    Parameters
+    ----------
+    release : Release
+        As of `released`.
+    path : Path
+    found : list of Finding
+    memory : Memory
+    """
+    schema, true = release.schema, release.treated(*TRUE)
+    if release.provenance.rows is Rows.NOBODY:
+        return Seen(release, tuple(found))
+    averaged = schema.quasi_identifiers if release.groups is not None else []
+    wanted = [name for name in (*schema.knowable, *schema.sensitive) if name in true]
+    names = [name for name in schema.published if name in release.cells and name in {*wanted, *averaged}]
+    if not names:
+        return Seen(release, tuple(found))
+    key = [key_of(schema)] if schema.person else []
+    cells = _counted(path, [*names, *key], memory, settings)
+    if len(cells) > memory.combinations:
+        return Seen(release, (*found, NotCounted(tuple(names), memory.combinations)))
+    whole = replace(
+        release,
+        table=reading.of_arrow(cells.select(names)),
+        times=cells.column(long_tables.TIMES).to_numpy(),
+        people=factorized(cells.column(key[0]).to_pandas())[0] if key else None,
+        records=None,
+        weights=None,
+        apart=None,
+    )
+    return Seen(whole, tuple(found))

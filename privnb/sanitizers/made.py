@@ -8,13 +8,11 @@ import pandas as pd
 
 from privnb.measures.information_loss import average_class_size, certainty_penalty, discernibility
 from privnb.microdata import spreadsheets
-from privnb.microdata.counts import distinct_codes, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
-from privnb.microdata.names import some_of
 from privnb.microdata.release import by_content
-from privnb.microdata.schema import Role
 from privnb.privacy_models import achieved
 from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.gate import Verdict
 
 COSTS = certainty_penalty, average_class_size, discernibility
 
@@ -39,6 +37,8 @@ class Made:
         The second table of a release in buckets.
     notes : tuple of str
         What whoever publishes it should know, sentences.
+    verdict : Verdict
+        What the gate says of it.
     """
 
     sanitizer: Sanitizer
@@ -50,14 +50,16 @@ class Made:
     provenance: dict
     buckets: pd.DataFrame | None
     notes: tuple[str, ...]
+    verdict: Verdict
 
     @classmethod
-    def of(cls, release, sanitizer, others, guessed=(), formulas=spreadsheets.NONE, **more):
+    def of(cls, release, sanitizer, others, verdict, guessed=(), formulas=spreadsheets.NONE, **more):
         """Of a release of counts with the columns `others` beside it. `guessed`: how a table that nobody described and
         a model in words were read, sentences; `formulas`: those of its file.
         """
-        notes, sizes = (*guessed, *_notes(release, others), *formulas.sentences), _sizes(release)
+        notes, sizes = (*guessed, *filter(None, [release.provenance.note]), *formulas.sentences), _sizes(release)
         facts = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
+        facts |= {"gate": verdict.data()}
         counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
         return cls(
             sanitizer=sanitizer,
@@ -66,7 +68,8 @@ class Made:
             suppressed=release.suppressed,
             provenance=facts | {"columns": facts["columns"] | dict.fromkeys(others, "exact"), "note": " ".join(notes)},
             buckets=None if release.buckets is None else by_content(release.buckets),
-            notes=notes,
+            notes=(*notes, *verdict.sentences),
+            verdict=verdict,
             **{"combinations": 0} | counted | more,
         )
 
@@ -102,34 +105,3 @@ def _measured(release):
     levels = {model: level if math.isfinite(level) else str(level) for model, level in found.items()}  # as JSON can
     costs = {each.facts.name: each(release) for each in COSTS} if release.generalized else {}
     return {"records": release.record_count, "claims": levels} | costs
-
-
-def _notes(release, others):
-    """What whoever publishes a release should know, sentences."""
-    if release.provenance.note:
-        yield release.provenance.note
-    neutral = [name for name in release.schema.names(Role.NEUTRAL) if name in release.treated("exact")]
-    sensitive = [name for name in release.schema.sensitive if name in release.cells]
-    if neutral and release.buckets is None and _fewest(release, neutral) == 1:
-        yield (
-            f"By its labels together with {some_of(neutral)}, as in the table, somebody's record stands alone. "
-            "Nothing is promised of these columns."
-        )
-    elif sensitive[1:] and release.buckets is None and _fewest(release, [*neutral, *sensitive]) == 1:
-        yield (
-            f"By its labels together with what is sensitive, {some_of(sensitive)}, somebody's record stands alone: who "
-            "knows one of these values of a person may learn the others."
-        )
-    if others:
-        yield (
-            f"{', '.join(others)} {'are' if others[1:] else 'is'} published record by record, as in the table: who "
-            "knows such a value may find its row by it."
-        )
-
-
-def _fewest(release, neutral):
-    """The fewest people who are alike in labels and neutral columns."""
-    groups = release.equivalence_classes
-    for codes, values in map(release.coded, neutral):
-        _, groups = distinct_codes([groups, codes], [groups.max() + 1, len(values)])
-    return people_in(groups, release.people, times=release.times).min()

@@ -3,6 +3,7 @@
 An engine counts them. Where the release goes stands elsewhere: see `from_files`.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +12,16 @@ from privnb.microdata import long_tables, reading
 from privnb.microdata.bands import Bands
 from privnb.microdata.columns import by_value
 from privnb.microdata.counts import coded
+from privnb.microdata.release import Release
 from privnb.microdata.rows import Counted
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
+from privnb.microdata.treatment import Treatment
 from privnb.sanitizers.algorithms import announced_compiling
 from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.gate import Finding, NotCounted
 from privnb.sanitizers.in_words import able, asked
 
+ROW = "row of the release"
 FEW = 100  # different values of a neutral column that is counted; one of more is published record by record
 
 
@@ -148,7 +153,7 @@ def released(chosen, found, names, sanitizer):
     Raises
     ------
     SanitizationError
-        As of `Sanitizer.sanitize`, and for a release in which a record stands alone.
+        As of `Sanitizer.sanitize`.
     SchemaError
         For values outside their domains.
     """
@@ -159,7 +164,6 @@ def released(chosen, found, names, sanitizer):
     row[cells.index] = place
     with announced_compiling():
         release = sanitizer.sanitize(data, rng=None)
-    check_rows(release)
     return Counts(found, row), release
 
 
@@ -168,10 +172,58 @@ def cleaned(chosen, found, names):
     return chosen.cleaned(reading.of_arrow(found.select(names)), names)
 
 
-def check_rows(release):
-    """Raise SanitizationError for a release in which a record stands alone."""
-    if release.has_unprotected_rows and release.buckets is None:
-        raise SanitizationError(
-            f"{release.provenance.sanitizer} is not written: in it somebody's record stands alone, with nothing to "
-            "hide behind. Choose another sanitizer, or a larger k."
+class Seen(NamedTuple):
+    """What the gate looks at: a release with every published column that may be known, and what was found before."""
+
+    release: Release
+    beside: tuple[Finding, ...] = ()
+
+
+def seen(chosen, table, counts, release, others, memory) -> Seen:
+    """Return the release of counts with the columns `others`, which are published record by record.
+
+    Parameters
+    ----------
+    chosen : Chosen
+    table : LongTable
+        That was counted.
+    counts : Counts
+    release : Release
+        Of these.
+    others : list of str
+    memory : Memory
+    """
+    import narwhals as nw
+    import pyarrow as pa
+
+    schema = replace(release.schema, attributes=(*release.schema.attributes, *(chosen.schema[name] for name in others)))
+    facts = replace(
+        release.provenance, columns={**release.provenance.columns, **dict.fromkeys(others, Treatment("exact"))}
+    )
+    names = [name for name in others if schema[name].knowable]
+    if not names:
+        return Seen(replace(release, schema=schema, provenance=facts))
+    joined = table.joined(counts.found, pa.table({ROW: pa.array(counts.row, pa.int32())}), names)
+    own = table.called(names)
+    counted = joined.group_by([ROW, *own]).agg(nw.len().alias(long_tables.TIMES))
+    found = counted.head(memory.combinations + 1).collect(backend="pyarrow").to_native()
+    if len(found) > memory.combinations:
+        stated = replace(release, schema=schema, provenance=facts)
+        return Seen(stated, (NotCounted((*release.schema.knowable, *names), memory.combinations),))
+    found = found.filter(pa.compute.greater_equal(found.column(ROW), 0))
+    cells = chosen.cleaned(reading.of_arrow(found.select(own).rename_columns(names)), names)
+    kept = cells.index.to_numpy()
+    rows = found.column(ROW).to_numpy()[kept]
+    whole = release.cells.iloc[rows].reset_index(drop=True)
+    whole[names] = cells[names].reset_index(drop=True)
+    return Seen(
+        replace(
+            release,
+            table=whole,
+            schema=schema,
+            provenance=facts,
+            times=found.column(long_tables.TIMES).to_numpy()[kept],
+            people=None if release.people is None else release.people[rows],
+            apart=None if release.apart is None else release.apart.iloc[rows].reset_index(drop=True),
         )
+    )

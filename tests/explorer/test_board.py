@@ -362,18 +362,19 @@ def test_the_brush_lists_what_is_inside(make):
 
 def test_a_release_is_saved_in_words(make, tmp_path):
     board = make()
-    assert "is not saved: by its labels together with ward" in page(board, "take"), "it is said before"
+    use(board, "quasi_identifiers", ["age", "region"])
+    assert "weight, postcode single them out" in page(board, "take"), "it is said before"
     use(board, "save")
-    assert "somebody's record stands alone" in page(board, "state")
+    assert "weight, postcode single them out" in page(board, "state")
     assert not [*tmp_path.glob("releases/**/*.csv")]
     use(board, "quasi_identifiers", KNOWN.split(", "))
-    assert "is not saved" not in page(board, "take")
+    assert "The gate refuses" not in page(board, "take")
     use(board, "save")
     (table,) = tmp_path.glob("releases/**/*.csv")
     assert str(table.relative_to(tmp_path)) in page(board, "take")
     use(board, "sanitizer", "Identity")
     use(board, "save")
-    assert "is not saved" in page(board, "state")
+    assert "The gate refuses Identity()" in page(board, "state")
 
 
 def test_the_miner_runs_beside_it_and_the_latest_wins(make):

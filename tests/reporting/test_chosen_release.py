@@ -26,7 +26,7 @@ from privnb.microdata import leaks, spreadsheets, unfinished, writing
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
-from privnb.reporting import chosen_release, in_file
+from privnb.reporting import chosen_release, in_file, release_card
 from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, from_files, in_parts
 from privnb.sanitizers.catalogue import ends
 from privnb.studies import Profile, policy_search
@@ -254,9 +254,42 @@ def test_the_floor_is_counted_again_in_the_file(again):
     decision = again.found.decision
     again.found = replace(again.found, decision=replace(decision, policy=replace(decision.policy, floor=6)))
     ran = again()
-    assert "is refused: Fewer than 6 people share its rarest combination of quasi-identifiers." in ran.said
+    assert "is refused: The gate refuses Mondrian(KAnonymity(k=5)). Fewer than 6 people are alike in age" in ran.said
+    assert "the policy 'Ours' asks for 6" in ran.said
     assert ran.said.startswith("Local recoding, k = 20 is chosen")
     assert (ran.status, names(again.out)) == (0, ALL)
+
+
+def test_an_override_releases_the_nearest_where_none_keeps_the_policy_and_stands_in_the_card(again):
+    """Not a release that keeps it: that one needs no override."""
+    why = "The board decided so on 3 May."
+    ran = again("ours.toml", "--allow", why)
+    assert "Mondrian, k = 5 is chosen" in ran.said
+    assert why not in ran.said
+    for path in again.out.parent.iterdir():
+        path.unlink()
+    decision = again.found.decision
+    strict = replace(decision.policy, floor=1000)
+    again.found = replace(again.found, decision=decide_again(again.found.results, strict))
+    assert again.found.chosen is None
+    assert (again().status, nothing(again.out)) == (1, True)
+    ran = again("ours.toml", "--allow", why)
+    assert (ran.status, names(again.out)) == (1, ALL), "none keeps it, and one is released"
+    assert f"Its owner releases it all the same: {why}" in ran.said
+    content = json.loads(again.out.with_name(again.out.name + card.ENDING).read_text(encoding="utf-8"))
+    assert (content["done"]["gate"]["allowed"], content["done"]["gate"]["override"]) == (False, why)
+    assert not content["answer"]["keeps"]
+    assert "The gate refuses this release." in content["answer"]["sentences"]
+    page = again.out.with_name(again.out.name + release_card.PAGE).read_text(encoding="utf-8")
+    assert why in page
+    assert "The gate refuses" in page
+    assert cli.main(["check", str(again.out), "--card", f"{again.out}{card.ENDING}"]) == 1
+
+
+def test_allow_is_for_a_release(clinic, capsys):
+    given = ["decide", str(clinic / "clinic.toml"), "--policy", str(clinic / "ours.toml"), "--allow", "so"]
+    assert cli.main(given) == 2
+    assert "--allow is for the file that --release names" in capsys.readouterr().err
 
 
 def test_that_a_decision_is_of_a_sample_is_said(first):

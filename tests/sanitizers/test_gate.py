@@ -1,0 +1,435 @@
+"""One gate: each of its rules on a small made-up table, and every door asks it and gets the same verdict."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from keyed import dataset as keyed_dataset
+from keyed import table as keyed_table
+
+import privnb
+from privnb import cli
+from privnb.explorer.saving import save, terms
+from privnb.explorer.setting import Setting, of_roles, sanitizer
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.memory import Memory
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.microdata.unknown_files import Unknown
+from privnb.privacy_models import DistinctDiversity, KAnonymity
+from privnb.sanitizers import (
+    Anatomy,
+    Identity,
+    LaplaceNoise,
+    Microaggregation,
+    Mondrian,
+    MultipleImputation,
+    Suppress,
+    from_files,
+    from_frames,
+)
+from privnb.sanitizers.gate import CertainValue, FoundInAltered, Refused, Reproduced, Rule, StatedUnknowable, gate
+from privnb.sanitizers.gate_in_file import judged
+
+N = 400
+WHY = "The board of the hospital decided so on 3 May."
+NOBODY = "Which room somebody had is written nowhere else."
+
+
+def of(rooms, reason="", ill=None, harmless=()):
+    """400 people: a quasi-identifier of two values, a neutral room, and an illness."""
+    attributes = (
+        Attribute("group", Role.QUASI_IDENTIFIER, Categories(("old", "young"))),
+        Attribute("room", Role.NEUTRAL, Numbers(0, 999), cannot_be_known=reason),
+        Attribute("ill", Role.SENSITIVE, Categories(("cold", "flu", "none")), harmless=dict.fromkeys(harmless, "so")),
+    )
+    every = np.arange(N)
+    table = pd.DataFrame(
+        {
+            "group": np.where(every < N / 2, "old", "young"),
+            "room": rooms,
+            "ill": np.array(["cold", "flu", "none"])[every % 3] if ill is None else ill,
+        }
+    )
+    schema = Schema("rooms", attributes)
+    return Dataset("rooms", table, schema, {"group": flat(schema["group"])})
+
+
+def verdict(data, by, **more):
+    return gate(by.sanitize(data, rng=1), original=data, **more)
+
+
+TEN, ROOMS = Mondrian(KAnonymity(10)), np.arange(N) % 40  # five people of each group have each room
+
+
+# ---- the rules without a policy
+
+
+def test_nobody_is_singled_out_by_classes_and_coarse_columns():
+    found = verdict(of(np.arange(N) % 4), TEN)
+    assert found.allowed
+    assert found.may_leave
+    assert (found.refusal, found.notices, found.people_alone) == ("", (), 0)
+
+
+def test_the_models_promise_how_many_people_share_a_combination_of_all_that_may_be_known():
+    [reason] = verdict(of(ROOMS), TEN).reasons
+    assert (reason.columns, reason.responsible) == (("group", "room"), ("room",))
+    assert (reason.people, reason.of, reason.least, reason.policy) == (N, N, 10, "")
+    assert verdict(of(ROOMS), Mondrian(KAnonymity(5))).allowed, "five are promised, and five share each"
+    assert verdict(of(ROOMS), Suppress()).allowed, "where nothing is promised nobody may stand alone, and nobody does"
+
+
+def test_one_person_alone_is_refused_where_nothing_is_promised():
+    [reason] = verdict(of(np.where(np.arange(N) == 7, 999, 0)), Suppress()).reasons
+    assert (reason.people, reason.least, reason.responsible) == (1, 2, ("room",))
+    assert "fewer than 10 people" in str(reason)
+    assert reason.data()["people"] is None, "no count of few people leaves"
+    assert reason.data()["fewer_than"] == 10
+
+
+def test_a_refusal_names_the_columns_and_the_ways_out():
+    said = verdict(of(ROOMS), TEN).refusal
+    for way in ("role 'quasi-identifier'", "role 'unused'", "`cannot_be_known`", '--allow "reason"'):
+        assert way in said
+    assert "room singles them out. Let a model generalize it" in said
+
+
+def test_only_the_columns_that_would_cure_it_are_named():
+    data = of(np.arange(N) % 4)
+    own = Attribute("bill", Role.NEUTRAL, Numbers(0, 9999))
+    schema = Schema("rooms", (*data.schema.attributes, own))
+    table = data.table.assign(bill=np.arange(N))
+    [reason] = verdict(Dataset("rooms", table, schema, data.hierarchies), TEN).reasons
+    assert reason.responsible == ("bill",)
+
+
+def test_a_column_that_cannot_be_known_does_not_count_and_its_reason_is_repeated():
+    found = verdict(of(ROOMS, reason=NOBODY), TEN)
+    assert found.allowed
+    assert found.notices == (StatedUnknowable((("room", NOBODY),)),)
+    assert NOBODY.rstrip(".") in str(found.notices[0])
+
+
+def test_exact_quasi_identifiers_count_beside_buckets_and_as_they_are():
+    data = of(np.zeros(N, dtype=int))
+    table = data.table.assign(group=np.where(np.arange(N) == 3, "young", "old"))
+    alone = replace(data, table=table)
+    for by in (Anatomy(2, "ill"), Identity()):
+        [reason] = verdict(alone, by).reasons
+        assert reason.exact_known == reason.responsible == ("group",)
+        assert "Choose a sanitizer that generalizes it" in str(reason)
+        assert verdict(data, by).allowed
+
+
+def test_people_are_counted_and_not_their_records():
+    """Each class has ten rows and more, and fewer people."""
+    data = keyed_dataset(keyed_table(40))
+    release = Mondrian(KAnonymity(2)).sanitize(data, rng=1)
+    rows = replace(release, people=None)
+    neutral = [name for name in release.schema.names(Role.NEUTRAL)]
+    claimed = replace(release.provenance, claims=(KAnonymity(4),))
+    groups = release.table[[*release.schema.quasi_identifiers, *neutral]].astype(str).agg("|".join, axis=1)
+    fewest = pd.Series(release.people).groupby(groups.to_numpy()).nunique().min()
+    assert gate(release).allowed == (fewest >= 2)
+    smallest = lambda each: gate(replace(each, provenance=claimed)).people_alone  # noqa: E731
+    assert smallest(release) <= release.headcount
+    assert smallest(rows) != smallest(release)
+
+
+# ---- notices
+
+
+def test_certainty_is_a_notice_with_the_people_and_the_model_that_avoids_it():
+    ill = np.where(np.arange(N) < N / 2, "flu", np.where(np.arange(N) % 2, "cold", "flu"))
+    found = verdict(of(0, ill=ill), TEN)
+    assert found.allowed
+    assert found.notices == (CertainValue("ill", ("group", "room"), N // 2, N),)
+    assert "distinct-l=2:ill" in str(found.notices[0])
+    assert verdict(of(0, ill=ill), Mondrian(KAnonymity(10), DistinctDiversity(2, "ill"))).notices == ()
+    assert verdict(of(0, ill=ill, harmless=["flu"]), TEN).notices == ()
+    assert verdict(of(0, ill="flu"), TEN).notices == (), "everybody has it: the release does not disclose it"
+
+
+def test_certainty_is_seen_through_the_columns_that_may_be_known():
+    ill = np.where(np.arange(N) % 4 == 0, "flu", np.where(np.arange(N) % 8 < 4, "cold", "none"))
+    [notice] = verdict(of(np.arange(N) % 4, ill=ill), TEN).notices
+    assert notice.people == N // 4
+    assert verdict(of(np.arange(N) % 4, reason=NOBODY, ill=ill), TEN).notices[:-1] == ()
+
+
+def test_certainty_of_few_people_is_not_counted_aloud():
+    ill = np.where(np.arange(N) < 5, "flu", np.where(np.arange(N) % 2, "cold", "none"))
+    [notice] = verdict(of(np.where(np.arange(N) < 5, 1, 0), ill=ill), Mondrian(KAnonymity(5))).notices
+    assert notice.people == 5
+    assert "fewer than 10 people" in str(notice)
+    assert notice.data()["people"] is None
+
+
+def test_a_value_in_buckets_is_certain_where_a_bucket_has_no_other():
+    data = of(0)
+    release = Anatomy(2, "ill").sanitize(data, rng=1)
+    assert not any(isinstance(each, CertainValue) for each in gate(release).notices)
+    same = replace(release, buckets=release.buckets.assign(value=np.where(release.buckets.bucket < 10, "flu", "cold")))
+    assert any(isinstance(each, CertainValue) for each in gate(same).notices)
+
+
+def numbers():
+    rng = np.random.default_rng(1)
+    attributes = (
+        Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 99)),
+        Attribute("pay", Role.QUASI_IDENTIFIER, Numbers(0, 9999)),
+        Attribute("ill", Role.SENSITIVE, Categories(("cold", "flu"))),
+    )
+    table = pd.DataFrame(
+        {"age": rng.integers(0, 99, N), "pay": rng.integers(0, 9999, N), "ill": rng.choice(["cold", "flu"], N)}
+    )
+    schema = Schema("numbers", attributes)
+    return Dataset("numbers", table, schema, {name: flat(schema[name]) for name in schema.quasi_identifiers})
+
+
+def test_altered_columns_are_noticed_with_the_linkage_risk_and_its_baseline():
+    loud, quiet = (verdict(numbers(), LaplaceNoise(epsilon)) for epsilon in (0.01, 1000))
+    for found in (loud, quiet):
+        assert found.allowed
+        [notice] = found.notices
+        assert isinstance(notice, FoundInAltered)
+        assert (notice.columns, notice.chance) == (("age", "pay"), 1 / N)
+        assert notice.low <= notice.share <= notice.high
+    assert quiet.notices[0].share > 0.9 > 0.1 > loud.notices[0].share
+    assert "1 in 400" in str(quiet.notices[0])
+    assert "at most" in str(loud.notices[0])
+    unmeasured = gate(LaplaceNoise(1.0).sanitize(numbers(), rng=1)).notices[0]
+    assert unmeasured.share is None
+    assert "was not measured" in str(unmeasured)
+
+
+def test_averages_are_altered_and_what_their_groups_tell_is_certain():
+    found = verdict(numbers(), Microaggregation(5))
+    assert found.allowed
+    assert [type(each) for each in found.notices] == [CertainValue, FoundInAltered], "what is certain is said first"
+
+
+def test_exact_columns_beside_noise_count():
+    data = of(np.arange(N))
+    [reason] = verdict(data, LaplaceNoise(1.0) if data.schema["group"].numeric else Suppress()).reasons
+    assert reason.responsible == ("room",)
+
+
+def test_synthetic_rows_are_noticed_with_how_many_equal_a_persons_own():
+    found = verdict(numbers(), MultipleImputation())
+    assert found.allowed
+    [notice] = found.notices
+    assert isinstance(notice, Reproduced)
+    assert (notice.columns, notice.of) == (("age", "pay"), N)
+    same = MultipleImputation().sanitize(numbers(), rng=1)
+    copied = replace(same, table=same.table.head(N).assign(**{n: numbers().table[n] for n in ("age", "pay")}))
+    assert gate(copied, original=numbers()).notices[0].people > N / 2
+
+
+# ---- with a policy
+
+
+def test_a_policy_s_floor_rules_and_not_the_claims():
+    data = of(ROOMS)
+    assert verdict(data, TEN, rule=Rule("Ours", 5)).allowed
+    [reason] = verdict(data, Mondrian(KAnonymity(5)), rule=Rule("Ours", 6)).reasons
+    assert (reason.least, reason.policy) == (6, "Ours")
+    assert "the policy 'Ours' asks for 6" in str(reason)
+
+
+def test_a_policy_s_cap_on_certainty_rules():
+    ill = np.where(np.arange(N) < N / 2, "flu", np.where(np.arange(N) % 2, "cold", "flu"))
+    data = of(0, ill=ill)
+    for at_most, allowed in ((0.0, False), (0.49, False), (0.5, True), (None, True)):
+        found = verdict(data, TEN, rule=Rule("Ours", 5, at_most))
+        assert found.allowed == allowed
+        assert isinstance((found.notices if allowed else found.reasons)[0], CertainValue)
+
+
+# ---- the override
+
+
+def test_an_override_is_a_reason_and_is_recorded_only_where_something_is_refused():
+    refused = verdict(of(ROOMS), TEN, allow=WHY)
+    assert (refused.allowed, refused.may_leave, refused.override) == (False, True, WHY)
+    assert any(WHY in sentence for sentence in refused.sentences)
+    assert refused.data()["override"] == WHY
+    assert verdict(of(np.arange(N) % 4), TEN, allow=WHY).override == ""
+    with pytest.raises(ValueError, match="`allow` must be a reason"):
+        verdict(of(ROOMS), TEN, allow=" ")
+    with pytest.raises(TypeError, match="allow must be a str"):
+        verdict(of(ROOMS), TEN, allow=1)
+
+
+# ---- every door
+
+
+def described(folder, *columns, reason=""):
+    """A described table of 400 people in `folder`, with some neutral columns."""
+    every, rng = np.arange(N), np.random.default_rng(2)
+    neutral = {
+        "visit": [f"v{number % 20}" for number in every],
+        "note": [f"note {number}" for number in every],
+        "year": ["y0"] * N,
+    }
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, N),
+            "town": rng.choice(["Aford", "Bton"], N),
+            "ill": rng.choice(["cold", "flu", "none"], N),
+            **{name: neutral[name] for name in columns},
+        }
+    )
+    known = f'cannot_be_known = "{reason}"\n' * bool(reason)
+    folder.mkdir(parents=True)
+    table.to_csv(folder / "people.csv", index=False)
+    words = {name: json.dumps(sorted({*table[name]})) for name in ("town", "ill", *columns)}
+    roles = {"town": "quasi-identifier", "ill": "sensitive"}
+    text = [
+        '[dataset]\nname = "people"\ntitle = ""\ndescription = ""\nsource = ""\nlicence = ""\ncitation = ""',
+        '[[files]]\npath = "people.csv"',
+        '[columns.age]\nrole = "quasi-identifier"\ndomain = { low = 0, high = 99 }',
+        *(
+            f'[columns.{name}]\nrole = "{roles.get(name, "neutral")}"\ndomain = {words[name]}\n'
+            + known * (name in columns)
+            for name in words
+        ),
+    ]
+    (folder / "people.toml").write_text("\n".join(text), encoding="utf-8")
+    return folder / "people.toml"
+
+
+CASES = {
+    "classes alone": ((), "", True),
+    "a column that tells nobody apart": (("year",), "", True),
+    "a column that leaves few": (("visit",), "", False),
+    "it cannot be known": (("visit",), NOBODY, True),
+    "a text of one's own": (("note",), "", False),
+    "that cannot be known": (("note",), NOBODY, True),
+}
+
+
+def of_files(path, folder):
+    try:
+        return from_files.sanitize(path, "k=10", folder / "files.csv").verdict
+    except Refused as error:
+        assert not [*folder.glob("files.csv*")], "nothing is written"
+        return error.verdict
+
+
+def of_parts(path, folder):
+    try:
+        return from_files.sanitize(path, "k=10", folder / "parts.csv", algorithm="KMember").verdict
+    except Refused as error:
+        assert not [*folder.glob("parts.csv*")], "nothing is written"
+        return error.verdict
+
+
+def of_frames(path, folder):
+    frame = pl.scan_csv(path.with_name("people.csv"), infer_schema=False)
+    try:
+        return from_frames.sanitize(frame, "k=10", dataset=path).verdict
+    except Refused as error:
+        return error.verdict
+
+
+def of_explorer(path, folder):
+    data, setting = load(path), Setting("Mondrian", k=10)
+    found = terms(data, setting, sanitizer(setting, data).sanitize(of_roles(data, setting), rng=1))
+    if found.refused:
+        with pytest.raises(Refused) as error:
+            save(data, setting, folder / "saved")
+        assert found.refused == error.value.verdict.refusal
+        assert not [*folder.glob("saved/*")], "nothing is written"
+    else:
+        assert json.loads(save(data, setting, folder / "saved")[1].read_text())["gate"] == found.verdict.data()
+    return found.verdict
+
+
+def of_check(path, folder):
+    """Of the file that is written by an override: what is read back from it."""
+    out = folder / "read.csv"
+    made = from_files.sanitize(path, "k=10", out, allow=WHY)
+    return judged(Unknown.of(out), load(path).schema, made.provenance, Memory.of("2GB"))
+
+
+DOORS = [of_files, of_parts, of_frames, of_explorer, of_check]
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
+@pytest.mark.parametrize("case", CASES)
+def test_every_door_gives_the_same_verdict(tmp_path, case, door):
+    columns, reason, allowed = CASES[case]
+    path = described(tmp_path / "people", *columns, reason=reason)
+    data = load(path)
+    by = Mondrian(KAnonymity(10))
+    expected = gate(by.sanitize(data, rng=1), original=data)
+    assert expected.allowed is allowed
+    found = door(path, tmp_path)
+    assert found.allowed is allowed
+    if door is not of_parts:  # that clusters otherwise
+        assert [each.data() for each in found.reasons] == [each.data() for each in expected.reasons]
+        assert [each.data() for each in found.notices] == [each.data() for each in expected.notices]
+    assert [each.responsible for each in found.reasons] == ([] if allowed else [columns])
+
+
+def test_an_override_stands_in_output_provenance_and_what_check_says(tmp_path, capsys):
+    path, out = described(tmp_path / "people", "visit"), tmp_path / "out.csv"
+    given = ["sanitize", str(path), "--model", "k=10", "--out", str(out)]
+    assert cli.main(given) == 2
+    assert "visit singles them out" in capsys.readouterr().err
+    assert not [*tmp_path.glob("out.csv*")]
+    assert cli.main([*given, "--allow", ""]) == 2
+    assert "`allow` must be a reason" in capsys.readouterr().err
+    assert cli.main([*given, "--allow", WHY]) == 0
+    assert f"Its owner overrides this refusal: {WHY}" in capsys.readouterr().out
+    facts = out.with_name("out.csv.provenance.json")
+    stated = json.loads(facts.read_text(encoding="utf-8"))["gate"]
+    assert (stated["allowed"], stated["override"]) == (False, WHY)
+    assert stated["reasons"][0]["responsible"] == ["visit"]
+    check = ["check", str(out), "--dataset", str(path)]
+    assert cli.main(check) == 0
+    said = capsys.readouterr().out
+    assert "visit singles them out" in said
+    assert f"Its owner overrides this refusal: {WHY}" in said
+    facts.write_text(facts.read_text(encoding="utf-8").replace(WHY, ""), encoding="utf-8")
+    assert cli.main(check) == 1, "nobody overrides it"
+
+
+def test_an_override_stands_in_frames_and_in_what_the_explorer_saves(tmp_path):
+    path = described(tmp_path / "people", "note")
+    frame = pl.scan_csv(path.with_name("people.csv"), infer_schema=False)
+    made = privnb.sanitize(frame, "k=10", dataset=path, allow=WHY)
+    assert made.provenance["gate"]["override"] == WHY
+    assert any(WHY in note for note in made.notes)
+    _, facts = save(load(path), Setting("Mondrian", k=10), tmp_path / "saved", allow=WHY)
+    saved = json.loads(facts.read_text(encoding="utf-8"))
+    assert saved["gate"]["override"] == WHY
+    assert any(WHY in said for said in saved["said"])
+
+
+def test_adult_s_study_of_a_paper_is_allowed_with_the_paper_s_reasons_and_refused_without(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = from_files.sanitize("adult", "k=10", "out.csv", study="occupation")
+    assert made.verdict.allowed
+    stated = next(each for each in made.verdict.notices if isinstance(each, StatedUnknowable))
+    assert {*stated.reasons} == {
+        (name, "as the paper assumes") for name in load("adult", "occupation", records=50).schema.unknowable
+    }
+    data = load("adult", "occupation")
+    bare = replace(
+        data,
+        table=data.cells,
+        schema=Schema("adult", tuple(replace(each, cannot_be_known="") for each in data.schema.attributes)),
+    )
+    setting = Setting("Mondrian", k=10)
+    for which, allowed in ((data, True), (bare, False)):
+        found = terms(which, setting, sanitizer(setting, which).sanitize(of_roles(which, setting), rng=1)).verdict
+        assert found.allowed is allowed
+    assert found.reasons[0].people > 1257
+    assert not Path("refused.csv").exists()
