@@ -210,21 +210,27 @@ def _typed(values, notation):
     repeated = values.nearly_unique and len(odd) <= WORDS and 2 * records < values.records
     if best.sum() < FIRST or not len(odd) or (records > RARELY * values.records and not repeated):
         return values, ()
-    if notation.are_numbers(values.texts[best]).all():
-        coded = (odd.str.contains(r"\d") & ~odd.str.match("[<>≤≥#]")).any()
-        whole = not notation.fractions(values.texts).any()
-        if (whole and coded) or (not values.nearly_unique and _order(values)):  # the latter: 18, 19, 90+
-            return values, ()
+    if notation.are_numbers(values.texts[best]).all() and _are_codes(values, odd, notation):
+        return values, ()
     left = replace(values, texts=values.texts[best], counts=values.counts[best], missing=values.missing + records)
     return left, tuple(odd)
 
 
+def _are_codes(values, odd, notation):
+    """Whether the odd texts among numbers show that these are codes (012, 12b among whole numbers) or have an order
+    (18, 19, 90+).
+    """
+    if odd.str.fullmatch(r"0\d+").any():
+        return True
+    lettered = odd.str.contains(r"\d") & ~odd.str.match("[<>≤≥#]")
+    if lettered.any() and not notation.fractions(values.texts).any():
+        return True
+    return not values.nearly_unique and _order(values) is not None
+
+
 def _of_numbers(values, notation):
-    """Which texts are numbers, a boolean array (texts,), where most of the first ones are and none begins with 0."""
-    if (
-        notation.are_numbers(values.texts[: 5 * FIRST]).mean() > MOSTLY
-        and not values.texts.str.fullmatch(r"0\d+").any()
-    ):
+    """Which texts are numbers, a boolean array (texts,), where most of the first ones are."""
+    if notation.are_numbers(values.texts[: 5 * FIRST]).mean() > MOSTLY:
         yield notation.are_numbers(values.texts).to_numpy(dtype=bool)
 
 

@@ -56,11 +56,15 @@ class Notation(NamedTuple):
         return texts if self.decimal == "." else texts.str.replace(self.decimal, ".", regex=False)
 
     def without_tail(self, texts):
-        """Texts, a Series or Index, of which whole numbers have no decimals: `1067.0` is `1067`.
+        """Texts, a Series, of which whole numbers have no decimals: `1067.0` is `1067`.
 
         pandas and R write the whole numbers of a column in this way if one of its cells is empty.
         """
-        return texts.str.replace(rf"^(-?(?:0|[1-9]\d*)){re.escape(self.decimal)}0+$", r"\1", regex=True)
+        ends = texts.str.endswith("0") & texts.str.contains(self.decimal, regex=False)  # of few a pattern is looked for
+        if not ends.any():
+            return texts
+        tail = rf"^(-?(?:0|[1-9]\d*)){re.escape(self.decimal)}0+$"
+        return texts.where(~ends, texts[ends].str.replace(tail, r"\1", regex=True))
 
     def are_numbers(self, texts):
         """Which texts, a Series, are numbers that are written so: a boolean Series."""
