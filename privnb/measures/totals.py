@@ -99,7 +99,7 @@ def read_totals(path):
         elif kind and kind not in KINDS:
             fault = f"kind is {kind!r}. Write one of {', '.join(KINDS)}"
         elif (number := _number(value)) is None:
-            fault = f"value is {value!r}. Write a number, with a point before its decimals, or leave the row out"
+            fault = f"value is {value!r}. Write a finite number, with a point before its decimals, or leave the row out"
         if fault:
             raise SchemaError(f"{path}: row {line} is no total: its {fault}.")
         totals.append(Total(name, frozenset(of), number, kind or "sum"))
@@ -142,7 +142,9 @@ def disclosed(totals):
     """
     check(totals)
     sums = [total for total in totals if total.kind == "sum"]
-    found = {each.name: each for each in [*_extremes(totals, "max"), *_extremes(totals, "min"), *_solved(sums)]}
+    followed = [*_extremes(totals, "max"), *_extremes(totals, "min"), *_solved(sums)]
+    _refuse_contradictions(totals, followed)
+    found = {each.name: each for each in followed}
     return [found[name] for name in sorted(found)]
 
 
@@ -157,6 +159,51 @@ def check(totals):
             raise ValueError(f"the total '{total.name}' must be of a frozenset of names, got {expect.found(total.of)}.")
         expect.number(f"the value of the total '{total.name}'", total.value)
         expect.one_of(f"the kind of the total '{total.name}'", total.kind, KINDS)
+
+
+def _refuse_contradictions(totals, followed):
+    """Raise ValueError where totals of different kinds contradict each other: not every such contradiction is found."""
+    bounds = {}  # by kind: the tightest total of each name
+    for kind, tightest in (("max", min), ("min", max)):
+        mine = [total for total in totals if total.kind == kind]
+        names = {name for total in mine for name in total.of}
+        bounds[kind] = {
+            name: tightest((t for t in mine if name in t.of), key=lambda total: total.value) for name in names
+        }
+    for name in sorted({*bounds["max"]} & {*bounds["min"]}):
+        most, least = bounds["max"][name], bounds["min"][name]
+        if least.value > most.value:
+            _contradict(
+                {most.name, least.name}, f"'{name}' has at most {_shown(most.value)} and at least {_shown(least.value)}"
+            )
+    values = {}
+    for each in followed:
+        first = values.setdefault(each.name, each)
+        if first.value != each.value:
+            _contradict(
+                {*first.proof, *each.proof}, f"'{each.name}' has both {_shown(first.value)} and {_shown(each.value)}"
+            )
+        for kind, sign, says in (("max", 1, "at most"), ("min", -1, "at least")):
+            bound = bounds[kind].get(each.name)
+            if bound is not None and sign * each.value > sign * bound.value:
+                _contradict(
+                    {*each.proof, bound.name},
+                    f"'{each.name}' has {_shown(each.value)} and {says} {_shown(bound.value)}",
+                )
+    for total in (each for each in totals if each.kind == "sum"):
+        for kind, sign, says in (("max", 1, "at most"), ("min", -1, "at least")):
+            if total.of <= {*bounds[kind]}:
+                own = [bounds[kind][name] for name in total.of]
+                reached = sum(Fraction(bound.value) for bound in own)
+                if sign * total.value > sign * reached:
+                    _contradict(
+                        {total.name, *(bound.name for bound in own)},
+                        f"what '{total.name}' covers has {says} {_shown(reached)} together",
+                    )
+
+
+def _contradict(names, why):
+    raise ValueError(f"the totals {', '.join(sorted(names))} contradict each other: {why}. Correct one.")
 
 
 def _solved(sums):

@@ -101,6 +101,17 @@ def test_a_denial_leaks_unless_it_can_be_simulated():
         ([Total("x", frozenset("ab"), 3), Total("y", frozenset("ab"), 4)], "x, y contradict each other: .* by 1"),
         ([*totals("12", "34"), Total("all", frozenset("1234"), 16)], "12, 34, all contradict"),
         ([Total("x", frozenset("ab"), 3, "max"), Total("y", frozenset("a"), 4, "max")], "x, y contradict"),
+        (
+            [Total("x", frozenset("ab"), 3, "max"), Total("y", frozenset("bc"), 4, "min")],
+            "x, y contradict .* at most 3",
+        ),
+        ([Total("x", frozenset("a"), 3), Total("y", frozenset("a"), 4, "max")], "x, y contradict .* both 4 and 3"),
+        ([Total("x", frozenset("a"), 3), Total("y", frozenset("ab"), 2, "max")], "x, y contradict .* 3 and at most 2"),
+        ([Total("x", frozenset("a"), 1), Total("y", frozenset("ab"), 2, "min")], "x, y contradict .* 1 and at least 2"),
+        ([Total("x", frozenset("ab"), 9), Total("y", frozenset("abc"), 4, "max")], "x, y contradict .* at most 8"),
+        ([Total("x", frozenset("ab"), 7), Total("y", frozenset("abc"), 4, "min")], "x, y contradict .* at least 8"),
+        ([Total("x", frozenset("a"), float("inf"))], "finite number, got inf"),
+        ([Total("x", frozenset("a"), float("-inf"), "max")], "finite number, got -inf"),
         ([*totals("12"), *totals("12")], "different names"),
         ([Total("x", frozenset(), 3)], "frozenset of names"),
         ([Total("x", frozenset("a"), "3")], "finite number"),
@@ -110,6 +121,15 @@ def test_a_denial_leaks_unless_it_can_be_simulated():
 def test_totals_that_cannot_be(wrong, says):
     with pytest.raises((ValueError, TypeError), match=says):
         disclosed(wrong)
+
+
+def test_totals_of_several_kinds_that_fit_are_no_contradiction():
+    """The values are a = 1, b = 3 and c = 4."""
+    fit = [
+        Total("all", frozenset("abc"), 8), Total("ab", frozenset("ab"), 4), Total("most", frozenset("ab"), 3, "max"),
+        Total("least", frozenset("bc"), 3, "min"), Total("largest", frozenset("abc"), 4, "max"),
+    ]  # fmt: skip
+    assert {each.name: each.value for each in disclosed(fit)} == {"c": 4}
 
 
 HEAD = "total,covers,value\n"
@@ -136,6 +156,9 @@ def test_the_command(tmp_path, capsys):
         (HEAD + "x,a;a,3\n", "once"),
         (HEAD + "x,a;b,many\n", "many"),
         (HEAD + "x,a;b,nan\n", "nan"),
+        (HEAD + "x,a;b,inf\n", "Write a finite number"),
+        (HEAD + "x,a;b,-Infinity\n", "Write a finite number"),
+        (HEAD + "x,a;b,1e999999999\n", "Write a finite number"),
         (HEAD + "x,a;b,3\nx,a;c,4\n", "'x' more than once"),
         (HEAD + "x,a;b,3\ny,a;b,4\n", "contradict"),
         ("total,covers,value,kind\nx,a;b,3,mean\n", "mean"),
