@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 from privnb.microdata.names import meant, names_in
-from privnb.microdata.processes import runs_as
+from privnb.microdata.processes import memory_limit, runs_as, wants_memory
 
 # Our reporting first, which spares JupyterLab the library that takes longer to load than all others together.
 LAB = "import privnb.reporting; from jupyterlab.labapp import main; main()"
@@ -61,26 +61,46 @@ def main(arguments=None):
             status = args.run(args) or 0
             sys.stdout.flush()
             return status
-    except BrokenPipeError:  # whoever reads has seen enough, such as `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
-    except (ValueError, OSError) as error:
-        from privnb.reporting.notebooks import is_ours
-
-        named = isinstance(error, OSError) and error.filename is not None  # a file that cannot be read or written
-        if not named and not is_ours(error):
+    except Exception as error:
+        status = _refused(error)
+        if status is None:
             raise
-        print(f"privnb: {error.filename}: {error.strerror}." if named else f"privnb: {error}", file=sys.stderr)
-        return 2
+        return status
     except KeyboardInterrupt as stop:
         with contextlib.suppress(OSError):  # a terminal that is gone
             print("privnb: stopped.", file=sys.stderr)
         return 128 + (stop.args[0] if stop.args else signal.SIGINT)
 
 
+def _refused(error):
+    """Say in one sentence what was refused; return the exit status, or None for a fault of the package."""
+    if isinstance(error, BrokenPipeError):  # the reader has seen enough, such as `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    if wants_memory(error):
+        print(
+            f"privnb: there is not enough memory{memory_limit()}. Allow this process more, lower --memory where the "
+            "command has it, or give fewer records or columns.",
+            file=sys.stderr,
+        )
+        return 2
+    if isinstance(error, OSError) and error.filename is not None:  # a file that cannot be read or written
+        print(f"privnb: {error.filename}: {error.strerror}.", file=sys.stderr)
+        return 2
+    if isinstance(error, ValueError | OSError):
+        from privnb.reporting.notebooks import is_ours
+
+        if is_ours(error):
+            print(f"privnb: {error}", file=sys.stderr)
+            return 2
+    return None
+
+
 @contextlib.contextmanager
 def _stoppable():
-    """SIGTERM and SIGHUP end what runs inside as Ctrl-C does, so that it leaves no process and no half-made file."""
+    """SIGTERM and SIGHUP end what runs inside as Ctrl-C does, so that it leaves no process and no half-made file. What
+    a library makes of an interruption, such as an error of its own, is an interruption still.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -88,13 +108,14 @@ def _stoppable():
     stopped = []
 
     def stop(number, _):
-        for each in mine:  # once is enough: neither signal stops what cleans up
+        for each in mine.keys() - {signal.SIGINT}:  # once is enough: neither signal stops what cleans up
             signal.signal(each, signal.SIG_IGN)
         stopped.append(number)
         raise KeyboardInterrupt(number)
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    mine = {number: handler for number, handler in before.items() if handler is signal.SIG_DFL}  # not under nohup
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+    usual = signal.SIG_DFL, signal.default_int_handler  # not under nohup
+    mine = {number: handler for number, handler in before.items() if handler in usual}
     try:
         for number in mine:
             signal.signal(number, stop)
@@ -102,7 +123,7 @@ def _stoppable():
     except Exception:
         if not stopped:
             raise
-        raise KeyboardInterrupt(*stopped) from None  # a notebook that the same signal ended is no failure of its own
+        raise KeyboardInterrupt(stopped[0]) from None  # a notebook that the same signal ended did not fail by itself
     finally:
         for number, handler in mine.items():
             signal.signal(number, handler)
@@ -459,6 +480,12 @@ class _Parser(argparse.ArgumentParser):
 
     more = staticmethod(str)  # what follows its help
 
+    def add_argument(self, *names, **how):
+        """An argument with a value is refused if the value is empty, unless it has a `type` of its own."""
+        if how.get("action", "store") in ("store", "append", "extend"):
+            how = {"type": _filled} | how
+        return super().add_argument(*names, **how)
+
     def format_help(self):
         return super().format_help() + self.more()
 
@@ -466,6 +493,20 @@ class _Parser(argparse.ArgumentParser):
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         near = meant([wrong[1]], re.findall(r"[\w-]+", wrong[2])) if wrong else ""
         self.exit(2, f"{self.prog}: {message}.{near} `{self.prog} --help` says more.\n")
+
+
+def _filled(text):
+    """The text of an argument. Raises ArgumentTypeError for an empty one."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must not be empty; give a value, or leave it out")
+    return text
+
+
+def _name_list(text):
+    """The text of an argument that lists names. Raises ArgumentTypeError for one that lists none."""
+    if not names_in(_filled(text)):
+        raise argparse.ArgumentTypeError(f"must list at least one name, got {text!r}")
+    return text
 
 
 def _parser():
@@ -481,6 +522,7 @@ def _parser():
         nargs="+",
         action="extend",
         metavar="NAME",
+        type=_name_list,
         help="only these; the beginning of a name will do, such as 04",
     )
     _add_parameters(command)
@@ -572,6 +614,7 @@ def _parser():
     command.add_argument(
         "--quasi-identifiers",
         metavar="A,B",
+        type=_name_list,
         help="what an adversary may know (all other columns); quote a name that has a comma",
     )
     command.add_argument("--sensitive", metavar="C", help="what nobody should learn")
@@ -604,7 +647,9 @@ def _policies():
 
 
 def _add_roles(command):
-    command.add_argument("--sensitive", metavar="A,B", help='what nobody should learn; "" if there is nothing')
+    command.add_argument(
+        "--sensitive", metavar="A,B", type=str, help='what nobody should learn; "" if there is nothing'
+    )
     command.add_argument(
         "--roles", metavar="'A: ROLE, B: ROLE'",
         help="identifier, person (the key of whose rows these are), weight (for how many people a row stands), "
@@ -635,7 +680,7 @@ def _add_allow(command):
 
 def _add_parameters(command):
     command.add_argument(
-        "-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
+        "-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), type=str,
         help="set a parameter of the notebooks, such as -p K 25",
     )  # fmt: skip
     command.add_argument("--dataset", metavar="NAME", help="folder under data/, or a .toml file")
@@ -690,4 +735,6 @@ def _default(folder, chosen, named):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from privnb import cli  # by its name, which errors of the package are known by
+
+    sys.exit(cli.main())

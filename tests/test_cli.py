@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import browsing
+import duckdb
 import pytest
 from made_up import CLINIC
 
@@ -27,6 +28,7 @@ from privnb.reporting.notebooks import choose, notebooks_folder
 from privnb.reporting.offer import reports_folder
 from privnb.reporting.report import ReportError
 from privnb.sanitizers import Mondrian
+from privnb.studies import profiles
 
 
 @pytest.fixture
@@ -130,6 +132,119 @@ def test_stopping_it_by_hand_is_no_fault(project, monkeypatch, capsys):
     monkeypatch.setattr(report, "build", stopped)
     assert cli.main(["report"]) == 130
     assert capsys.readouterr().err == "privnb: stopped.\n"
+
+
+ENDLESS = """
+import os, signal, sys, threading
+from privnb import cli
+from privnb.microdata import engine
+
+def count(args):
+    with engine.opened() as connection:
+        threading.Timer(1, os.kill, (os.getpid(), signal.{})).start()
+        connection.sql("select sum(sqrt(a.range * b.range)) from range(10000000) a, range(100000) b").fetchall()
+
+cli.audit = count
+sys.exit(cli.main(["audit", "x"]))
+"""
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_stopping_the_engine_is_one_sentence(name, status):
+    ran = subprocess.run([sys.executable, "-c", ENDLESS.format(name)], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (status, "", "privnb: stopped.\n")
+
+
+def options():
+    """Each argument of each command that takes a value: the words before it, and what must be named."""
+    (commands,) = cli._parser()._subparsers._group_actions
+    for name, command in commands.choices.items():
+        needed = [word for each in command._actions if each.required and each.option_strings
+                  for word in (each.option_strings[0], "x")]  # fmt: skip
+        places = [each for each in command._actions if not each.option_strings and each.nargs != "*"]
+        for each in command._actions:
+            if each.option_strings and each.nargs != 0 and each.dest != "help":
+                yield [name, *("x" for _ in places), *needed, each.option_strings[-1]], each.option_strings[-1]
+        for count, _ in enumerate(places):
+            yield [name, *needed, *(["x"] * count)], places[count].metavar
+
+
+MAY_BE_EMPTY = {("new", "--sensitive"), ("describe", "--sensitive"), ("report", "--parameter"), ("app", "--parameter")}
+OPTIONS = [(words, named) for words, named in options() if (words[0], named) not in MAY_BE_EMPTY]
+
+
+@pytest.mark.parametrize("empty", ["", " "])
+@pytest.mark.parametrize(("words", "named"), OPTIONS, ids=str)
+def test_an_empty_argument_is_an_error(words, named, empty, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([*words, empty])
+    assert stopped.value.code == 2
+    said = capsys.readouterr().err
+    assert named in said
+    assert "must not be empty" in said or "invalid int value" in said
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("words", [["check", "x", "--quasi-identifiers", ","], ["report", "--notebook", " , "]])
+def test_a_list_of_no_names_is_an_error(words, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(words)
+    assert "must list at least one name" in capsys.readouterr().err
+
+
+def test_want_of_memory_is_a_sentence(monkeypatch, capsys):
+    def fail(error):
+        def audit(_):
+            raise error
+
+        monkeypatch.setattr(cli, "audit", audit)
+        return cli.main(["audit", "x"])
+
+    wrapped = ValueError("no table")
+    wrapped.__cause__ = MemoryError()
+    for error in (
+        MemoryError(),
+        OSError(12, "Cannot allocate memory"),
+        RuntimeError("can't start new thread"),
+        ImportError("lib.so: failed to map segment from shared object"),
+        duckdb.OutOfMemoryException("Out of Memory Error: could not allocate block"),
+        wrapped,
+    ):
+        assert fail(error) == 2
+        assert capsys.readouterr().err.startswith("privnb: there is not enough memory")
+    with pytest.raises(RuntimeError, match="another"):
+        fail(RuntimeError("another fault"))
+
+
+def test_a_limit_of_memory_is_said(tmp_path):
+    (tmp_path / "people.csv").write_text("age,illness\n" + "31,flu\n" * 40)
+    command = [sys.executable, "-m", "privnb.cli", "sanitize", "people.csv", "--model", "k=2", "--out", "out.csv"]
+    ran = subprocess.run(
+        ["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", *command],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, env=os.environ | {"PYTHONPATH": os.getcwd()},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "not enough memory" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+    assert [each.name for each in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_a_module_run_by_its_name_refuses_in_one_sentence(tmp_path):
+    (tmp_path / "totals.csv").write_text("total,covers,value\na,x;y,10\nb,x;y,12\n")
+    ran = subprocess.run(
+        [sys.executable, "-m", "privnb.cli", "audit", str(tmp_path / "totals.csv")], capture_output=True, text=True
+    )
+    assert ran.returncode == 2
+    assert "the totals a, b contradict each other" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_a_number_of_repeats_that_would_never_end_is_refused(capsys):
+    assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--seeds", "99999999999"]) == 2
+    assert capsys.readouterr().err == "privnb: seeds must be a whole number from 0 to 1,000, got 99999999999.\n"
+    with pytest.raises(ValueError, match=r"SEEDS must be a whole number from 0 to 1,000, got 99999999999\."):
+        profiles.repeated(99999999999, 1)
 
 
 def test_a_fault_keeps_its_traceback(project, monkeypatch):

@@ -2,10 +2,14 @@
 
 import contextlib
 import re
+import signal
+import socket
+import threading
 
 from privnb.microdata.schema import SchemaError
 
 NUMBER = "number of a combination"  # a column of our own, which no table has
+STOPS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
 # What a blank cell is made of, as `reading` knows it: of SQL's own, spaces alone.
 BLANK = "".join(filter(str.isspace, map(chr, range(0x3001))))
 
@@ -16,7 +20,7 @@ def opened(**settings):
     import duckdb
 
     alone = dict.fromkeys(("autoinstall_known_extensions", "autoload_known_extensions"), "false")
-    with duckdb.connect(config=alone | settings) as connection:
+    with duckdb.connect(config=alone | settings) as connection, _interruptible(connection):
         yield connection
 
 
@@ -36,6 +40,35 @@ def reported(paths):
         if "state machine" in said:
             said = "a line break in a cell has no quotation marks around it, or rows end in different line breaks"
         raise SchemaError(f"{names} cannot be read: {said}. Save the table again as CSV.") from error
+
+
+@contextlib.contextmanager
+def _interruptible(connection):
+    """Interrupt what the engine does when a signal stops this process. By itself the engine looks for signals in the
+    main thread alone, and not while that one waits for another.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    watcher = threading.Thread(target=_interrupt, args=(reader, connection), daemon=True)
+    try:
+        watcher.start()
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        writer.close()
+        if watcher.ident is not None:
+            watcher.join()
+        reader.close()
+
+
+def _interrupt(signals, connection):
+    while number := signals.recv(1):
+        if number[0] in STOPS:
+            connection.interrupt()
 
 
 def queried(query, after=None, **given):

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 LONGEST = 60  # letters of a value that an error repeats
+REPEATS = 1000  # of what is drawn: more tell nothing new, and take days
 
 
 def found(value):
@@ -101,6 +102,13 @@ def whole(name, value, least, why=""):
     if not (is_whole(value) and value >= least):
         reason = f" ({why})" if why else ""
         raise ValueError(f"{name} must be a whole number of at least {least}{reason}, got {found(value)}.")
+    return value
+
+
+def repeats(name, value):
+    """Raise ValueError unless `value` is a number of repeats: a whole number from 0 to `REPEATS`."""
+    if not (is_whole(value) and 0 <= value <= REPEATS):
+        raise ValueError(f"{name} must be a whole number from 0 to {REPEATS:,}, got {found(value)}.")
     return value
 
 
@@ -216,7 +224,7 @@ def array(name, value, dimensions):
 WORDS = {
     "rng": randomness,
     "seed": lambda name, value: whole(name, value, 0),
-    "seeds": lambda name, value: whole(name, value, 0),
+    "seeds": repeats,
     "folds": lambda name, value: whole(name, value, 2),
     "share": share,
     "support": share,

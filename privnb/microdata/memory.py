@@ -10,7 +10,7 @@ from privnb.microdata.schema import SchemaError
 
 BASE, COMBINATION = 350, 0.0008  # megabytes: the process itself, and what one combination takes in it at most
 THREAD = 600  # megabytes in which one thread of the engine counts a million combinations
-LEAST, UNITS = 500, {"MB": 1, "GB": 1000}
+LEAST, MOST, UNITS = 500, 1e9, {"MB": 1, "GB": 1000}  # the engine takes no size beyond 2^64 bytes
 
 
 class Memory(NamedTuple):
@@ -23,12 +23,15 @@ class Memory(NamedTuple):
     def of(cls, said):
         """What a person says, such as "800MB" or "2GB".
 
-        Raises ValueError for what is no size, or too little for any table.
+        Raises ValueError for what is not a size, for too little for any table and for more than any machine has.
         """
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(MB|GB)\s*", str(said), re.IGNORECASE)
         size = float(found[1]) * UNITS[found[2].upper()] if found else 0
-        if size < LEAST:
-            raise ValueError(f"memory must be a size such as 2GB, at least {LEAST}MB, got {expect.found(said)}.")
+        if not LEAST <= size <= MOST:
+            raise ValueError(
+                f"memory must be a size such as 2GB, at least {LEAST}MB and at most {MOST / 1000:,.0f}GB, "
+                f"got {expect.found(said)}."
+            )
         return cls(said, size)
 
     def engine(self, folder):

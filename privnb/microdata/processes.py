@@ -1,6 +1,7 @@
 """What the environment says in each process that computes, be it a kernel or a worker, and how people start one."""
 
 import contextlib
+import errno
 import multiprocessing.util
 import os
 import shutil
@@ -12,6 +13,33 @@ from pathlib import Path
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 SHARED = "PRIVNB_SHARED"  # names the file that says how many notebooks of a report run now; set for their kernels
 ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
+
+
+def wants_memory(error: BaseException) -> bool:
+    """Return whether the system refused memory to this process, or a thread, which takes memory."""
+    while error is not None:
+        said = str(error)
+        if (
+            isinstance(error, MemoryError)
+            or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+            or (isinstance(error, RuntimeError) and "can't start new thread" in said)
+            or (isinstance(error, ImportError) and ("failed to map segment" in said or "allocate memory" in said))
+            or type(error).__name__ == "OutOfMemoryException"  # the engine's
+        ):
+            return True
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return False
+
+
+def memory_limit() -> str:
+    """Return how much memory the system lets this process address, as the end of a sentence; empty for no limit."""
+    with contextlib.suppress(ImportError):  # Windows has none
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if most != resource.RLIM_INFINITY:
+            return f": the system limits this process to {most / 1e6:,.0f} MB of addresses (`ulimit -v`)"
+    return ""
 
 
 def usable_cores():

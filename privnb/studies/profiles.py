@@ -130,9 +130,8 @@ def check_miners(parameter, names, *columns):
 
 
 def repeated(seeds, profile):
-    """The seeds to run: 1 to `seeds`, or to the profile's number where that is 0. Raises ValueError below 0."""
-    if seeds < 0:
-        raise ValueError(f"SEEDS is a number of repeats, or 0 for the profile's; got {seeds!r}.")
+    """The seeds to run: 1 to `seeds`, or to the profile's number where that is 0. Raises ValueError for any other."""
+    expect.repeats("SEEDS", seeds)
     return range(1, (seeds or profile) + 1)
 
 
