@@ -230,7 +230,7 @@ def provenance(path):
         )
     try:
         done = json.loads(beside.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CardError(f"{beside} is no provenance: it is no JSON ({error}). Make the release anew.") from None
     lacking = {"sanitizer", "parameters", "claims", "promise", "columns", "rows", "use"} - {*done}
     if lacking:

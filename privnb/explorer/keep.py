@@ -13,9 +13,10 @@ from pathlib import Path
 
 from privnb import privacy_models, sanitizers
 from privnb.evaluation.predictions import stream
-from privnb.explorer.setting import LETTERS, Setting, checked, sanitizer
+from privnb.explorer.setting import LETTERS, Setting, check_bounds, checked, sanitizer
 from privnb.microdata import expect, withholding
 from privnb.microdata.processes import runs_as
+from privnb.sanitizers import catalogue
 
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
 STATE = "PRIVNB_BOARD"  # names the file in which a page keeps where its board stands
@@ -75,7 +76,7 @@ class Pins:
             text = ""
         try:
             return [_setting(entry) for entry in json.loads(text)["settings"]]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"{self.path.name} cannot be read as pinned settings ({type(error).__name__}: {error}). It was left as "
                 f"it is: correct it, or move it out of {self.path.parent} to begin anew."
@@ -102,7 +103,7 @@ class Stand:
         try:
             held = json.loads(self.path.read_text(encoding="utf-8"))
             return _setting(held["setting"]), dict(held["axes"]), str(held["policy"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
 
     def write(self, setting, axes, policy):
@@ -131,7 +132,11 @@ def _setting(entry):
         # Python reads NaN, Infinity and 1e999 from a file, though it writes none here.
         if type(value) not in kinds or (isinstance(value, float) and not math.isfinite(value)):
             raise TypeError(f"{name} cannot be {value!r}")
-    return Setting(**entry)
+    setting = Setting(**entry)
+    check_bounds(setting)
+    if setting.sanitizer not in catalogue.kinds():
+        raise ValueError(f"there is no sanitizer {expect.found(setting.sanitizer)}")
+    return setting
 
 
 def code(dataset, setting, source=""):

@@ -111,7 +111,7 @@ class YourTable:
             if held.pop("text") == self.table.text:
                 chosen = {name: Role(held["chosen"][name]) for name in self.roles.chosen}
                 self.roles = replace(self.roles, **held | {"chosen": chosen})
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             pass  # choices that begin anew do no harm
 
     def _hold(self):

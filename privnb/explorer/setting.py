@@ -207,6 +207,17 @@ def attacked(setting, dataset):
     return first_number(chosen)
 
 
+def check_bounds(setting: Setting) -> None:
+    """Raise ValueError for a bound, an epsilon or a seed that means nothing, whatever the dataset."""
+    for letter, model in MODELS.items():
+        bound = getattr(setting, letter)
+        if letter == "k" or not (expect.is_number(bound) and bound == 0):
+            model(bound, *["any"] * (letter != "k"))  # which refuses a bound that means nothing
+    check_epsilon(setting.epsilon)
+    if isinstance(setting.seed, bool) or not isinstance(setting.seed, Integral) or setting.seed < 0:
+        raise ValueError(f"SEED is a whole number from 0, got {setting.seed!r}.")
+
+
 def checked(setting, dataset):
     """The setting with the names of its attributes filled in, whole numbers as such.
 
@@ -232,13 +243,7 @@ def checked(setting, dataset):
         expect.kind(field, getattr(setting, field), str)
     for control in ("sanitizer", "miner", "scenario"):
         _among(control, [getattr(setting, control)], offered[control])
-    for letter, model in MODELS.items():
-        bound = getattr(setting, letter)
-        if letter == "k" or not (expect.is_number(bound) and bound == 0):
-            model(bound, *["any"] * (letter != "k"))  # which refuses a bound that means nothing
-    check_epsilon(setting.epsilon)
-    if isinstance(setting.seed, bool) or not isinstance(setting.seed, Integral) or setting.seed < 0:
-        raise ValueError(f"SEED is a whole number from 0, got {setting.seed!r}.")
+    check_bounds(setting)
     named = names_in(setting.quasi_identifiers)
     _among("quasi_identifiers", named, offered["quasi_identifiers"])
     left = [name for name in schema.sensitive if name not in named]

@@ -33,7 +33,7 @@ def opened(suffix, text):
     if suffix in (".ipynb", ".json"):
         try:
             document = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return _content("text", text)
         walk = _notebook if suffix == ".ipynb" and isinstance(document, dict) else partial(_json, "data")
         return walk(document)

@@ -122,11 +122,15 @@ DAMAGED = [
     b"", b"{", b'{"settings": [', b"[]", b'{"pins": []}', b'{"settings": [1]}', b'{"settings": [{"k": "ten"}]}',
     b'{"settings": [{"k": true}]}', b'{"settings": [{"epsilon": "1"}]}', b'{"settings": [{"unheard": 1}]}', b"\xff\xfe",
     b'{"settings": [{"k": 2.5}]}', b'{"settings": [{"epsilon": NaN}]}', b'{"settings": [{"t": Infinity}]}',
-    b'{"settings": [{"delta": -Infinity}]}', b'{"settings": [{"l": 1e999}]}',
+    b'{"settings": [{"delta": -Infinity}]}', b'{"settings": [{"l": 1e999}]}', b"[" * 100_000,
+    b'{"settings": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    b'{"settings": [{"k": -5}]}', b'{"settings": [{"k": 1}]}',
+    b'{"settings": [{"l": -2}]}', b'{"settings": [{"t": 3}]}', b'{"settings": [{"epsilon": 0}]}',
+    b'{"settings": [{"seed": -1}]}', b'{"settings": [{"sanitizer": "Nobody"}]}',
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", DAMAGED)
+@pytest.mark.parametrize("text", DAMAGED, ids=lambda text: str(text)[:40])
 def test_a_damaged_file_is_refused_and_left_as_it_is(path, text):
     path.write_bytes(text)
     with pytest.raises(ValueError, match="left as it is: correct it"):
