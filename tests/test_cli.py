@@ -543,7 +543,7 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     assert len(loaded[0]) == 60, "the same records in other roles"
     assert (len(dataset), policy.floor, more["seeds"], more["profile"]) == (60, 5, 2, "quick")
     assert more["records"] == 300, "of the table that is released"
-    assert ended == [((str(CLINIC), "found", dataset, None), {"study": "", "spreadsheet_safe": False})]
+    assert ended == [((str(CLINIC), "found", dataset, None), {"study": "", "spreadsheet_safe": False, "allow": None})]
     assert cli.main(["decide", str(CLINIC), "--policy", "ontario"]) == 2
     assert "'ontario' is no policy of the package" in capsys.readouterr().err
     out = tmp_path / "there.csv"
