@@ -147,6 +147,13 @@ def test_a_cap_that_nothing_keeps():
     assert row(found, "at most").costs == ""
 
 
+def test_points_of_which_some_have_no_floor_are_refused():
+    some = points(CURVE)
+    some["refused"] = some.refused.astype(object).where(some.index > 0, MISSING)
+    with pytest.raises(ValueError, match="these points have no floor"):
+        choices(some)
+
+
 def test_caps_and_releases_that_say_nothing_are_refused():
     with pytest.raises(ValueError, match="finite number, got nan"):
         choices(points(CURVE), privacy_cap=MISSING)

@@ -121,6 +121,14 @@ def test_no_release_below_the_floor_nor_the_original_is_chosen_whatever_the_caps
     assert found.sentences[1].startswith("The nearest is ")
 
 
+def test_of_several_draws_the_smallest_combination_counts_and_none_may_be_unknown():
+    for people, why in (([30.0, 4.0], "its rarest combination"), ([30.0, MISSING], "how many people share its rarest")):
+        drawn = {"identity": [0.01] * 2, "attribute": [0.0] * 2, "cost": [0.1] * 2, "people": people}
+        names = ("Identity", "Suppress")
+        found = decided({name: RELEASES[name] for name in names} | {"LaplaceNoise epsilon=1": drawn})
+        assert dict(found.ruled_out)["Laplace noise, epsilon 1"][0].startswith(why)
+
+
 def test_an_unknown_or_absent_risk_keeps_no_cap():
     policy = RiskPolicy("more", "", "", "", "", caps=(Cap("membership", 1.0),), needs=(Need("cost"),))
     found = decided(policy=policy)

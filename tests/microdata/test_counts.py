@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privnb.microdata.counts import class_value_counts, combinations, distinct_codes, factorized, same, stable_order
+from privnb.microdata.counts import (
+    class_value_counts,
+    combinations,
+    distinct_codes,
+    factorized,
+    most_of_people,
+    once_each,
+    people_among,
+    people_in,
+    same,
+    stable_order,
+)
 
 COLUMNS = {
     "number": st.sampled_from([1.0, 2.5, -3.0, np.nan]),
@@ -133,3 +144,25 @@ def test_rows_are_grouped_alike_by_hashing_and_by_sorting(different):
     assert (numbers[first] == expected).all()
     assert (first == places).all()
     assert (index == inverse).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 5)), min_size=1, max_size=30))
+def test_people_are_counted_once_however_many_rows_they_have(rows):
+    people, groups, values = map(np.array, zip(*rows, strict=True))
+    in_group = {group: {person for person, other, _ in rows if other == group} for group in range(3)}
+    assert people_in(groups, people, number=3).tolist() == [len(in_group[group]) for group in range(3)]
+    assert people_among(groups == 0, people) == len(in_group[0])
+    assert most_of_people(values, people).tolist() == [
+        max(value for person, _, value in rows if person == each) for each in sorted({*people.tolist()})
+    ]
+    once = once_each(people, groups, values)
+    kept = list(zip(people[once].tolist(), groups[once].tolist(), values[once].tolist(), strict=True))
+    assert sorted(kept) == sorted({*rows})
+
+
+def test_rows_without_people_count_as_often_as_they_stand():
+    groups, times = np.array([0, 1, 1]), np.array([4, 2, 5])
+    assert people_in(groups, times=times).tolist() == [4, 7]
+    assert people_in(groups).tolist() == [1, 2]
+    assert people_among(groups == 1, times=times) == 7
+    assert people_among(groups == 1) == 2

@@ -664,3 +664,20 @@ def test_counts_by_attribute_are_no_record_although_their_numbers_are_ones(tmp_p
             (tmp_path / name).write_text(text)
             assert [leak.what for leak in leaks.records_in(tmp_path, [original], leaks.Names({}))] == expected
             (tmp_path / name).unlink()
+
+
+def test_records_of_one_person_are_one_person():
+    """Twelve records that are alike are nobody's own, unless they are of fewer than ten people."""
+    table = pd.DataFrame({"town": ["Aton"] * 12, "sex": ["F"] * 12, "illness": ["gout"] * 12, "age": [41] * 12})
+    for people, own in ((None, False), (np.arange(12), False), (np.repeat([0, 1, 2, 3], 3), True)):
+        original = leaks.Original(table, ["town", "sex", "age"], people)
+        assert leaks.persons_own(table[:1], [original]).tolist() == [own]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ENCODINGS if "base64" not in kind])
+def test_a_name_is_found_however_it_is_written(kind):
+    names = leaks.Names({"name": ["Zofie Hypothetica"]})
+    assert [*names.found(f"of {ENCODINGS[kind]('Zofie')} Hypothetica, as asked")] == [
+        ("name or identifier", "of the column 'name'")
+    ]
+    assert [*names.found(f"of {ENCODINGS[kind]('Zofia')} Hypothetica, as asked")] == []

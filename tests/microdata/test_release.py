@@ -10,9 +10,10 @@ import pytest
 from privnb.microdata.counts import coded
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat, with_exact_ends
+from privnb.microdata.release import by_content
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import TCloseness
-from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, Mondrian, Suppress
+from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, LocalSuppression, Mondrian, Suppress
 
 SCHEMA = Schema(
     "ward",
@@ -146,3 +147,24 @@ def test_a_claim_that_leaves_people_alone_shows_nobody():
     assert np.bincount(release.classes).min() == 1
     with pytest.raises(ValueError, match="are not shown"):
         release.show()
+
+
+def test_the_table_of_buckets_is_handed_out_in_the_order_of_its_new_numbers():
+    """In its own order it would say which new number an old one has."""
+    published, _ = Bucketize(KMember(3)).sanitize(ward(), rng=1).publish()
+    pd.testing.assert_frame_equal(published.buckets, by_content(published.buckets))
+
+
+def test_rows_that_fewer_people_share_are_not_shown():
+    release = KMember(3).sanitize(ward(), rng=1)
+    assert 3 <= release.people_alike.min() <= release.people_alike.max() < 10
+    assert len(release.show(fewest=3)) == 12
+    assert release.show(fewest=10).empty
+
+
+def test_a_record_is_suppressed_whose_quasi_identifiers_all_are():
+    release = LocalSuppression(3).sanitize(ward(), rng=1)
+    stars = release.table[release.schema.quasi_identifiers] == "*"
+    whole, some = stars.all(axis=1).sum(), stars.any(axis=1).sum()
+    assert (release.suppressed, release.suppressed_people) == (whole, whole)
+    assert whole < some

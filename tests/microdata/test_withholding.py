@@ -247,6 +247,17 @@ def test_no_notebook_starts_without_a_limit(name, limit, monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("people", "few", "tells"),
+    [*((n, False, n > 30 and n < 40) for n in (0, 10, 30, 31, 39, 40)), (1, True, True), (9, True, True)],
+)
+def test_few_people_are_one_to_nine_and_a_count_tells_of_those_whom_it_misses(people, few, tells):
+    assert withholding.few(people) == few
+    assert withholding.tells(people, 40) == tells
+    assert np.isnan(withholding.share(people, 40)[0]) == np.isnan(withholding.counted(people, 40)[0]) == tells
+    assert np.isnan(withholding.found(people, 40)[0]) == np.isnan(withholding.known(people, 40)) == (tells and not few)
+
+
 # --- what follows from what is shown ---
 
 
@@ -290,6 +301,8 @@ def test_a_withheld_count_of_nobody_is_known_to_be_none():
     [
         # Two withheld counts of at most 9 people that add up to 18 are both 9.
         (10, {"all": 18, "a": 9, "b": 9}, [Margin("all", ("a", "b"), rest=False)], {"all", "a", "b"}),
+        # A withheld count of nobody may be known to be one.
+        (10, {"all": 18, "a": 9, "b": 9, "c": 0}, [Margin("all", ("a", "b", "c"), rest=False)], {"all", "a", "b"}),
         # A withheld count of at least 10 people and one of at least 1 that add up to 11 are 10 and 1.
         (10, {"all": 11, "a": 10, "b": 1}, [Margin("all", ("a", "b"), rest=False)], {"all", "b"}),
         # By w2, p1 + p3 = 6, and by w1, p0 + p1 + p2 <= 7: p0 may be at most 1.5, which is no number of people.

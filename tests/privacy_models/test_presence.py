@@ -47,6 +47,11 @@ def test_people_who_fit_a_class():
     assert not KMap(3, population=REGISTER).holds(model.counted(TWO)).all()
 
 
+def test_people_who_are_alike_are_several():
+    twice = pd.concat([REGISTER, REGISTER], ignore_index=True)
+    assert sorted(KMap(2, population=twice).counted(TWO).tolist()) == [[4, 1], [12, 3]]
+
+
 def test_what_is_suppressed_fits_everybody():
     assert achieved(KMap(2, population=REGISTER), release(("*", "*"))) == 12
 

@@ -428,6 +428,10 @@ def test_true_buckets_are_taken(by_hand):
         (lambda rows, b: (rows, with_value(b, "count", 1)), "counts 'illness' otherwise than the records do in 1 of 5"),
         (lambda rows, b: (rows, with_value(b, "value", "gout", None)), "counts 'illness' otherwise than the .* 5 of 5"),
         (lambda rows, b: (rows, with_value(b, "value", "pox")), "counts 'illness' otherwise than the .* in 1 of 5"),
+        (
+            lambda rows, b: (rows, b.assign(count=b["count"] + [1, -1, *[0] * (len(b) - 2)])),
+            "counts 'illness' otherwise than the records do in 1 of 5",
+        ),
         (lambda rows, b: (rows, b.iloc[1:]), "counts 'illness' otherwise than the records do in 1 of 5"),
         (lambda rows, b: (rows.assign(bucket=rows["bucket"].iloc[::-1].to_numpy()), b), "counts 'illness' otherwise"),
         (lambda rows, b: (rows, with_value(b, "bucket", 9, None)), "has buckets that no record is in"),

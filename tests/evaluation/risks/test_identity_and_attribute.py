@@ -13,7 +13,7 @@ from privnb.evaluation import evaluate
 from privnb.evaluation.cases import Case
 from privnb.evaluation.disclosures import Disclosure
 from privnb.evaluation.risks import risks
-from privnb.evaluation.risks.attribute import AttributeRisk, _alike, _of_rows, without
+from privnb.evaluation.risks.attribute import AttributeRisk, _alike, _of_rows, of_groups, without
 from privnb.evaluation.risks.groups import groups_of
 from privnb.evaluation.risks.identity import IdentityRisk, of_population
 from privnb.evaluation.risks.linkability import LinkabilityRisk
@@ -295,6 +295,30 @@ def _row(value, *, variant="", group, interval=None, baseline):
     return {"value": value, "variant": variant, "group": group, "baseline": baseline}
 
 
+@pytest.mark.parametrize(("rare", "shown"), [(3, False), (12, True)])
+def test_neither_the_mean_nor_the_worst_of_a_few_rare_people_is_shown(rare, shown):
+    """All of them are found for certain, so that no number of those who are not would tell of few."""
+    town = Attribute("town", Role.QUASI_IDENTIFIER, Categories(tuple(map(str, range(20)))))
+    schema = Schema("t", (town, Attribute("ill", Role.SENSITIVE, Categories(("a", "b")))))
+    table = pd.DataFrame({"town": [*map(str, range(2, 2 + rare)), *"01" * 20]})
+    table["ill"] = [*"ab"] * (len(table) // 2) + ["a"] * (len(table) % 2)
+    found = risks(Dataset("t", table, schema, {"town": flat(town)}), [Identity()])
+    of_them = found[(found.measure == "identity_risk") & (found.group == "rare combinations")].set_index("variant")
+    assert {*of_them.index} == {"", "largest"}
+    assert of_them.value.tolist() == [1, 1] if shown else of_them.value.isna().all()
+
+
+@pytest.mark.parametrize(("right", "hidden"), [((3, 4, 30), [True] * 3), ((6, 7, 30), [True, True, False])])
+def test_as_many_groups_are_withheld_as_together_tell_of_ten(right, hidden):
+    """Of three groups everybody's mean less the third one's is that of the first two together."""
+    sizes = (50, 60, 70)
+    group = np.repeat([0, 1, 2], sizes)
+    chance = np.concatenate([np.arange(size) < some for size, some in zip(sizes, right, strict=True)]).astype(float)
+    scores = Scores(chance, np.zeros(180), np.arange(180), counted=True)
+    parts = {name: group == name for name in range(3)}
+    assert scores._beside(parts, [True, True, False], 10) == hidden
+
+
 def test_a_person_of_several_records_counts_once_and_by_any_of_them():
     visits = keyed.dataset(keyed.table(60))
     case = Case(visits, Identity(), 1)
@@ -313,6 +337,16 @@ def test_a_person_of_several_records_counts_once_and_by_any_of_them():
     guesses, _ = AttributeRisk("ill").scores(coarse)
     assert 0.1 < guesses.chance.mean() < 0.9
     assert everybody(risks(visits, [coarse.sanitizer]), "attribute_risk").value == pytest.approx(guesses.risk[0])
+
+
+def test_a_person_with_several_values_does_not_hide_the_value_that_everybody_has():
+    """Of two people in a class both are ill of a, and one of b, too: a is certain, and not two thirds."""
+    table = pd.DataFrame({"patient": [*"pprst"], "town": [*"aaabb"], "ill": [*"abaab"]})
+    key, town = Attribute("patient", Role.PERSON), Attribute("town", Role.QUASI_IDENTIFIER, Categories(("a", "b")))
+    schema = Schema("visits", (key, town, Attribute("ill", Role.SENSITIVE, Categories(("a", "b")))))
+    data = Dataset("visits", table, schema, {"town": flat(town)})
+    sure = of_groups(data, Identity().sanitize(data, rng=1), "ill")[1]
+    assert sure.tolist() == [1, 1, 0.5, 0.5]
 
 
 def test_what_cannot_be_measured_is_refused_and_says_why(adult):
@@ -415,6 +449,19 @@ def test_how_many_are_certain_is_withheld_beside_a_mean_that_would_tell_of_few_o
     row = found[found.measure == "made_certain"].iloc[0]
     assert row.value == 40 / 60 if shown else np.isnan(row.value)
     assert shown or (row.low, row.high) == (1 / len(table), 1), "somebody is, and nothing tells how many are"
+
+
+@pytest.mark.parametrize("few", [False, True])
+def test_how_many_are_certain_is_withheld_where_a_class_and_a_value_are_of_few_people(few):
+    """Forty people are certain, or forty-five, of whom five alone have their value and are alone in their class."""
+    age = Attribute("age", Role.QUASI_IDENTIFIER, Categories(("1", "2", "3")))
+    schema = Schema("t", (age, Attribute("ill", Role.SENSITIVE, Categories(("a", "b", "c")))))
+    table = pd.DataFrame({"age": [*"1" * 40, *"2" * 40], "ill": [*"a" * 40, *"ab" * 20]})
+    if few:
+        table = pd.concat([table, pd.DataFrame({"age": ["3"] * 5, "ill": ["c"] * 5})], ignore_index=True)
+    found = risks(Dataset("t", table, schema, {"age": flat(age)}), [Identity()])
+    row = found[found.measure == "made_certain"].iloc[0]
+    assert (np.isnan(row.value) and (row.low, row.high) == (1 / 85, 1)) if few else row.value == 40 / 80
 
 
 def test_what_everybody_has_is_no_secret():
