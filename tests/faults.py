@@ -1,0 +1,229 @@
+"""The faults that `mutants.py` plants, by room: what must not go wrong, and the tests that would notice it."""
+
+from mutants import Fault
+
+CLAIMS = ("sanitizers/test_claims.py",)
+WITHHOLDING = tuple(
+    f"microdata/test_withholding.py::test_{name}"
+    for name in (
+        "few_people_are_one_to_nine_and_a_count_tells_of_those_whom_it_misses",
+        "a_withheld_count_can_have_other_whole_values_within_its_bounds",
+        "a_withheld_count_of_nobody_is_known_to_be_none",
+        "all_but_four_of_four_hundred_are_not_told",
+        "of_sets_all_nested_pairs_are_margins",
+        "no_count_of_few_people_follows_from_the_cells_that_are_shown",
+        "no_more_is_withheld_than_must_be",
+    )
+)
+REFUSED = tuple(
+    f"sanitizers/test_from_files.py::test_{name}"
+    for name in (
+        "what_stands_beside_a_release_names_nobody",
+        "every_column_of_identifiers_is_looked_through",
+        "a_file_that_changes_meanwhile_is_no_release",
+        "their_order_is_another_one_each_time",
+    )
+)
+DOUBLED = ("sanitizers/test_missing_from_files.py::test_what_is_lost_or_doubled_on_the_way_is_no_release",)
+GAPS = (
+    "sanitizers/test_missing_from_files.py::"
+    "test_a_table_with_gaps_in_any_column_is_refused_where_its_description_refuses_them",
+)
+GATE = ("sanitizers/test_gate.py",)
+TREATMENT = ("sanitizers/test_treatment.py",)
+CERTAINTY = ("evaluation/risks/test_certainty.py", "evaluation/risks/test_identity_and_attribute.py")
+RISKS = ("evaluation/risks/test_identity_and_attribute.py",)
+LINKABILITY = ("evaluation/risks/test_linkability_and_anti_utility.py",)
+MEMBERSHIP = ("evaluation/risks/test_membership.py",)
+BY_POLICY = ("decision/test_by_policy.py",)
+BY_CAPS = ("decision/test_by_caps.py", "decision/test_points.py")
+FILE = ("reporting/test_chosen_release.py",)
+SAVING = ("explorer/test_saving.py",)
+LEAKS = ("microdata/test_leaks.py",)
+SCAN = ("reporting/test_leak_scan.py",)
+COUNTS = ("microdata/test_counts.py",)
+RELEASE = ("microdata/test_release.py",)
+ORDER = ("sanitizers/test_undoing.py::test_rows_and_buckets_say_nothing_of_the_tables_order",)
+ENDS = ("sanitizers/test_public_ends.py::test_exact_ends_are_kept_where_a_study_asks_for_them_and_not_shown",)
+ENGINE = ("microdata/test_engine.py",)
+MECHANISMS = ("sanitizers/test_mechanisms.py",)
+NOISE = ("sanitizers/test_noise.py",)
+READING = ("microdata/test_reading.py",)
+DATASET = ("microdata/test_dataset.py",)
+ANONYMITY = ("privacy_models/test_anonymity.py",)
+DIVERSITY = ("privacy_models/test_diversity.py",)
+CLOSENESS = ("privacy_models/test_closeness.py",)
+PRESENCE = ("privacy_models/test_presence.py",)
+PEOPLE = ("privacy_models/test_grading_people.py",)
+
+FAULTS = [
+    # What a sanitizer claims is graded in the published labels.
+    Fault(
+        "claims",
+        "_nothing_to_grade",
+        'yield f"{claimed}, and {lost}',
+        'if lost > 1:\n                yield f"{claimed}, and {lost}',
+        CLAIMS,
+    ),
+    Fault("claims", "refusal", "(*checks, _claims)", "checks", CLAIMS),
+    Fault("claims", "_claims", "in release.provenance.claims:", "in release.provenance.claims[:1]:", CLAIMS),
+    Fault("claims", "_covered", "(codes <= last[number])", "(codes <= last[number] + 1)", CLAIMS),
+    Fault("claims", "_covered", "(first[number] <= codes)", "(first[number] <= codes + 1)", CLAIMS),
+    Fault("claims", "_values", "(here != SUPPRESSED)", "(here == before)", CLAIMS),
+    Fault(
+        "claims", "_values", "if changed.any():\n            yield (", "if changed.all():\n            yield (", CLAIMS
+    ),
+    Fault("claims", "_columns", "if len(found) > len(expected):", "if len(found) > len(expected) + 1:", CLAIMS),
+    Fault("claims", "_promise", "if facts.promise and facts.simulation:", "if False:", CLAIMS),
+    Fault("claims", "_miscounted", "(said > here)", "(said > here + 1)", CLAIMS),
+    Fault(
+        "claims", "_ways", "zip(number[places].tolist(), map(str, cells[places])", "zip(number[:1], cells[:1]", CLAIMS
+    ),
+    # How each column was treated is read in the table.
+    Fault("statements", "_kind", "(now == then).all()", "(now == then).any()", TREATMENT),
+    Fault("statements", "_differ", "& (now[known] != SUPPRESSED)", "", TREATMENT),
+    Fault("statements", "positions", "len(np.unique(found)) < len(found)", "len(np.unique(found)) < 1", CLAIMS),
+    # Counts of few people are withheld, and do not follow from others.
+    Fault("withholding", "few", "limit - 1e-9", "limit - 1 - 1e-9", WITHHOLDING),
+    Fault("withholding", "tells", " | few(of - people, limit)", "", WITHHOLDING),
+    Fault("withholding", "found", "if few(of - groups, limit):", "if False:", WITHHOLDING),
+    Fault("withholding", "_follows.bounds", "(1, limit - 1)", "(0, limit - 1)", WITHHOLDING),
+    Fault("withholding", "_follows.bounds", "(1, limit - 1)", "(1, limit)", WITHHOLDING),
+    Fault("withholding", "_follows.bounds", "(limit if people >= limit else 0, np.inf)", "(0, np.inf)", WITHHOLDING),
+    Fault("withholding", "_follows", "if cells[cell] else (0, 0)", "", WITHHOLDING),
+    Fault("withholding", "_varies.differs", "> 1 - 1e-6", "> 1e-6", WITHHOLDING),
+    Fault("withholding", "_varies.differs", "> 1 - 1e-6", "> 1 + 1e-6", WITHHOLDING),
+    Fault("withholding", "_varies", "for sign in (1, -1):", "for sign in (1,):", WITHHOLDING),
+    Fault("withholding", "suppress", "if not _follows(known, cells, linked[name], limit):", "if True:", WITHHOLDING),
+    Fault("withholding", "suppress_sets", "*(Margin(of, (names,)) for names in people)", "", WITHHOLDING),
+    # Who is found, and of whom a value is guessed.
+    Fault("risks", "IdentityRisk.scores", "case = case.known", "", RISKS),
+    Fault("risks", "singled_out", "alone & published[own]", "alone & ~published[own]", RISKS),
+    Fault("risks", "of_groups", "sure = share[1][classes]", "sure = share[1][classes] / 2", RISKS),
+    Fault("risks", "of_groups", "most / people_in(classes, release.people)", "most / counts.sum(axis=1)", RISKS),
+    Fault("risks", "Certainty._row", "withholding.few(round(found.right) - people, self.fewest) or ", "", RISKS),
+    Fault("risks", "Certainty._row", " or self._tells(case)", "", CERTAINTY),
+    Fault("risks", "_others", "own = times[pair] - 1", "own = times[pair]", RISKS),
+    Fault("risks", "Scores.rows", "chosen.sum() < fewest or ", "", RISKS),
+    Fault("risks", "Scores._tells", "if n < fewest:", "if n < 1:", RISKS),
+    Fault("risks", "Scores._groups", "if any(unseen) and not hidden:", "if False:", RISKS),
+    Fault("risks", "Scores._beside", " and not self._tells(together, fewest)", "", RISKS),
+    Fault("risks", "LinkabilityRisk.scores", "[np.maximum(summed(fit,", "[10 * np.maximum(summed(fit,", LINKABILITY),
+    Fault("risks", "_dealt", "order[::2]), tuple(order[1::2])", "order[:1]), tuple(order[1:])", LINKABILITY),
+    Fault("risks", "distinguished", "(fold, ~fold)", "(fold, fold)", MEMBERSHIP),
+    Fault("risks", "distinguished", "ratios[best][used] >=", "ratios[best][used] >", MEMBERSHIP),
+    Fault("risks", "MembershipRisk.scores", "_of(dataset, case.seed)", "dataset", MEMBERSHIP),
+    Fault("risks", "Apart._tells", ".sum()) < fewest", ".sum()) < 1", MEMBERSHIP),
+    # What is recommended.
+    Fault("decision", "keeps", "row.high <= row.cap", "row.value <= row.cap", BY_POLICY),
+    Fault("decision", "_losses", 'each["high"] > need.most_lost', 'each["value"] > need.most_lost', BY_POLICY),
+    Fault("decision", "at_cap", "if known.empty or lacking:", "if known.empty:", BY_POLICY),
+    Fault("decision", "refused", "rows.low.min() >= floor", "rows.low.max() >= floor", BY_CAPS),
+    Fault("decision", "refused", "rows is None or rows.low.isna().any()", "rows is None", BY_CAPS),
+    Fault("decision", "refused", "if setting[0] == ORIGINAL:", "if False:", BY_POLICY),
+    Fault("decision", "_averaged", "np.fmax(ends[1], spread[1])", "ends[1]", BY_POLICY),
+    Fault("decision", "_above", '{axis: row[f"{axis}_high"]', '{axis: row[f"{axis}"]', BY_CAPS),
+    Fault("decision", "_known", " & bounded(releases)", "", BY_CAPS),
+    Fault("decision", "check_floor", "if releases.refused.isna().any():", "if releases.refused.isna().all():", BY_CAPS),
+    # What leaves.
+    Fault("gates", "_small_groups", "groups) < least", "groups) < least - 1", GATE),
+    Fault("gates", "_small_groups", "if rule is None else rule.floor", "", GATE),
+    Fault("gates", "promised", "max([ONE", "min([ONE", GATE),
+    Fault("gates", "_sizes", "people_in(groups, release.people, times=release.times)", "np.bincount(groups)", GATE),
+    Fault("gates", "known_columns", "schema[name].knowable or name in known", "name in known", GATE),
+    Fault("gates", "known_columns", " or name in known", "", SAVING),
+    Fault("gates", "_certain_people", " or value == SUPPRESSED", "", GATE),
+    Fault("gates", "_people", "if withholding.few(people, withholding.LIMIT):", "if False:", GATE),
+    Fault("gates", "Finding.data", 'if withholding.few(found.get("people", 0), withholding.LIMIT):', "if False:", GATE),
+    Fault("gates", "Verdict.may_leave", "self.allowed or bool(self.override)", "True", GATE),
+    Fault("gates", "check_allow", "if not allow.strip():", "if False:", GATE),
+    Fault("gates", "judged", "(*beside, NotCounted(tuple(names), memory.combinations))", "beside", GATE),
+    Fault("gates", "_made", "verdict.check()", "pass", GATE),
+    Fault("gates", "_made", "_refuse_names(chosen,", "(lambda *given: None)(chosen,", REFUSED),
+    Fault("gates", "_made", "if [_fingerprint(file.path) for file in files] != before:", "if False:", REFUSED),
+    Fault("gates", "_refuse_names", "for name in naming if tried else ():", "for name in naming[:1]:", REFUSED),
+    Fault("gates", "_beside", "(given != times).any()", "(given < times).any()", DOUBLED),
+    Fault("gates", "_beside", "(given != times).any()", "(given > times).any()", DOUBLED),
+    Fault("gates", "_beside", "secrets.token_hex(16)", "'0'", REFUSED),
+    Fault("gates", "_broken", "if not allowed:", "if False:", FILE),
+    Fault("gates", "_scan", "leak_scan.check(", "(lambda *given, **more: None)(", FILE),
+    Fault("gates", "surer", "each.surest > cap.most", "each.surest > 1", FILE),
+    Fault("gates", "save", "found.verdict.check()", "pass", SAVING),
+    Fault("gates", "save", "of_roles(dataset, setting), rng=None)", "of_roles(dataset, setting), rng=1)", SAVING),
+    Fault("gates", "save", "by_content(published.table)", "published.table", SAVING),
+    Fault("gates", "save", "path.chmod(0o600)", "path.chmod(0o644)", SAVING),
+    # What must not stand in an output.
+    Fault("leaks", "_is_small", "0 < float(cell) < fewest", "1 < float(cell) < fewest", LEAKS),
+    Fault("leaks", "_Columns.count", "len(np.unique(self.people[alike]))", "int(alike.sum())", LEAKS),
+    Fault("leaks", "_scan_file", '[("file name", name)]', "[]", LEAKS),
+    Fault("leaks", "_scan_file", "if not seen:", "if False:", LEAKS),
+    Fault("leaks", "Names._in", "if [each[0] for each in after] == rest:", "if not rest:", SCAN),
+    Fault("leaks", "Names.found", "for text in readings(node)", "for text in [node]", LEAKS),
+    # Whose rows are counted, and what the engine is asked.
+    Fault("counting", "once_each", "every = [*columns, people]", "every = [people]", COUNTS),
+    Fault("counting", "people_in", "groups[once_each(people, groups)]", "groups", COUNTS),
+    Fault("counting", "people_among", "len(np.unique(people[rows]))", "int(np.sum(rows))", COUNTS),
+    Fault("counting", "most_of_people", "np.maximum.at", "np.add.at", COUNTS),
+    Fault("counting", "name", """text.replace('"', '""')""", "text", ENGINE),
+    Fault("counting", "quoted", """text.replace("'", "''")""", "text", ENGINE),
+    # What an attacker gets.
+    Fault(
+        "release",
+        "Release.publish",
+        "key, buckets = _drawn(len(self)),",
+        "key, buckets = np.arange(len(self)),",
+        ORDER,
+    ),
+    Fault("release", "Release.publish", "numbers = _drawn(", "numbers = np.arange(", ORDER),
+    Fault("release", "Release.publish", "buckets = by_content(buckets)", "pass", RELEASE),
+    Fault("release", "_cells", "plain(column).array", "column.array", RELEASE),
+    Fault("release", "_drawn", "os.urandom(8 * size)", "bytes(8 * size)", ORDER),
+    Fault(
+        "release", "Release.has_unprotected_rows", "self.people_alike.min() < 2", "self.people_alike.min() < 1", RELEASE
+    ),
+    Fault("release", "Release.show", ">= fewest]", ">= 2]", RELEASE),
+    Fault("release", "Release.show", "public = self.widened(self.labelled)", "public = self", ENDS),
+    Fault("release", "Release._hidden", "np.logical_and.reduce(hidden)", "np.logical_or.reduce(hidden)", RELEASE),
+    # What is promised of noise.
+    Fault("noise", "NumericNoise.scale", "/ self.epsilon", "/ self.epsilon / 2", NOISE),
+    Fault("noise", "NumericNoise._proven", ">= attribute.domain.width", "> 0", NOISE),
+    Fault("noise", "CellNoise._sanitize", "if rng is None and (", "if (", NOISE),
+    Fault("noise", "CellNoise._sanitize", "attribute, source)", "attribute, rng)", NOISE),
+    Fault("noise", "kept", "(size - 1) * math.exp(-epsilon)", "size * math.exp(-epsilon)", MECHANISMS),
+    Fault("noise", "_response", "response.map(1) <= epsilon or", "True or", MECHANISMS),
+    Fault("noise", "geometric", "-np.expm1(-1 / scale)", "-np.expm1(-2 / scale)", MECHANISMS),
+    Fault("noise", "_numbers", "if unfit.any():", "if unfit.all():", MECHANISMS),
+    # What is read.
+    Fault("reading", "_table", "np.logical_and.reduce([table[name]", "np.logical_or.reduce([table[name]", READING),
+    Fault("reading", "check_header", "if numbers and not (", "if False and not (", READING),
+    Fault("reading", "check_names", "if twice := sorted", "if twice := len", READING),
+    Fault("reading", "check_same", "set(names) != set(columns[0])", "set(names) - set(columns[0])", READING),
+    Fault(
+        "reading",
+        "check_gaps",
+        "if lacking := records - complete:",
+        "if 1 < (lacking := records - complete):",
+        GAPS,
+    ),
+    # What the classes of a release keep.
+    Fault("models", "AlphaKAnonymity.holds", "(counts.sum(axis=1) >= self.k) & ", "", ANONYMITY),
+    Fault("models", "PSensitiveKAnonymity.holds", "(counts.sum(axis=1) >= self.k) & ", "", ANONYMITY),
+    Fault("models", "AlphaKAnonymity.level", "counts.max(axis=1)", "counts.min(axis=1)", ANONYMITY),
+    Fault("models", "DistinctDiversity.level", "counts > 0", "counts >= 0", DIVERSITY),
+    Fault("models", "EntropyDiversity.level", "np.exp(-(shares", "np.exp2(-(shares", DIVERSITY),
+    Fault("models", "RecursiveDiversity.level", "self.l - 1 :", "self.l - 2 :", DIVERSITY),
+    Fault("models", "RecursiveDiversity.holds", "< self.c * (1 - ROUNDING)", "<= self.c", DIVERSITY),
+    Fault("models", "ConfidenceBound.columns", "if value != self.value", "", DIVERSITY),
+    Fault("models", "TCloseness.level", "sum(axis=1) / 2", "sum(axis=1) / 4", CLOSENESS),
+    Fault("models", "TCloseness.level", "max(counts.shape[1] - 1, 1)", "counts.shape[1]", CLOSENESS),
+    Fault("models", "DeltaDisclosure.level", ", np.inf).max(axis=1)", ", 0).max(axis=1)", CLOSENESS),
+    Fault("models", "DeltaDisclosure.holds", "< self.delta - ROUNDING", "<= self.delta", CLOSENESS),
+    Fault("models", "EnhancedBetaLikeness.level", "<= -np.log(q) + ROUNDING", "<= np.inf", CLOSENESS),
+    Fault("models", "DeltaPresence.holds", "(level >= self.low - ROUNDING)", "(level >= 0)", PRESENCE),
+    Fault(
+        "models", "DeltaPresence.level", "np.maximum(counts.max(axis=1), 1)", "np.maximum(counts[:, 0], 1)", PRESENCE
+    ),
+    Fault("models", "_Against.counted", "fits @ people", "fits.sum(axis=1)", PRESENCE),
+    Fault("models", "PrivacyModel.worst", 'self.better == "higher"', 'self.better == "lower"', CLOSENESS),
+    Fault("models", "counted_once", "-np.ones(len(once))", "np.zeros(len(once))", PEOPLE),
+]
