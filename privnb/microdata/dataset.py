@@ -420,6 +420,7 @@ def cells(folder, text, table=None):
     """
     layout, names = text.get("format", {}), list(text["columns"])
     files = [data_file(folder, entry) for entry in text["files"]]
+    reading.check_different(files)
     for entry, file in zip(text["files"], files, strict=True):
         found = description.checksum(file)
         progress.seen(file.resolve(), found)

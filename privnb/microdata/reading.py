@@ -7,8 +7,10 @@ One module: what every kind of file is read to is checked in one place.
 """
 
 import datetime
+import hashlib
 import importlib
 import re
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from itertools import pairwise
@@ -123,7 +125,20 @@ def parts(path):
     files = sorted(each for each in path.iterdir() if each.suffix.lower() in ENDINGS)
     if not files:
         raise SchemaError(f"'{path}' is a folder without tables. Files of tables end in {', '.join(ENDINGS)}.")
+    check_different(files)
     return files
+
+
+def check_different(files):
+    """Raise SchemaError if a table has a file twice, by its path or by its content: each record would count twice."""
+    sizes, seen = Counter(file.stat().st_size for file in files), {}
+    for file in files:
+        if sizes[file.stat().st_size] > 1:
+            with file.open("rb") as content:
+                first = seen.setdefault(hashlib.file_digest(content, "sha256").digest(), file)
+            if first is not file:
+                same = "is listed twice" if first == file else f"has the same content as {first.name}"
+                raise SchemaError(f"{file.name} {same}, so that each of its records would count twice. List it once.")
 
 
 def layouts_of(files):

@@ -320,6 +320,7 @@ def _described(source, model, dataset, study, roles, folder, given):
         for entry in chosen.text["files"]:
             own = text_files.Layout.of(layout | entry)
             files.append(long_tables.File(data_file(chosen.path.parent, entry), own, named, entry))
+        reading.check_different([file.path for file in files])
         return chosen, files, ()
     paths = reading.parts(path)
     files = [long_tables.File(*each) for each in zip(paths, reading.layouts_of(paths), strict=True)]

@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from privnb.microdata import engine, reading, text_files
+from privnb.microdata.dataset import load
 from privnb.microdata.draft import draft
 from privnb.microdata.memory import Memory
 from privnb.microdata.reading import read, read_unknown
@@ -168,3 +169,27 @@ def test_blank_is_the_same_to_both_readers(tmp_path):
     path = tmp_path / "blank.csv"
     path.write_text("a,b\n" + "".join(f'"{each}",\n' for each in engine.BLANK) + "1,2\n", encoding="utf-8")
     assert rows_of(reading.read(path, Layout())) == [["1", "2"]]
+
+
+@pytest.mark.parametrize("name", ["people.csv", "copy.csv"], ids=["path", "content"])
+def test_a_file_listed_twice_is_refused(tmp_path, wrapped, name):
+    description = draft(wrapped, "people", tmp_path)
+    (description.parent / "copy.csv").write_bytes(wrapped.read_bytes())
+    text = description.read_text().replace("draft = true\n", "")
+    (description.parent / "wrapped.csv").rename(description.parent / "people.csv")
+    text = text.replace('path = "wrapped.csv"', 'path = "people.csv"')
+    description.write_text(text.replace("[[files]]", f'[[files]]\npath = "{name}"\n\n[[files]]', 1))
+    message = "people.csv is listed twice" if name == "people.csv" else "people.csv has the same content as copy.csv"
+    with pytest.raises(SchemaError, match=message):
+        load(description)
+    with pytest.raises(SchemaError, match=message):
+        sanitize(description, "k=2", tmp_path / "release.csv")
+    assert not (tmp_path / "release.csv").exists()
+
+
+def test_a_folder_with_a_file_and_its_copy_is_refused(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(written([HEADER, *RECORDS]))
+    for read_all in (read_unknown, Unknown.of, draft):
+        with pytest.raises(SchemaError, match=r"b\.csv has the same content as a\.csv"):
+            read_all(tmp_path)
