@@ -64,6 +64,10 @@ class Taxonomy(OfLeaves, OnALine):
         lengths = {len(row) for row in self.rows}
         if len(lengths) > 1 or min(lengths) < 2:
             short = min(self.rows, key=len)
+            if max(lengths) < 2:
+                raise SchemaError(
+                    f"hierarchy '{self.name}' has no level above its leaves. Write 'leaf;*' in each line."
+                )
             raise SchemaError(
                 f"hierarchy '{self.name}' is ragged: leaf '{short[0]}' has {len(short)} levels, others have "
                 f"{max(lengths)}. Repeat a label to fill a level; a line holds at least leaf;*"
@@ -95,6 +99,8 @@ class Taxonomy(OfLeaves, OnALine):
     def read(cls, path, domain):
         """Read ARX's layout (`leaf;level 1;...;*`, no header) and check it against the attribute's domain.
 
+        A top level of one other label, such as `Any`, is read as `*`. A top level of several labels gets `*` above it.
+
         Parameters
         ----------
         path : path-like
@@ -112,7 +118,7 @@ class Taxonomy(OfLeaves, OnALine):
             For no file, a leaf that is missing, and rows that are no tree.
         """
         expect.kind("domain", domain, Categories, Numbers)
-        tree = cls(Path(expect.path("path", path)).stem, rows_of(path))
+        tree = cls(Path(expect.path("path", path)).stem, _rooted(rows_of(path)))
         leaves = values_of(domain)
         absent = [leaf for leaf in leaves if leaf not in tree._index]
         if absent:
@@ -125,8 +131,10 @@ class Taxonomy(OfLeaves, OnALine):
 
     def write(self, path):
         """Write ARX's layout, the leaves in the order in which they were given."""
+        # The csv module quotes a line break only where it ends lines, too.
+        quoting = csv.QUOTE_ALL if any("\r" in cell for row in self._as_given for cell in row) else csv.QUOTE_MINIMAL
         with open(path, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file, delimiter=";", lineterminator="\n").writerows(self._as_given)
+            csv.writer(file, delimiter=";", lineterminator="\n", quoting=quoting).writerows(self._as_given)
 
     @property
     def height(self):
@@ -342,9 +350,23 @@ def rows_of(path):
         raise SchemaError(f"the hierarchy's path {path} is no file. Put it there, as ARX writes it.")
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            return tuple(map(tuple, filter(None, csv.reader(file, delimiter=";"))))
+            rows = tuple(map(tuple, filter(None, csv.reader(file, delimiter=";"))))
     except (UnicodeDecodeError, csv.Error) as error:
         raise SchemaError(f"{path} is no hierarchy's file: {error}. Save it as CSV with ; in UTF-8.") from None
+    if rows and all(len(row) == 1 and row[0].rstrip('" ').endswith((",*", "\t*", '"*')) for row in rows):
+        raise SchemaError(
+            f"{path} must have semicolons between the levels of a hierarchy, as in 'leaf;level 1;*'; got another "
+            "separator. Save it with semicolons."
+        )
+    return rows
+
+
+def _rooted(rows):
+    """Return the rows of a hierarchy's file with `*` at the top, whatever its top level is called there."""
+    tops = {row[-1] for row in rows}
+    if SUPPRESSED in tops or max(map(len, rows), default=0) < 2:
+        return rows
+    return tuple((*row[: len(row) - (len(tops) == 1)], SUPPRESSED) for row in rows)
 
 
 def values_of(domain):
