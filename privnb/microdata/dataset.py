@@ -584,6 +584,7 @@ def _renamed(entry, table, names):
     """The table with the description's name for each column that its file calls otherwise."""
     if absent := [name for name in names if name not in table]:
         raise SchemaError(f"[renamed] has {absent}, which {entry['path']} lacks. Write each name as the file does.")
+    reading.check_renamed(Path(entry["path"]), [*table], names)
     return table.rename(columns=names)
 
 

@@ -6,9 +6,10 @@ import signal
 import socket
 import threading
 
+from privnb.microdata.names import OWN
 from privnb.microdata.schema import SchemaError
 
-NUMBER = "number of a combination"  # a column of our own, which no table has
+NUMBER = f"{OWN}number of a combination"
 STOPS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
 # What a blank cell is made of, as `reading` knows it: of SQL's own, spaces alone.
 BLANK = "".join(filter(str.isspace, map(chr, range(0x3001))))

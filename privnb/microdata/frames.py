@@ -15,10 +15,10 @@ import numpy as np
 
 from privnb.microdata import engine, expect
 from privnb.microdata.long_tables import LongTable, numbered
-from privnb.microdata.names import meant
+from privnb.microdata.names import OWN, meant
 from privnb.microdata.schema import SchemaError
 
-ROW, POWER = "row of the release", "power of two"  # the names of columns of our own
+ROW, POWER = f"{OWN}row of the release", f"{OWN}power of two"
 MOST = 16  # a row that stands more often is given to the engine in pieces of so many powers of two
 
 

@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from privnb.microdata import engine, progress, reading, text_files
+from privnb.microdata.names import OWN
 from privnb.microdata.reading import PARQUET, TEXT, kind
 from privnb.microdata.schema import SchemaError
 
-TIMES = "times of a combination"  # the names of columns of our own, which no table has
-PLACE = "place of a combination"
-MISSING = "missing: "
+TIMES, PLACE, MISSING = f"{OWN}times of a combination", f"{OWN}place of a combination", f"{OWN}missing: "
 
 
 @dataclass(frozen=True)
@@ -274,6 +273,7 @@ def _query(file, names, renamed, complete, held, checks, stack):
         known = _parquet(file)
         numbers = ", ".join(f"c{number}" for number in range(len(known)))
         query = f"select * from {engine.parquet(file.path)} as found({numbers})"
+    reading.check_renamed(file.path, known, renamed)
     columns = {renamed.get(name, name): f"c{number}" for number, name in enumerate(known)}
     if file.layout and (end := file.layout.line_end):
         last = [*columns][-1]

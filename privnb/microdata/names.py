@@ -5,6 +5,7 @@ import itertools
 import re
 import unicodedata
 
+OWN = "\ue000"  # begins the names of privnb's own columns: an invisible character, which no name of a table may hold
 ITEM = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)')
 
 

@@ -21,7 +21,7 @@ import pandas as pd
 
 from privnb.microdata import engine, expect, text_files
 from privnb.microdata.columns import of_codes
-from privnb.microdata.names import apart
+from privnb.microdata.names import OWN, apart
 from privnb.microdata.notation import NUMBER
 from privnb.microdata.schema import SchemaError, text
 from privnb.microdata.text_files import guessed
@@ -305,8 +305,32 @@ def check_names(path, names):
         )
     if nameless := [number for number, name in enumerate(names, 1) if not name.strip()]:
         raise SchemaError(f"{path.name}: column {nameless} has no name. Name it in the first line, or delete it.")
+    if any(name.startswith(OWN) for name in names):
+        raise SchemaError(
+            f"{path.name}: the name of a column must not begin with the invisible character U+{ord(OWN):04X}, which "
+            "begins the names of privnb's own columns. Rename the column."
+        )
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise SchemaError(f"{path.name} has more than one column {twice}. Rename one.")
+
+
+def check_renamed(path, names, renamed):
+    """Raise SchemaError unless the columns of a file have different names once some are `renamed`.
+
+    Parameters
+    ----------
+    path : Path
+    names : list of str
+        As the file has them.
+    renamed : dict of str to str
+        Other names by those of the file.
+    """
+    called = Counter(renamed.get(name, name) for name in names)
+    if twice := [name for name, times in called.items() if times > 1]:
+        raise SchemaError(
+            f"[renamed] must give each column of {path.name} a name of its own; got '{twice[0]}' for several. Choose "
+            "another name."
+        )
 
 
 def _table(path, names, columns, line_end=""):

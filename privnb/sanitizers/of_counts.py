@@ -12,6 +12,7 @@ from privnb.microdata import long_tables, reading
 from privnb.microdata.bands import Bands
 from privnb.microdata.columns import by_value
 from privnb.microdata.counts import coded
+from privnb.microdata.names import OWN
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Counted
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
@@ -21,7 +22,7 @@ from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.gate import Finding, NotCounted
 from privnb.sanitizers.in_words import able, asked
 
-ROW = "row of the release"
+ROW = f"{OWN}row of the release"
 FEW = 100  # different values of a neutral column that is counted; one of more is published record by record
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from privnb.microdata import engine, reading, text_files
+from privnb.microdata import engine, long_tables, reading, text_files
 from privnb.microdata.dataset import load
 from privnb.microdata.draft import draft
 from privnb.microdata.memory import Memory
@@ -185,6 +185,38 @@ def test_a_file_listed_twice_is_refused(tmp_path, wrapped, name):
     with pytest.raises(SchemaError, match=message):
         sanitize(description, "k=2", tmp_path / "release.csv")
     assert not (tmp_path / "release.csv").exists()
+
+
+INTERNAL = ["times of a combination", "place of a combination", "missing: b", "number of a combination", "column 1"]
+
+
+@pytest.mark.parametrize("name", [*INTERNAL, "row of the release", "power of two"])
+def test_no_column_collides_with_one_of_our_own(tmp_path, name):
+    path = tmp_path / "own.csv"
+    path.write_text(written([[name, "b", "town"], *RECORDS]))
+    found, times = Unknown.of(path).counted([name, "b"], Memory.of("1GB"))
+    assert [*found] == [name, "b"]
+    assert times.sum() == len(RECORDS)
+    assert sanitize(path, "k=2", tmp_path / "release.csv").records == len(RECORDS)
+
+
+def test_an_internal_name_is_refused_as_a_name_of_a_column(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text(written([[long_tables.TIMES, "b", "town"], *RECORDS]))
+    for read_all in (read_unknown, Unknown.of, lambda path: sanitize(path, "k=2", tmp_path / "release.csv")):
+        with pytest.raises(SchemaError, match="must not begin with the invisible character U\\+E000"):
+            read_all(path)
+
+
+def test_renaming_onto_another_column_is_refused(tmp_path):
+    path = tmp_path / "renamed.csv"
+    path.write_text(written([["a", "b", "town"], *RECORDS]))
+    description = draft(path, folder=tmp_path)
+    text = description.read_text().replace("draft = true\n", "")
+    description.write_text(text.replace("[columns.a]", '[renamed]\na = "b"\n\n[columns.a]'))
+    for use in (load, lambda path: sanitize(path, "k=2", tmp_path / "release.csv")):
+        with pytest.raises(SchemaError, match=r"\[renamed\] must give each column of renamed.csv a name of its own"):
+            use(description)
 
 
 def test_a_folder_with_a_file_and_its_copy_is_refused(tmp_path):
