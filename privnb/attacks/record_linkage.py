@@ -187,8 +187,8 @@ class Distinct:
 
 
 def points(published, name, column):
-    """Cells as numbers, float array (n,): a number itself, a category's position."""
+    """Cells as numbers, float array (n,): a number itself, a category's position; a missing number lies far off."""
     if published.schema[name].numeric:
         domain = published.schema[name].domain
-        return domain.filled(domain.read(column).to_numpy(dtype=float))
+        return domain.points(domain.read(column).to_numpy(dtype=float))
     return (published.hierarchies.get(name) or flat(published.schema[name])).codes(column).astype(float)

@@ -123,11 +123,13 @@ class Marginals(Records):
 def numbers(what, table, names):
     """The columns `names` of a table as numbers: float array (rows, columns).
 
-    Raises Unreadable for what is no number, such as `*`, or missing; `what` the table is.
+    A missing number, of which there is nothing to recover, is the mean of its column. Raises Unreadable for what is no
+    number, such as `*`, and for a column without any; `what` the table is.
     """
     found = np.empty((len(table), len(names)))
     for place, name in enumerate(names):
-        found[:, place] = pd.to_numeric(table[name], errors="coerce")
+        column = pd.to_numeric(table[name], errors="coerce")
+        found[:, place] = column.where(table[name].notna(), column.mean())
     for name, bad in zip(names, np.isnan(found).sum(axis=0), strict=True):
         if bad:
             raise Unreadable(f"{bad} of {len(table)} cells of '{name}' in {what} are missing or no numbers: no number.")

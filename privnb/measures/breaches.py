@@ -7,6 +7,7 @@ and Yu 2008, section 10.2.4. See `posteriors`.
 import math
 
 import numpy as np
+import pandas as pd
 
 from privnb.measures.base import measure
 from privnb.measures.posteriors import RHO1, RHO2
@@ -149,12 +150,14 @@ def _of_cells(dataset, release, rho, *, rare):
     dataset, found = release.originals(dataset), []
     for name in names:
         attribute, law = dataset.schema[name], release.columns[name].law
-        true, people = np.unique(_positions(attribute, dataset.table[name]), return_counts=True)
-        prior = people / people.sum()
+        gap, lost = (pd.isna(each.table[name]).to_numpy() for each in (dataset, release))
+        true, people = np.unique(attribute.domain.codes(dataset.table[name][~gap]), return_counts=True)
+        prior, missing = people / len(gap), gap.mean()
         asked = prior <= rho if rare else prior >= rho
-        if not asked.any():
+        of_missing = missing > 0 and (missing <= rho if rare else missing >= rho)
+        if not asked.any() and not of_missing:
             continue
-        cells, times = np.unique(_seen(attribute, release.table[name]), return_counts=True)
+        cells, times = np.unique(_seen(attribute, release.table[name][~lost]), return_counts=True)
         step = max(1, CELLS // len(true))
         parts = []
         for begin in range(0, len(cells), step):
@@ -162,7 +165,12 @@ def _of_cells(dataset, release, rho, *, rare):
                 surprise = law.surprise(true[:, np.newaxis], cells[np.newaxis, begin : begin + step])
             joint = prior[:, np.newaxis] * np.exp(surprise.min(axis=0) - surprise)  # the likeliest as 1: no underflow
             after = joint[asked] / joint.sum(axis=0)
+            if of_missing:  # a number is not missing
+                after = np.vstack([after, np.zeros(after.shape[1])])
             parts.append(after.max(axis=0) if rare else after.min(axis=0))
+        if lost.any():  # and what is missing is no number
+            parts.append([float(of_missing) if rare else float(not asked.any())])
+            times = np.append(times, lost.sum())
         found.append((np.concatenate(parts), times))
     if not found:
         which = f"{'at most' if rare else 'at least'} {rho:g} of the records have"
@@ -180,10 +188,6 @@ def _noisy(release, names):
 
 def _size(attribute):
     return attribute.domain.steps + 1 if attribute.numeric else len(attribute.domain.values)
-
-
-def _positions(attribute, column):
-    return attribute.domain.codes(attribute.domain.filled(column) if attribute.numeric else column)
 
 
 def _seen(attribute, cells):

@@ -366,7 +366,8 @@ def mean_absolute_error(dataset, release):
     """How far noise moves a number, as a share of its domain's width. Noise generalizes nothing, so it has no certainty
     penalty.
 
-    Above 1: further on average than the domain is wide. A missing number is moved from the middle of its domain.
+    Above 1: further on average than the domain is wide. A missing number that stays missing is not moved;
+    one that becomes a number, or a number that becomes missing, is moved by the width.
 
     Unreadable without noisy or perturbed numbers of the dataset, and where rows are nobody's.
 
@@ -375,7 +376,7 @@ def mean_absolute_error(dataset, release):
 
     def error(name, noisy, original):
         domain = dataset.schema[name].domain
-        return np.abs(noisy - domain.filled(original)).mean() / domain.width
+        return domain.distances(noisy, original).mean() / domain.width
 
     return _of_noise(dataset, release, error, numeric=True)
 

@@ -110,7 +110,7 @@ def rank_interval_rate(dataset, release):
     Source: Domingo-Ferrer and Torra 2001, rank-based interval disclosure; Aggarwal and Yu 2008, sections 3.6.1 (ID,
     whose width is not fixed there) and 8.2.1.
     """
-    original, masked = _numbers(dataset, release)
+    original, masked = _points(dataset, release)
     rates, n = [], len(original)
     for own, seen in zip(original.T, masked.T, strict=True):
         ordered = np.sort(own)
@@ -124,7 +124,7 @@ def rank_interval_rate(dataset, release):
 
 def _linked(dataset, release, nearest):
     """Share of masked records whose own original is among so many nearest; of equally near ones a part of each."""
-    original, masked = _numbers(dataset, release)
+    original, masked = _points(dataset, release)
     if len(original) > MOST:
         raise Unreadable(
             f"{len(original):,} masked records are compared with as many originals, and at most {MOST:,} are. Measure "
@@ -143,14 +143,31 @@ def _linked(dataset, release, nearest):
 
 
 def _numbers(dataset, release):
-    """The original and the masked numbers, row by row: two float arrays (rows, attributes). Unreadable without any."""
+    """The original and the masked numbers, row by row: two float arrays (rows, attributes). Unreadable without any.
+
+    A number that is missing in both is the same in both; one that is missing in either is a width of its domain away.
+    """
+    columns = {name: [each.astype(float) for each in pair] for name, pair in _masked(dataset, release).items()}
+    for name, (own, seen) in columns.items():
+        domain, gap, lost = dataset.schema[name].domain, np.isnan(own), np.isnan(seen)
+        own[gap] = np.where(lost, domain.middle, seen + domain.width)[gap]
+        seen[lost] = np.where(gap, domain.middle, own + domain.width)[lost]
+    return tuple(map(np.column_stack, zip(*columns.values(), strict=True)))
+
+
+def _points(dataset, release):
+    """As `_numbers`, as an adversary compares them: missing numbers are equal to each other and far from numbers."""
+    columns, schema = _masked(dataset, release), dataset.schema
+    points = {name: [schema[name].domain.points(each.astype(float)) for each in pair] for name, pair in columns.items()}
+    return tuple(map(np.column_stack, zip(*points.values(), strict=True)))
+
+
+def _masked(dataset, release):
+    """The columns of masked numbers, original and released: `{name: two arrays}`. Unreadable without any."""
     original, schema = release.originals(dataset), dataset.schema
     masked = [name for name in release.treated("noisy", "perturbed") if name in schema.published]
     if names := [name for name in masked if schema[name].numeric]:
-        return tuple(
-            np.column_stack([schema[name].domain.filled(each.table[name].astype(float)) for name in names])
-            for each in (original, release)
-        )
+        return {name: [np.asarray(each.table[name]) for each in (original, release)] for name in names}
     ways = ", ".join(f"{name} is {treatment.kind}" for name, treatment in release.columns.items())
     raise Unreadable(
         f"{release.provenance.sanitizer} masks no number of '{dataset.name}': {ways}. What labels lose, "

@@ -66,7 +66,8 @@ def information_share_of_noise(release, dataset):
     """Which share of the uncertainty of a value its noisy cell takes away: 0 nothing, 1 all of it.
 
     The privacy loss 1 - 2^(-I) of the true value and the noisy cell, I their mutual information in bits; of the noisy
-    attribute of which it is largest. Values are as the table has them, a number anywhere within its step.
+    attribute of which it is largest. Values are as the table has them, a number anywhere within its step; whether it
+    is missing is told.
 
     Source: Agrawal and Aggarwal, "On the design and quantification of privacy preserving data mining algorithms", PODS
     2001, section 2; Aggarwal and Yu 2008, section 2.2.1, equation 2.2.
@@ -75,11 +76,14 @@ def information_share_of_noise(release, dataset):
     for name, law in _laws(release, dataset).items():
         domain = dataset.schema[name].domain
         if dataset.schema[name].numeric:
-            codes = domain.codes(domain.filled(original.table[name]))
-            places, people = np.unique(codes, return_counts=True)
+            codes = domain.codes(original.table[name])
+            there = codes <= domain.steps
+            places, people = np.unique(codes[there], return_counts=True)
             edges = domain.low + domain.step * (places + np.array([[-0.5], [0.5]]))
             with of_column(name):
-                found.append(information(people / people.sum(), edges, law))
+                bits = information(people / people.sum(), edges, law)
+            share = there.mean()  # noise does not hide which numbers are missing
+            found.append(share * bits + entropy(np.array([share, 1 - share])))
         else:
             codes = domain.codes(original.table[name])
             shares = np.bincount(codes, minlength=len(domain.values)) / len(codes)

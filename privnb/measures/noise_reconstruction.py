@@ -1,8 +1,7 @@
 """How a column is distributed, reconstructed from its noisy cells and the public law of their noise: the honest user's
 half of randomization. Only the distribution comes back, no record.
 
-The domain is cut into intervals of equally many steps. A missing number was taken for the middle of its domain, and
-counts there.
+The domain is cut into intervals of equally many steps. Missing numbers, which noise leaves missing, count nowhere.
 
 Source: Agrawal and Srikant, "Privacy-Preserving Data Mining", SIGMOD 2000, section 3; Agrawal and Aggarwal, "On the
 Design and Quantification of Privacy Preserving Data Mining Algorithms", PODS 2001, section 3; Aggarwal and Yu 2008,
@@ -13,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from privnb.measures.matrices import inverted
 from privnb.microdata import expect
@@ -75,7 +75,7 @@ def true_distribution(cells, attribute, *, bins=BINS):
     -------
     Distribution
     """
-    starts = intervals(attribute, bins)
+    starts, cells = intervals(attribute, bins), _there(cells)
     counts = np.bincount(_interval(cells, attribute, starts), minlength=len(starts) - 1)
     return Distribution(counts / counts.sum(), starts, 0, np.array([]))
 
@@ -117,14 +117,14 @@ def reconstructed(cells, law, attribute, *, way="em", bins=BINS, steps=STEPS, ri
     """
     expect.these(law=law, attribute=attribute)
     expect.one_of("way", way, WAYS)
-    if not len(expect.kind("cells", np.asarray(cells), np.ndarray)):
+    if not len(cells := _there(expect.kind("cells", np.asarray(cells), np.ndarray))):
         raise ValueError("cells must be a value at least, and there is none.")
     starts = intervals(attribute, bins)
-    likelihood, seen = _explained(np.asarray(cells), law, attribute, starts, way)
+    likelihood, seen = _explained(cells, law, attribute, starts, way)
     if way == "inverse":
         return Distribution(inverted(seen, likelihood) / seen.sum(), starts, 0, np.array([]))
     ended = bayes_ended(seen.sum(), len(seen)) if way == "bayes" else None
-    rise = CHANCE / len(np.asarray(cells)) if rise is None else rise
+    rise = CHANCE / len(cells) if rise is None else rise
     found = expectation_maximized(seen, likelihood, steps=steps, rise=rise, ended=ended)
     return Distribution(found.counts / seen.sum(), starts, found.steps, found.likelihoods)
 
@@ -212,6 +212,12 @@ def _of_matrix(cells, law, attribute, starts):
     return np.add.reduceat(likelihood, starts[:-1], axis=0) / inside[:, np.newaxis], seen
 
 
+def _there(cells):
+    """The cells that are not missing."""
+    cells = np.asarray(cells)
+    return cells[~pd.isna(cells)]
+
+
 def _interval(cells, attribute, starts):
-    codes = attribute.domain.codes(attribute.domain.filled(cells) if attribute.numeric else cells)
+    codes = attribute.domain.codes(cells)
     return np.searchsorted(starts, np.clip(codes, 0, starts[-1] - 1), side="right") - 1

@@ -185,7 +185,11 @@ def _corrected(cells, attribute, law, way, groups, rng, name):
         rows = np.flatnonzero(groups == group)
         shares = _distribution(cells[rows], attribute, law, way, name).shares
         if attribute.numeric:
-            order = rows[np.argsort(np.asarray(cells[rows], dtype=float), kind="stable")]
+            numbers = np.asarray(cells[rows], dtype=float)
+            lacking = rows[np.isnan(numbers)]
+            found[lacking] = _interval(cells[lacking], attribute)
+            numbers, rows = numbers[~np.isnan(numbers)], rows[~np.isnan(numbers)]
+            order = rows[np.argsort(numbers, kind="stable")]
             ends = np.round(np.cumsum(shares), 12)
             found[order] = np.searchsorted(ends, (np.arange(len(rows)) + 0.5) / len(rows)).clip(max=len(shares) - 1)
         else:
