@@ -25,7 +25,15 @@ from privnb.microdata.treatment import UNTRUE, Rows
 from privnb.miners import cross_val_predictions, reference_set
 from privnb.miners.encoding import encode
 from privnb.privacy_models import KAnonymity, KMap
-from privnb.sanitizers import Bucketize, GeometricNoise, Identity, KMember, LaplaceNoise, SanitizationError
+from privnb.sanitizers import (
+    AdditiveNoise,
+    Bucketize,
+    GeometricNoise,
+    Identity,
+    KMember,
+    LaplaceNoise,
+    SanitizationError,
+)
 from privnb.sanitizers.catalogue import kinds
 from privnb.sanitizers.marginals import anonymized_marginals, divergence, probabilities
 from privnb.sanitizers.noise_channel import cell_vulnerability, identification
@@ -187,6 +195,11 @@ def test_a_file_says_missing_by_an_empty_cell_or_a_mark(written):
         load(written(mark=', missing = "9"'))
     with pytest.raises(SchemaError, match=r"missing = .* where there are gaps"):
         load(written(mark=", missing = 9"))
+    path = written(mark=', missing = "NA", missing_is_public = true')
+    assert load(path).schema["age"].domain.missing_is_public
+    assert not load(written()).schema["age"].domain.missing_is_public
+    with pytest.raises(SchemaError, match="missing_is_public = true where everybody may know"):
+        load(written(mark=', missing = "NA", missing_is_public = 1'))
 
 
 INSTANCES = [each for kind in kinds().values() for each in kind.examples(SCHEMA)]
@@ -209,7 +222,12 @@ def test_every_sanitizer_keeps_its_claims_on_tables_with_gaps(sanitizer):
         for name in ("age", "weight"):
             cells, attribute = release.table[name], SCHEMA[name]
             if name in release.treated(*UNTRUE):
-                assert np.isfinite(cells).all()
+                lost, gap = cells.isna(), before[name].isna()
+                if release.provenance.rows is Rows.NOBODY:
+                    assert np.isfinite(cells).all()
+                else:
+                    assert not lost[~gap.to_numpy()].any()
+                    assert lost.sum() == gap.sum() or f"of '{name}'" in release.provenance.note
             elif name in release.treated("exact"):
                 pd.testing.assert_series_equal(cells, before[name])
             else:
@@ -258,30 +276,31 @@ def test_people_of_a_population_may_lack_a_number_too():
         assert KMap(2, population=marked).codes(SCHEMA, data.hierarchies)[:30, 0].tolist() == data.codes["age"].tolist()
 
 
-def test_the_noise_of_a_missing_number_is_drawn_from_the_middle():
-    """The same law as that of a person of the middle: what is published does not say that a number is missing."""
+def test_noise_with_epsilon_leaves_missing_numbers_that_are_public():
+    """Epsilon covers the numbers; that a number is missing, everybody may know by the owner's word."""
     rows = 4000
-    data = toy(rows, gaps=0)
-    column = np.where(np.arange(rows) % 2, np.nan, AGE.middle)
-    table = data.table.assign(age=column)
-    filled = table.assign(age=float(AGE.middle))
+    schema = replace(SCHEMA, attributes=tuple(map(_public, SCHEMA.attributes)))
+    table = toy(rows, gaps=0).table.assign(age=np.where(np.arange(rows) % 2, np.nan, AGE.middle))
+    data = Dataset("gaps", table, schema, toy().hierarchies)
     for sanitizer in (LaplaceNoise(1.0), GeometricNoise(1.0)):
-        both = [
-            sanitizer.sanitize(Dataset("gaps", each, SCHEMA, data.hierarchies), rng=3).table["age"]
-            for each in (table, filled)
-        ]
-        assert both[0].equals(both[1])
-        spread = both[0][1::2] - AGE.middle
+        with pytest.raises(SanitizationError, match="numbers of age, weight may be missing, and eps"):
+            sanitizer.sanitize(toy(), rng=3)
+        ages = sanitizer.sanitize(data, rng=3).table["age"]
+        assert ages.isna().tolist() == table["age"].isna().tolist()
+        spread = ages.dropna() - AGE.middle
         assert abs(spread.mean()) < 5 * 99 * np.sqrt(2 / (rows / 2))
         assert abs(spread.var() / (2 * 99**2) - 1) < 0.25
-    release = LaplaceNoise(1.0).sanitize(Dataset("gaps", table, SCHEMA, data.hierarchies), rng=3)
+    release = LaplaceNoise(1.0).sanitize(data, rng=3)
     law = release.columns["age"].law
-    assert cell_vulnerability(law, SCHEMA["age"], column) == pytest.approx(1), (
-        "all have one value as far as noise tells"
-    )
+    assert cell_vulnerability(law, schema["age"], table["age"]) == pytest.approx(1), "missing, or of the middle"
     assert identification(data, release, rng=1, rows=50)[0] < 1
     assert 0 < information_loss.mean_absolute_error(data, release)
-    assert LaplaceNoise(1.0).sanitize(toy(), rng=None).provenance.promise.epsilon == 2.0
+    assert LaplaceNoise(1.0).sanitize(data, rng=None).provenance.promise.epsilon == 2.0
+
+
+def _public(attribute):
+    numeric = isinstance(attribute.domain, Numbers)
+    return replace(attribute, domain=replace(attribute.domain, missing_is_public=True)) if numeric else attribute
 
 
 def test_a_secret_number_with_gaps_is_bucketized_in_bands():
@@ -313,9 +332,9 @@ def test_a_neighbour_who_knows_that_a_number_is_missing_finds_its_cells():
     fits = [sum(stands_for(cell, value, "NA") for cell in cells) for value in known["age"]]
     assert attack.candidates(known).tolist() == fits
     assert attack.candidates(data.schema.marked(known)).tolist() == fits
-    noisy = Linkage(("age",)).fit(LaplaceNoise(1.0).sanitize(data, rng=1).publish()[0])
-    people = pd.DataFrame({"age": [np.nan, AGE.middle]})
-    assert noisy.candidates(people).tolist() == noisy.candidates(people[::-1]).tolist(), "the two are one to noise"
+    noisy = Linkage(("age",)).fit(AdditiveNoise().sanitize(data, rng=1).publish()[0])
+    people = pd.DataFrame({"age": [np.nan]})
+    assert noisy.candidates(people).tolist() == [data.table["age"].isna().sum()], "noise leaves it missing"
 
 
 def test_count_queries_and_populations_name_missing_numbers():

@@ -603,10 +603,9 @@ def _attribute(folder, name, entry):
         domain = list(dict.fromkeys(row[0] for row in hierarchy.categories.rows_of(file)))
         progress.seen(file.resolve(), description.checksum(file))
     if isinstance(domain, Mapping):
-        if not {"low", "high"} <= set(domain) <= {"low", "high", "step", "cuts", "missing"}:
-            raise SchemaError(
-                f"column '{name}': a domain of numbers is {{ low, high, step, cuts, missing }}, got {dict(domain)}."
-            )
+        if not {"low", "high"} <= set(domain) <= {*description.NUMBER_KEYS}:
+            keys = ", ".join(description.NUMBER_KEYS)
+            raise SchemaError(f"column '{name}': a domain of numbers is {{ {keys} }}, got {dict(domain)}.")
         try:
             domain = Numbers(**domain)
         except SchemaError as error:

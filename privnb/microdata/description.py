@@ -73,15 +73,16 @@ def _one_of(*texts):
 
 def _domain(value):
     if isinstance(value, Mapping):
-        ends = {"low", "high"} <= set(value) <= {"low", "high", "step", "cuts", "missing"}
+        ends = {"low", "high"} <= set(value) <= {*NUMBER_KEYS}
         cuts = value.get("cuts", 1)
         # Steps finer than that are no numbers that floats tell apart.
         return (
             ends
             and value.get("step", 1) != 0
-            and all(_number(value[key]) for key in value if key not in ("cuts", "missing"))
+            and all(_number(value[key]) for key in value if key not in ("cuts", "missing", "missing_is_public"))
             and (_number(cuts) or _numbers(cuts))
             and _text(value.get("missing", ""))
+            and isinstance(value.get("missing_is_public", False), bool)
         )
     if _text(value):
         return _inside(value) and value.endswith(".csv")
@@ -116,11 +117,13 @@ def _inside(value):
 _numbers = _list(_number)
 _widths = _list(lambda width: _number(width) and width > 0, 1)
 
+NUMBER_KEYS = ("low", "high", "step", "cuts", "missing", "missing_is_public")  # of a domain of numbers
 TEXT = Value("text", _text)
 NAMES = Value('a list of columns, such as ["age", "sex"]', _list(_text))
 DOMAIN = Value(
     'a list of different texts, such as ["F", "M"], a .csv file beside the description whose lines begin with '
-    'them, or numbers { low = 0, high = 99 }, with step and cuts if need be, and missing = "NA" where there are gaps',
+    'them, or numbers { low = 0, high = 99 }, with step and cuts if need be, and missing = "NA" where there are gaps, '
+    "with missing_is_public = true where everybody may know which they are",
     _domain,
 )
 RECODING = Value(

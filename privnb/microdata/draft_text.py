@@ -65,7 +65,9 @@ HEAD = """\
 #    the records; replace them. A bound read from the records tells about them and voids every promise of noise.
 #    Numbers are rounded to their domain's step (1 where none stands) when they are loaded; choose another as you like.
 #    missing is how labels write a number that is not there: a value of its own. Without it such a table is refused. A
-#    column's own list of missing names texts that say the same there, such as "97" where nobody answered.
+#    column's own list of missing names texts that say the same there, such as "97" where nobody answered. Noise with
+#    epsilon refuses numbers that may be missing, unless missing_is_public = true beside the mark says that everybody
+#    may know whose numbers are missing.
 # 4. cuts are where public intervals begin: 10 means every 10 from 0, [18, 65] at 18 and at 65. A published range ends
 #    there where fewer than ten people share its end value. Choose them as one who does not know the records.
 # 5. hierarchies/default/ holds one file per attribute of categories, leaf;level 1;...;*: put values that are alike

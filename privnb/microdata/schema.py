@@ -6,7 +6,7 @@ that depends on the records would tell something about them.
 One module: an attribute is its domain, and a schema its attributes.
 """
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -159,6 +159,8 @@ class Numbers(_Domain):
         ages of a law.
     missing : str, optional
         How files and published labels write a missing number; None: no number may be missing.
+    missing_is_public : bool
+        Whether everybody may know which numbers are missing, so that a promise of epsilon need not cover it.
 
     Raises
     ------
@@ -179,6 +181,7 @@ class Numbers(_Domain):
     step: float = 1
     cuts: float | tuple[float, ...] | None = field(default=None, repr=False)
     missing: str | None = None
+    missing_is_public: bool = field(default=False, repr=False)
 
     def __post_init__(self):
         for end in ("low", "high", "step"):
@@ -194,6 +197,7 @@ class Numbers(_Domain):
                 f"got low={self.low!r}, high={self.high!r}, step={self.step!r}. Give a coarser step or another unit."
             )
         expect.kind("missing", self.missing, str, type(None))
+        expect.kind("missing_is_public", self.missing_is_public, bool)
         if self.missing is not None and not _is_mark(self.missing):
             raise SchemaError(
                 f"the mark of a missing number must be a word that is no number, no range and not '*', as NA or ? are; "
@@ -240,9 +244,19 @@ class Numbers(_Domain):
         return np.rint((np.asarray(values, dtype=float) - self.low) / self.step).astype(np.int64)
 
     def filled(self, values):
-        """An array of numbers with the `middle` for each that is missing: what noise takes it for."""
+        """Return an array of numbers with the `middle` for each that is missing."""
         values = np.asarray(values)
         return values if self.missing is None else np.where(pd.isna(values), self.middle, values)
+
+    def points(self, values: Sequence[float]) -> np.ndarray:
+        """Return numbers as points on a line, where a missing one is the domain's width or more from each number."""
+        values = np.asarray(values)
+        return values if self.missing is None else np.where(pd.isna(values), self.high + self.width, values)
+
+    def distances(self, one: Sequence[float], other: Sequence[float]) -> np.ndarray:
+        """Return how far numbers are apart, pair by pair: the width of the domain where one of the two is missing."""
+        found, (gap, other_gap) = np.abs(np.subtract(one, other)), (pd.isna(np.asarray(each)) for each in (one, other))
+        return np.where(gap & other_gap, 0, np.where(gap | other_gap, self.width, found))
 
     def interval(self, codes):
         """The first and the last code of the public interval that holds each of `codes`, two integer arrays."""

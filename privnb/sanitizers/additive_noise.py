@@ -22,8 +22,8 @@ class AdditiveNoise(CellNoise):
 
     Everybody knows how the noise is spread, so that users can reconstruct how the numbers are. It has no epsilon:
     uniform noise excludes numbers, and Gaussian noise does nearly so. Values are not clipped. They are rounded to a
-    thousandth of a step of the public domain, since the last digits of a sum tell of its parts. A missing number has
-    noise around the middle of its domain.
+    thousandth of a step of the public domain, since the last digits of a sum tell of its parts. A missing number stays
+    missing.
 
     Parameters
     ----------
@@ -44,6 +44,7 @@ class AdditiveNoise(CellNoise):
     deviations: Mapping[str, float] | None = field(default=None, hash=False)
     title = "Additive noise"
     changes = "numbers"
+    missing_numbers = "restored"
 
     @classmethod
     def examples(cls, schema):
@@ -67,7 +68,7 @@ class AdditiveNoise(CellNoise):
 
     def _draw(self, values, attribute, rng):
         source, law = np.random.default_rng(rng), self._law(attribute)
-        values, fine = attribute.domain.filled(values).astype(float), attribute.domain.step / FINE
+        values, fine = np.asarray(values, dtype=float), attribute.domain.step / FINE
         uniform = self.kind == "uniform"
         noise = source.uniform(-1, 1, len(values)) * law.half if uniform else source.normal(size=len(values))
         return decimals(np.rint((values + (noise if uniform else noise * law.deviation)) / fine) * fine)

@@ -15,10 +15,11 @@ from privnb.microdata.family import check_fact, members
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Counted
-from privnb.microdata.schema import PUBLISHED
+from privnb.microdata.schema import PUBLISHED, Schema
 from privnb.microdata.treatment import KINDS, Rows, treated
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
 from privnb.sanitizers.claims import refusal
+from privnb.sanitizers.missing_numbers import TREATMENTS, Gaps
 from privnb.sanitizers.statements import positions, stated, treatments
 
 FACTS = ("claims", "promise", "noisy", "perturbed", "rows", "new", "note", "buckets")  # what a sanitizer says
@@ -95,6 +96,8 @@ class Sanitizer(ABC):
         do: a table of any size costs it no more than they do.
     in_parts : bool
         Whether a long table may be given to it part by part, each of records drawn at random, without another promise.
+    missing_numbers : str
+        How it treats the missing numbers of the columns that `_numbers_read` names, see `missing_numbers.TREATMENTS`.
     """
 
     title = ""
@@ -114,6 +117,7 @@ class Sanitizer(ABC):
     coded = False
     by_combinations = False
     in_parts = False
+    missing_numbers = "kept"
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
@@ -124,6 +128,7 @@ class Sanitizer(ABC):
         check_fact(cls, "changes", ("", "numbers", "categories", "two numbers"))
         check_fact(cls, "needs_sensitive", ("", "any", "categories"))
         check_fact(cls, "equal_records_alike", (True, False))
+        check_fact(cls, "missing_numbers", TREATMENTS)
 
     @classmethod
     def at(cls, bounds, sensitive=None):
@@ -207,7 +212,13 @@ class Sanitizer(ABC):
             check_one_record_each(repr(self), dataset)
         source = None if rng is None else np.random.default_rng(rng)
         unused, table = source and str(source.bit_generator.state), dataset.cells if self.coded else dataset.table
-        table, facts = self._sanitize(dataset.lent(), table[dataset.schema.published].copy(deep=False), source)
+        table, gaps = table[dataset.schema.published].copy(deep=False), None
+        if self.missing_numbers != "kept":
+            gaps = Gaps.of(self, dataset.schema, table)
+            table = gaps.filled(table, source)
+        table, facts = self._sanitize(dataset.lent(), table, source)
+        if gaps is not None:
+            table, facts = gaps.left(table, facts, restored=self.missing_numbers == "restored")
         drawn = source is not None and str(source.bit_generator.state) != unused
         release = self._released(dataset, table, dict(facts), rng, drawn)
         try:
@@ -254,6 +265,10 @@ class Sanitizer(ABC):
         apart = None if dataset.people is None else dataset.cells[hidden].iloc[own]
         known = dataset.hierarchies, provenance, buckets, dataset.shared
         return Release(table, schema, *known, records, *each, apart, dataset.times)
+
+    def _numbers_read(self, schema: Schema) -> list[str]:
+        """Name the numeric columns in which the method needs a number in every cell."""
+        return [name for name in schema.quasi_identifiers if schema[name].numeric]
 
     @abstractmethod
     def _sanitize(self, dataset, table, rng):

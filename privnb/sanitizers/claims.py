@@ -80,7 +80,9 @@ def _untrue(dataset, release):
         if not attribute.numeric:
             wrong, what = attribute.domain.outside(cells), "value of its domain"
         elif is_numeric_dtype(cells):
-            wrong, what = cells[~np.isfinite(cells.to_numpy(dtype=float, na_value=np.nan))], "number"
+            found = cells.to_numpy(dtype=float, na_value=np.nan)
+            lost = np.isnan(found) & (attribute.domain.missing is None)
+            wrong, what = cells[np.isinf(found) | lost], "number"
         else:
             wrong, what = cells, "number"
         if len(wrong):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.microdata import expect
+from privnb.microdata.columns import plain
 from privnb.microdata.counts import combinations
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
@@ -18,7 +19,7 @@ class DataSwapping(Sanitizer):
 
     Every value stays as frequent as it was, and so does every combination of one quasi-identifier's value with those of
     `within`: these tables of counts can be read from the release exactly. Tables of two quasi-identifiers change. A
-    record may be given its own value back.
+    record may be given its own value back. A missing number stays where it is.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ class DataSwapping(Sanitizer):
     Raises
     ------
     SanitizationError
-        For another name, where nothing was exchanged, and for numbers that are missing.
+        For another name, and where nothing was exchanged.
 
     Source: Dalenius and Reiss, "Data-swapping: A technique for disclosure control", Journal of Statistical Planning and
     Inference 6, 1982; Aggarwal and Yu 2008, section 3.3.3.
@@ -64,12 +65,8 @@ class DataSwapping(Sanitizer):
             )
         group, moved = combinations(table[within]).index, []
         for name in schema.quasi_identifiers:
-            if schema[name].numeric and table[name].isna().any():
-                raise SanitizationError(
-                    f"{self!r}: numbers of '{name}' are missing, and nobody could tell whose. Leave these records out, "
-                    "or give the attribute another role."
-                )
-            rows = np.flatnonzero(source.random(len(table)) < self.share)
+            chosen = source.random(len(table)) < self.share
+            rows = np.flatnonzero(chosen & plain(table[name]).notna().to_numpy())
             # Both orders have the groups one after the other: the first in the table's order, the second in any.
             here = rows[np.argsort(group[rows], kind="stable")]
             there = rows[np.lexsort([source.random(len(rows)), group[rows]])]

@@ -31,7 +31,7 @@ class GeometricNoise(NumericNoise):
 
     def _draw(self, values, attribute, rng):
         domain = attribute.domain
-        steps = geometric(domain.codes(domain.filled(values)), self.scale(attribute) / domain.step, rng=rng)
+        steps = geometric(domain.codes(values), self.scale(attribute) / domain.step, rng=rng)
         if float(domain.low).is_integer() and float(domain.step).is_integer():
             return int(domain.low) + int(domain.step) * steps
         return decimals(domain.low + domain.step * steps)

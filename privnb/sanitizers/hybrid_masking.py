@@ -43,6 +43,7 @@ class HybridMasking(Sanitizer):
     randomized = True
     order_invariant = False
     coded = True
+    missing_numbers = "restored"
 
     @classmethod
     def at(cls, bounds, sensitive=None):

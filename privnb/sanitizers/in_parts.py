@@ -16,7 +16,7 @@ from privnb.microdata import engine, file_forms, long_tables, progress, reading,
 from privnb.microdata.counts import coded, factorized
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.schema import Schema
-from privnb.microdata.treatment import TRUE, Rows, Treatment
+from privnb.microdata.treatment import TRUE, UNTRUE, Rows, Treatment
 from privnb.sanitizers import of_counts, own_cells
 from privnb.sanitizers.algorithms import announced_compiling
 from privnb.sanitizers.base import SanitizationError
@@ -147,12 +147,14 @@ def _arrow(release, cells):
     """The rows of a release as Arrow's."""
     import pyarrow as pa
 
-    exact, columns = release.treated("exact"), {}
+    exact, untrue, columns = release.treated("exact"), release.treated(*UNTRUE), {}
     for name in cells:
         codes, values = coded(cells[name])
         columns[name] = file_forms.arrow(values).take(pa.array(codes))
         if name in exact:
             columns[name] = columns[name].cast(own_cells.arrow_type(release.schema[name]))
+        elif name in untrue and release.schema[name].numeric and release.schema[name].domain.missing is not None:
+            columns[name] = columns[name].cast(pa.float64())  # a part may have no missing number, and then whole ones
     return pa.table(columns)
 
 

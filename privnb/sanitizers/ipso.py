@@ -48,6 +48,7 @@ class Ipso(Sanitizer):
     randomized = True
     order_invariant = False
     coded = True
+    missing_numbers = "restored"
 
     @classmethod
     def at(cls, bounds, sensitive=None):
@@ -82,6 +83,10 @@ class Ipso(Sanitizer):
             column = pd.Series(made[:, place], index=table.index)
             table[name] = domain.rounded(column.clip(domain.low, domain.high)) if self.method == "A" else column
         return table, {"perturbed": tuple(names)}
+
+    def _numbers_read(self, schema):
+        read = {*schema.quasi_identifiers, *self._given(schema)}
+        return [name for name in schema.published if name in read and schema[name].numeric]
 
     def _replaced(self, schema):
         names = [each.name for each in numeric(self, schema)]

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from privnb.sanitizers.local_noise import NumericNoise
 from privnb.sanitizers.mechanisms import laplace
 from privnb.sanitizers.noise_channel import Laplace
@@ -13,7 +15,7 @@ class LaplaceNoise(NumericNoise):
     """Add independent Laplace noise of scale sensitivity / epsilon to each numeric quasi-identifier of each record.
 
     Values are neither rounded nor clipped. Only a sensitivity of that width or more, and `rng=None`, promise epsilon:
-    see `LocalNoise`. A missing number has noise around the middle of its public domain.
+    see `LocalNoise`, and `NumericNoise` for columns in which numbers may be missing.
 
     Parameters
     ----------
@@ -32,7 +34,7 @@ class LaplaceNoise(NumericNoise):
     title = "Laplace noise"
 
     def _draw(self, values, attribute, rng):
-        return laplace(attribute.domain.filled(values), self.scale(attribute), rng=rng)
+        return laplace(np.asarray(values), self.scale(attribute), rng=rng)
 
     def _law(self, attribute):
         return Laplace(self.scale(attribute), attribute.domain.step)

@@ -30,6 +30,7 @@ class LatinHypercube(Sanitizer):
     randomized = True
     order_invariant = False
     coded = True
+    missing_numbers = "filled"
 
     @classmethod
     def at(cls, bounds, sensitive=None):
@@ -38,6 +39,9 @@ class LatinHypercube(Sanitizer):
     @classmethod
     def examples(cls, schema):
         return [cls()]
+
+    def _numbers_read(self, schema):
+        return [name for name in schema.published if schema[name].numeric]
 
     def _sanitize(self, dataset, table, rng):
         names, schema = list(table), dataset.schema

@@ -7,6 +7,7 @@ import numpy as np
 
 from privnb.microdata import expect
 from privnb.microdata.columns import plain
+from privnb.microdata.names import name_list
 from privnb.microdata.provenance import Promise
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.mechanisms import check_epsilon
@@ -79,11 +80,13 @@ class LocalNoise(CellNoise):
 class NumericNoise(LocalNoise):
     """Noise of scale sensitivity / epsilon on each numeric quasi-identifier.
 
-    A missing number is taken for the middle of the public domain before noise is drawn, so that no published number
-    says that it was missing, and the promise covers that, too.
+    A promise of epsilon has to cover whether a number is missing, and noise does not hide that. So columns in which
+    numbers may be missing are refused, unless the owner declares that it is public which numbers are missing; then a
+    missing number stays missing, and the promise says so.
     """
 
     changes = "numbers"
+    missing_numbers = "restored"
 
     @classmethod
     def examples(cls, schema):
@@ -103,7 +106,24 @@ class NumericNoise(LocalNoise):
         unknown = sorted(set(self.sensitivity or ()) - set(names))
         if unknown:
             raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
+        secret = [each.name for each in noisy if each.domain.missing is not None and not each.domain.missing_is_public]
+        if secret:
+            raise SanitizationError(
+                f"{self!r}: numbers of {name_list(secret)} may be missing, and epsilon does not cover which are. "
+                "Declare that everybody may know it, by `missing_is_public = true` in the column's domain, fill the "
+                "numbers in before, or give the column the role 'unused'."
+            )
         return noisy
+
+    def _promise(self, noisy, table):
+        promise, public = (
+            super()._promise(noisy, table),
+            [each.name for each in noisy if each.domain.missing is not None],
+        )
+        if promise is None or not public:
+            return promise
+        stated = f" Which numbers of {', '.join(public)} are missing is declared public, and not covered."
+        return promise._replace(statement=promise.statement + stated)
 
     def scale(self, attribute):
         """How wide the noise of a numeric attribute is, in its unit: sensitivity / epsilon."""

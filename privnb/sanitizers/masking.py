@@ -3,7 +3,7 @@
 import numpy as np
 
 from privnb.microdata.columns import plain
-from privnb.microdata.schema import decimals
+from privnb.microdata.schema import Attribute, decimals
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.numbered import numeric
 
@@ -11,9 +11,8 @@ from privnb.sanitizers.numbered import numeric
 class Masking(Sanitizer):
     """A sanitizer that puts other values in the place of quasi-identifiers, of which none is true of its record.
 
-    A missing number is taken for the middle of its public domain, as noise does, so that a cell does not say that it
-    was missing. Numbers are published as the method makes them, between two steps of the domain too, unless it says
-    otherwise: rounding would add an error of its own to what it keeps.
+    A missing number stays missing. Numbers are published as the method makes them, between two steps of the domain too,
+    unless it says otherwise: rounding would add an error of its own to what it keeps.
     """
 
     treatment = "perturbed"
@@ -25,6 +24,7 @@ class NumberMasking(Masking):
     """One that changes numbers alone, and publishes categories as they are."""
 
     changes = "numbers"
+    missing_numbers = "restored"
 
     def _numbers(self, dataset, table):
         """The numeric quasi-identifiers in column order, a list of `Attribute`, and the steps of their values above the
@@ -36,8 +36,16 @@ class NumberMasking(Masking):
 
 
 def steps(attribute, column):
-    """How many steps above the lowest value of its domain each number of a column is: integer array (n,)."""
-    return attribute.domain.codes(attribute.domain.filled(plain(column)))
+    """How many steps above the lowest value of its domain each number of a column is: integer array (n,).
+
+    A missing one stands one step above the highest, see `gap`.
+    """
+    return attribute.domain.codes(plain(column))
+
+
+def gap(attribute: Attribute, codes: np.ndarray) -> np.ndarray:
+    """Say which of the `steps` are those of missing numbers: boolean array of their shape."""
+    return codes > attribute.domain.steps
 
 
 def numbers(attribute, found):

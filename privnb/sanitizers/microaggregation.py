@@ -9,7 +9,8 @@ from privnb.microdata.columns import of_codes
 from privnb.privacy_models import KAnonymity, check_k, tally
 from privnb.privacy_models.own_k import OwnAnonymity
 from privnb.sanitizers.base import SanitizationError
-from privnb.sanitizers.masking import Masking, check_records, numbers, steps
+from privnb.sanitizers.masking import Masking, check_records, gap, numbers, steps
+from privnb.sanitizers.missing_numbers import counted, without_small_gaps
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,9 @@ class Microaggregation(Masking):
     category by its hierarchy: the level at which two values meet, divided by all levels, or how far apart they stand in
     an order. Columns of one value count nothing. Sums, and so the means of whole columns, stay as they were, so numbers
     are not rounded to a step. All quasi-identifiers of a group are equal as published: that is k-anonymity, and it is
-    checked. Where each record has a k of its own, its group has as many at least, see `own_groups`.
+    checked. Where each record has a k of its own, its group has as many at least, see `own_groups`. Records with
+    missing numbers in the same columns are grouped among themselves, so that a missing number stays missing. Of fewer
+    than k such records the missing numbers are drawn from their columns, and the provenance counts them.
 
     Parameters
     ----------
@@ -73,13 +76,17 @@ class Microaggregation(Masking):
             )
         ks = self._asked(dataset)
         check_records(self, np.max(ks), len(dataset))
+        filled = {}
         for block in blocks:
-            for name, column in _averaged(dataset, table, block, ks).items():
+            columns, own = _averaged(dataset, table, block, ks, rng)
+            filled |= own
+            for name, column in columns.items():
                 table[name] = column
-        facts = {"perturbed": [name for block in blocks for name in block]}
+        facts = {"perturbed": [name for block in blocks for name in block], "note": counted(filled)}
         if len(blocks) == 1 and len(blocks[0]) == len(known):
             return table, facts | {"claims": (self.k if isinstance(self.k, OwnAnonymity) else KAnonymity(self.k),)}
-        return table, facts | {"note": "Groups are of some quasi-identifiers each, so no k is promised of all of them."}
+        note = "Groups are of some quasi-identifiers each, so no k is promised of all of them."
+        return table, facts | {"note": " ".join(filter(None, [note, facts["note"]]))}
 
     def _asked(self, dataset):
         """The k of all, or of each record: integer array (n,)."""
@@ -89,13 +96,47 @@ class Microaggregation(Masking):
         return np.array(self.k.ks)[tally(self.k, dataset.cells[attribute.name], attribute)[0]]
 
 
-def _averaged(dataset, table, names, ks):
-    """The columns of a block with the centre of its group for each record: `{name: coded column}`."""
+def _averaged(dataset, table, names, ks, rng):
+    """The columns of a block with the centre of its group for each record, `{name: coded column}`; and how many missing
+    numbers were filled, by column.
+    """
+    attributes = [dataset.schema[name] for name in names]
+    codes = [steps(each, table[each.name]) if each.numeric else dataset.codes[each.name] for each in attributes]
+    codes = np.column_stack(codes)
+    lacking = np.column_stack(
+        [
+            gap(each, column) if each.numeric else np.zeros(len(column), bool)
+            for each, column in zip(attributes, codes.T, strict=True)
+        ]
+    )
+    codes, left, pattern = without_small_gaps(codes, lacking, ks, rng)
+    groups, centres = np.empty(len(codes), dtype=np.int64), [[] for _ in attributes]
+    for number in range(pattern.max() + 1):
+        rows, begin = np.flatnonzero(pattern == number), sum(map(len, centres[0]))
+        there = np.flatnonzero(~left[rows[0]])
+        own = ks if np.ndim(ks) == 0 else ks[rows]
+        within, found = _grouped(dataset, [attributes[a] for a in there], codes[np.ix_(rows, there)], own)
+        groups[rows] = within + begin
+        for a, centre in zip(there, found, strict=True):
+            centres[a].append(centre)
+        for a in np.flatnonzero(left[rows[0]]):
+            centres[a].append(np.full(within.max() + 1, np.nan))
+    filled = (lacking & ~left).sum(axis=0)
+    columns = {name: of_codes(groups, np.concatenate(found)) for name, found in zip(names, centres, strict=True)}
+    return columns, {name: int(many) for name, many in zip(names, filled, strict=True)}
+
+
+def _grouped(dataset, attributes, codes, ks):
+    """The group of each record, integer array (n,), and of each attribute the centres of the groups, a list of arrays.
+
+    `codes`: integer array (n, attributes); without any attribute all are one group.
+    """
     from privnb.sanitizers.algorithms.nearest_groups import central, located, mdav  # numba is slow to import
     from privnb.sanitizers.algorithms.own_groups import own_groups
 
-    attributes = [dataset.schema[name] for name in names]
-    codes = [steps(each, table[each.name]) if each.numeric else dataset.codes[each.name] for each in attributes]
+    if not attributes:
+        return np.zeros(len(codes), dtype=np.int64), []
+    codes = list(codes.T)
     extents = [None if each.numeric else dataset.hierarchies[each.name].extent() for each in attributes]
     occurring = {}
     for a, extent in enumerate(extents):
@@ -104,7 +145,7 @@ def _averaged(dataset, table, names, ks):
             extents[a] = extent._replace(groups=extent.groups[:, occurring[a]])
     space, points, order = located(np.column_stack(codes), extents)
     groups = mdav(space, points, ks) if np.ndim(ks) == 0 else own_groups(space, points, ks)
-    sizes, columns = np.bincount(groups), {}
+    sizes, found = np.bincount(groups), []
     for a, attribute in enumerate(attributes):
         means = np.bincount(groups, codes[a]) / sizes
         if attribute.numeric:
@@ -114,8 +155,8 @@ def _averaged(dataset, table, names, ks):
         else:
             rows, first = points[:, order.index(a)], space.begin[order.index(a)]
             centres = _leaves(dataset, attribute, occurring[a][central(space, rows, groups) - first])
-        columns[attribute.name] = of_codes(groups, centres)
-    return columns
+        found.append(centres)
+    return groups, found
 
 
 def _leaves(dataset, attribute, positions):

@@ -44,6 +44,7 @@ class MultipleImputation(Sanitizer):
     randomized = True
     order_invariant = False
     coded = True
+    missing_numbers = "filled"
 
     @classmethod
     def at(cls, bounds, sensitive=None):
@@ -55,6 +56,9 @@ class MultipleImputation(Sanitizer):
 
     def __post_init__(self):
         expect.whole("imputations", self.imputations, 1)
+
+    def _numbers_read(self, schema):
+        return [name for name in schema.published if schema[name].numeric]
 
     def _sanitize(self, dataset, table, rng):
         names, schema, source = list(table), dataset.schema, np.random.default_rng(rng)

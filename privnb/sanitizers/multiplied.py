@@ -30,6 +30,7 @@ class Multiplicative(Sanitizer):
     changes = "two numbers"
     coded = True
     randomized = True
+    missing_numbers = "filled"
     word = ""  # what its columns are called, with a number from 1
 
     @classmethod
@@ -61,9 +62,12 @@ class Multiplicative(Sanitizer):
             )
         return chosen
 
+    def _numbers_read(self, schema):
+        return self.numbers(schema)
+
     def _sanitize(self, dataset, table, rng):
         names = self.numbers(dataset.schema)
-        points = np.column_stack([place(self, dataset.schema[name], table[name]) for name in names])
+        points = np.column_stack([place(dataset.schema[name], table[name]) for name in names])
         moved, reach = self._moved(points, np.random.default_rng(rng))
         new = [f"{self.word} {number}" for number in range(1, moved.shape[1] + 1)]
         if taken := [name for name in new if name in dataset.schema.names()]:
@@ -83,16 +87,8 @@ class Multiplicative(Sanitizer):
         """
 
 
-def place(sanitizer, attribute, column):
-    """A column of numbers as they lie in their domain, from -1/2 at its low end to 1/2 at the high: float array (n,).
-
-    Raises SanitizationError, said of `sanitizer`, for missing numbers.
-    """
+def place(attribute, column):
+    """Return numbers as they lie in their domain, from -1/2 at its low end to 1/2 at the high: float array (n,)."""
     domain = attribute.domain
     read = plain(domain.read(column)).to_numpy(dtype=float)
-    if np.isnan(read).any():  # how many may tell of few people
-        raise SanitizationError(
-            f"{sanitizer!r}: '{attribute.name}' has missing numbers, which lie nowhere. Leave those records out, fill "
-            "the numbers in, or leave the attribute out."
-        )
     return (read - (domain.low + domain.high) / 2) / domain.width

@@ -242,8 +242,8 @@ def cell_vulnerability(law, attribute, column):
         Of the column's noise, see `Release.columns`.
     attribute : Attribute
     column : array (n,)
-        The original values of n people, whose shares are the prior. A missing number counts as the middle of its
-        domain, from which its noise was drawn: nobody can tell the two.
+        The original values of n people, whose shares are the prior. A missing number stays missing under noise, so
+        that everybody sees it.
 
     Returns
     -------
@@ -258,8 +258,10 @@ def cell_vulnerability(law, attribute, column):
     expect.these(law=law, attribute=attribute)
     if not len(expect.kind("column", column, pd.Series, np.ndarray, list)):
         raise ValueError("column must have a value at least, and it has none.")
-    positions, people = np.unique(_positions(attribute, column), return_counts=True)
-    return law.vulnerability(people / people.sum(), positions)
+    gap = pd.isna(pd.Series(column)).to_numpy()
+    positions, people = np.unique(attribute.domain.codes(np.asarray(column)[~gap]), return_counts=True)
+    told = law.vulnerability(people / len(gap), positions) if len(positions) else 0.0
+    return told + gap.mean() if gap.any() else told
 
 
 def cell_capacity(law, attribute):
@@ -351,12 +353,20 @@ def _drawn_apart(laws, true, seen):
 @lru_cache(maxsize=8)
 def _register(dataset, noisy):
     """What a register tells whatever the noise: the group of each record that is alike in all other quasi-identifiers,
-    integer array (n,); how many entries each group has, people alike in all quasi-identifiers being one; and of the
-    entries, by group, the codes of the noisy attributes and the number of people.
+    and has numbers in the same noisy columns, integer array (n,); how many entries each group has, people alike in all
+    quasi-identifiers being one; and of the entries, by group, the codes of the noisy attributes and the number of
+    people.
     """
     names = dataset.schema.quasi_identifiers
-    group = combinations(dataset.cells[[name for name in names if name not in noisy]]).index
-    true = {name: _positions(dataset.schema[name], dataset.table[name]) for name in noisy}
+    known = dataset.cells[[name for name in names if name not in noisy]]
+    gaps = {name: gap for name in noisy if (gap := dataset.table[name].isna().to_numpy()).any()}
+    group = combinations(known).index
+    if gaps:
+        sizes = [group.max() + 1, *[2] * len(gaps)]
+        group = distinct_codes([group, *(gap.astype(np.int64) for gap in gaps.values())], sizes)[1]
+    true = {name: dataset.schema[name].domain.codes(dataset.table[name]) for name in noisy}
+    for name, gap in gaps.items():
+        true[name][gap] = 0  # all of a group, as of `_seen`
     columns = [group, *true.values()]
     first, index = distinct_codes(columns, [column.max() + 1 for column in columns])
     return group, np.bincount(group[first]), {n: codes[first] for n, codes in true.items()}, np.bincount(index)
@@ -368,15 +378,10 @@ def _cuts(sizes):
     return np.flatnonzero(np.diff(total)) + 1
 
 
-def _positions(attribute, column):
-    """Where on its line the noise of each value was drawn from: integer array (n,)."""
-    return attribute.domain.codes(attribute.domain.filled(column) if attribute.numeric else column)
-
-
 def _seen(attribute, cells):
-    """Noisy cells in steps of the domain, or as positions of categories."""
+    """Noisy cells in steps of the domain, 0 for a missing one, or as positions of categories."""
     if attribute.numeric:
-        return (np.asarray(cells, dtype=float) - attribute.domain.low) / attribute.domain.step
+        return np.nan_to_num((np.asarray(cells, dtype=float) - attribute.domain.low) / attribute.domain.step)
     return attribute.domain.codes(cells)
 
 

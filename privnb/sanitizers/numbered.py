@@ -23,18 +23,13 @@ def numeric(sanitizer, schema):
 def numbered(sanitizer, schema, table, names):
     """The columns of a table as numbers: float array (n, d). A category is its place in its public domain, from 0.
 
-    Raises SanitizationError, said of `sanitizer`, for missing numbers and for a column that holds one value.
+    Raises SanitizationError, said of `sanitizer`, for a column that holds one value.
     """
     columns = []
     for name in names:
         domain, column = schema[name].domain, table[name]
         numeric = schema[name].numeric
         values = plain(domain.read(column)).to_numpy(float) if numeric else domain.codes(plain(column)).astype(float)
-        if missing := int(np.isnan(values).sum()):
-            raise SanitizationError(
-                f"{sanitizer!r}: '{name}' has {missing} missing numbers, of which it has no model. Leave those records "
-                "or the attribute out, or fill the numbers in."
-            )
         if not np.ptp(values):
             raise SanitizationError(
                 f"{sanitizer!r}: all records have one value of '{name}'; without variance it goes with nothing. Leave "

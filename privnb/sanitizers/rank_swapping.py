@@ -7,7 +7,7 @@ import numpy as np
 from privnb.microdata import expect
 from privnb.microdata.columns import plain
 from privnb.sanitizers.base import SanitizationError
-from privnb.sanitizers.masking import Masking, steps
+from privnb.sanitizers.masking import Masking, gap, steps
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class RankSwapping(Masking):
     ----------
     p : float
         Per cent of the number of records, above 0 and at most 100; larger moves values farther. Of fewer than two
-        records within the window nobody could swap.
+        records within the window nobody could swap. Missing numbers stay where they are, and do not count.
 
     Source: Moore, "Controlled Data-Swapping Techniques for Masking Public Use Microdata Sets", U.S. Bureau of the
     Census 1996; Aggarwal and Yu 2008, section 3.3.3, where p of about 15 does well (3.6.1).
@@ -40,25 +40,29 @@ class RankSwapping(Masking):
     def _sanitize(self, dataset, table, rng):
         from privnb.sanitizers.algorithms.swapping import partners  # numba is slow to import
 
-        n, names = len(dataset), dataset.schema.quasi_identifiers
+        names = dataset.schema.quasi_identifiers
         if not names:
             raise SanitizationError(
                 f"{self!r}: '{dataset.name}' has no quasi-identifier to swap. Give one or more columns that role."
             )
-        window = int(self.p * n / 100 + 1e-9)
-        if not window:
-            raise SanitizationError(
-                f"{self!r}: {self.p:g} % of {n} records are less than one rank. Raise p to {100 / n:.3g} or more."
-            )
         source = np.random.default_rng(rng)
         for name in names:
-            attribute = dataset.schema[name]
-            order = np.argsort(self._ranked(dataset, attribute, table[name]), kind="stable")
-            taken = np.empty(n, dtype=np.int64)
-            taken[order] = order[partners(window, source.random(n))]
-            cells = attribute.domain.filled(plain(table[name])) if attribute.numeric else table[name].array
+            attribute, taken = dataset.schema[name], np.arange(len(dataset))
+            ranked = self._ranked(dataset, attribute, table[name])
+            rows = np.flatnonzero(~gap(attribute, ranked)) if attribute.numeric else taken
+            order = rows[np.argsort(ranked[rows], kind="stable")]
+            if len(rows):
+                taken[order] = order[partners(self._window(len(rows)), source.random(len(rows)))]
+            cells = plain(table[name]).to_numpy() if attribute.numeric else table[name].array
             table[name] = cells[taken]
         return table, {"perturbed": names}
+
+    def _window(self, n):
+        if window := int(self.p * n / 100 + 1e-9):
+            return window
+        raise SanitizationError(
+            f"{self!r}: {self.p:g} % of {n} records are less than one rank. Raise p to {100 / n:.3g} or more."
+        )
 
     @staticmethod
     def _ranked(dataset, attribute, column):

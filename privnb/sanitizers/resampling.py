@@ -1,11 +1,13 @@
 """Numbers replaced by the average of what stands at their rank in random samples."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from privnb.microdata import expect
-from privnb.sanitizers.masking import NumberMasking, numbers
+from privnb.sanitizers.masking import NumberMasking, gap, numbers
+from privnb.sanitizers.missing_numbers import among_present
 
 
 @dataclass(frozen=True)
@@ -29,17 +31,22 @@ class Resampling(NumberMasking):
     samples: int = 3
     title = "Resampling"
     randomized = True
+    missing_numbers = "kept"
 
     def __post_init__(self):
         expect.whole("samples", self.samples, 1)
 
     def _sanitize(self, dataset, table, rng):
         attributes, found = self._numbers(dataset, table)
-        source, n = np.random.default_rng(rng), len(found)
+        source = np.random.default_rng(rng)
         for a, attribute in enumerate(attributes):
-            order = np.argsort(found[:, a], kind="stable")
-            total = np.zeros(n, dtype=np.int64)
-            for _ in range(self.samples):
-                total[order] += found[order[np.sort(source.integers(n, size=n))], a]
-            table[attribute.name] = numbers(attribute, total / self.samples)
+            averages = among_present(found[:, a], gap(attribute, found[:, a]), partial(self._averages, source))
+            table[attribute.name] = numbers(attribute, averages)
         return table, {"perturbed": [attribute.name for attribute in attributes]}
+
+    def _averages(self, source, found):
+        n, order = len(found), np.argsort(found, kind="stable")
+        total = np.zeros(n, dtype=np.int64)
+        for _ in range(self.samples):
+            total[order] += found[order[np.sort(source.integers(n, size=n))]]
+        return total / self.samples

@@ -18,7 +18,7 @@ class RetentionReplacement(CellNoise):
 
     Numbers and categories alike. Of a domain of m values it is randomized response with e^epsilon = 1 + m kept / (1 -
     kept). For a replacement that is not uniform give `Pram` the matrix kept I + (1 - kept) 1 q'. A missing number
-    counts as the middle of its domain.
+    stays missing.
 
     Parameters
     ----------
@@ -31,6 +31,7 @@ class RetentionReplacement(CellNoise):
 
     kept: float = 0.5
     title = "Retention replacement"
+    missing_numbers = "restored"
 
     def __post_init__(self):
         expect.between("kept", self.kept, 0, 1, "a value is kept or replaced at random")
@@ -46,7 +47,7 @@ class RetentionReplacement(CellNoise):
 
     def _draw(self, values, attribute, rng):
         source, domain = np.random.default_rng(rng), attribute.domain
-        codes = domain.codes(domain.filled(values) if attribute.numeric else values)
+        codes = domain.codes(values)
         other = source.integers(0, _size(attribute), len(codes))
         codes = np.where(source.random(len(codes)) < self.kept, codes, other)
         if not attribute.numeric:

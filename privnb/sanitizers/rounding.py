@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from privnb.microdata import cuts, expect
 from privnb.microdata.schema import decimals
 from privnb.sanitizers.base import SanitizationError
-from privnb.sanitizers.masking import NumberMasking, numbers
+from privnb.sanitizers.masking import NumberMasking, gap, numbers
+from privnb.sanitizers.missing_numbers import among_present
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Rounding(NumberMasking):
     title = "Rounding"
     order_invariant = True
     global_recoding = True
+    missing_numbers = "kept"
 
     def __post_init__(self):
         for name, base in self.base.items() if isinstance(self.base, Mapping) else [("", self.base)]:
@@ -43,11 +46,15 @@ class Rounding(NumberMasking):
         if unknown := sorted(set(self.base if isinstance(self.base, Mapping) else ()) - set(names)):
             raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
         for a, attribute in enumerate(attributes):
-            base = self._base(attribute)
-            # Rounded twice, so that what lies half way does not depend on a last digit.
-            nearest = np.floor(np.round(numbers(attribute, found[:, a]) / base, 9) + 0.5)
-            table[attribute.name] = decimals(nearest.clip(*self._ends(attribute, base)) * base)
+            lacking = gap(attribute, found[:, a])
+            table[attribute.name] = among_present(found[:, a], lacking, partial(self._rounded, attribute))
         return table, {"perturbed": names}
+
+    def _rounded(self, attribute, found):
+        base = self._base(attribute)
+        # Rounded twice, so that what lies half way does not depend on a last digit.
+        nearest = np.floor(np.round(numbers(attribute, found) / base, 9) + 0.5)
+        return decimals(nearest.clip(*self._ends(attribute, base)) * base)
 
     def _base(self, attribute):
         base = self.base.get(attribute.name) if isinstance(self.base, Mapping) else self.base

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from privnb.microdata import expect
 from privnb.sanitizers.base import SanitizationError
-from privnb.sanitizers.masking import NumberMasking, numbers
+from privnb.sanitizers.masking import NumberMasking, gap, numbers
+from privnb.sanitizers.missing_numbers import among_present
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class TopBottomCoding(NumberMasking):
     title = "Top and bottom coding"
     order_invariant = True
     global_recoding = True
+    missing_numbers = "kept"
 
     def __post_init__(self):
         expect.between("share", self.share, 0, 0.5, "both ends need a middle")
@@ -49,9 +52,13 @@ class TopBottomCoding(NumberMasking):
         if unknown := sorted({*(self.bottom or ()), *(self.top or ())} - set(names)):
             raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
         for a, attribute in enumerate(attributes):
-            low, high = self._thresholds(attribute, np.sort(found[:, a]))
-            table[attribute.name] = numbers(attribute, found[:, a].clip(low, high))
+            lacking = gap(attribute, found[:, a])
+            table[attribute.name] = among_present(found[:, a], lacking, partial(self._coded, attribute))
         return table, {"perturbed": names}
+
+    def _coded(self, attribute, found):
+        low, high = self._thresholds(attribute, np.sort(found))
+        return numbers(attribute, found.clip(low, high))
 
     def _thresholds(self, attribute, ranked):
         """The lowest and the highest number that are published, in steps of the domain."""

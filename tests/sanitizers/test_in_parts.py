@@ -11,7 +11,15 @@ from made_up import CLINIC
 from privnb.microdata import progress
 from privnb.microdata.dataset import Dataset, load
 from privnb.privacy_models import KAnonymity
-from privnb.sanitizers import Microaggregation, Mondrian, SanitizationError, from_files, gate, in_parts
+from privnb.sanitizers import (
+    GeometricNoise,
+    Microaggregation,
+    Mondrian,
+    SanitizationError,
+    from_files,
+    gate,
+    in_parts,
+)
 
 # What is written is asked here, and not whether it may leave: see test_gate.py.
 sanitize = partial(from_files.sanitize, allow="a test")
@@ -183,3 +191,20 @@ def test_what_would_not_end_is_refused_after_the_first_part(small, monkeypatch):
     with pytest.raises(SanitizationError, match=r"300 would take 0 hours. Choose one of Mondrian"):
         sanitize(CLINIC, "k=5", "out.csv", algorithm="KMember")
     assert not [*small.iterdir()]
+
+
+def test_parts_with_and_without_missing_numbers_are_one_file(small):
+    """Of a part without one the numbers are whole; the file has one type, and empty cells where a number is missing."""
+    rng = np.random.default_rng(3)
+    age = rng.integers(0, 100, 300).astype(float)
+    age[:2] = np.nan
+    table = pd.DataFrame({"age": age, "sex": "F", "score": 7, "ill": rng.choice(["no", "yes"], 300)})
+    public = 'domain = { low = 0, high = 99, missing = "NA", missing_is_public = true }'
+    text = VISITS.replace("domain = { low = 0, high = 99 }", public)
+    (small / "visits.toml").write_text(text, encoding="utf-8")
+    table.to_csv("visits.csv", index=False)
+    sanitize("visits.csv", GeometricNoise(1.0), small / "out.csv", dataset="visits.toml")
+    written = pd.read_csv("out.csv")
+    assert len(written) == 300
+    assert written["age"].isna().sum() == 2
+    assert "Which numbers of age are missing is declared public" in facts(small / "out.csv")["promise"]["statement"]

@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import privnb
+from privnb import cli
 from privnb.microdata import engine, frames, long_tables
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import SchemaError
@@ -273,3 +274,26 @@ def test_names_that_differ_in_their_case_alone_are_two_columns():
     path = described(visits().drop(columns="score"), ".parquet")
     sanitize(path, "k=5", "out.csv", algorithm="KMember")
     assert json.loads(Path("out.csv.provenance.json").read_text())["columns"].keys() == {"age", "Age"}
+
+
+@pytest.mark.parametrize("gaps", [100, 2])
+def test_microaggregation_publishes_no_age_of_the_middle(capsys, gaps):
+    """Once 100 missing ages became 24, the middle of their domain, and nothing said so."""
+    ages = ["" for _ in range(gaps)] + [str(18 + 3 * (number % 5)) for number in range(200)]
+    rows = [f"{age},{'fm'[place % 2]},{'ab'[place % 3 == 0]}" for place, age in enumerate(ages)]
+    Path("people.csv").write_text("\n".join(["age,sex,ill", *rows]) + "\n", encoding="utf-8")
+    assert cli.main(["new", "people.csv", "--sensitive", "ill", "--roles", "sex: neutral", "--confirm"]) in (0, None)
+    asked = ["--algorithm", "microaggregation", "--model", "k=3", "--dataset", "people", "--out", "out.csv"]
+    capsys.readouterr()
+    assert cli.main(["sanitize", "people.csv", *asked]) in (0, None)
+    published = pd.read_csv("out.csv")["age"]
+    note = json.loads(Path("out.csv.provenance.json").read_text(encoding="utf-8"))["note"]
+    said = "Missing numbers were replaced by numbers drawn from their columns: 2 of 'age'."
+    if gaps == 100:
+        assert published.isna().sum() == 100
+        assert "Missing numbers" not in note
+    else:
+        assert published.notna().all(), "two are fewer than k"
+        assert said in note
+        assert said in capsys.readouterr().out
+    assert (published == 24).sum() < 60, "the middle"
