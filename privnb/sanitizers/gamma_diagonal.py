@@ -14,7 +14,7 @@ from privnb.sanitizers.local_noise import categorical
 from privnb.sanitizers.matrix_laws import Diagonal
 from privnb.sanitizers.mechanisms import check_epsilon, kept, response
 
-MOST = 2**53  # joint values
+MOST = 2**40  # joint values: with more, the chance of the true one has too few digits as a float
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class GammaDiagonal(Sanitizer):
     Raises
     ------
     SanitizationError
-        Where there are no categories, for another name, for more than 2^53 combinations, and for a diagonal that passes
+        Where there are no categories, for another name, for more than 2^40 combinations, and for a diagonal that passes
         1 by its spread.
 
     Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving Mining", ICDE 2005, sections 3 and 4;
@@ -78,7 +78,7 @@ class GammaDiagonal(Sanitizer):
         size = int(np.prod(sizes, dtype=object))
         if size > MOST:
             raise SanitizationError(
-                f"{self!r}: {', '.join(names)} have {size:,} combinations, and 2^53 can be drawn from. Name fewer in "
+                f"{self!r}: {', '.join(names)} have {size:,} combinations, and 2^40 can be drawn from. Name fewer in "
                 "`attributes`."
             )
         positions = np.ravel_multi_index([each.domain.codes(table[each.name]) for each in attributes], sizes)

@@ -86,6 +86,7 @@ def blanked(codes, k):
     boolean array (n, attributes)
         The same for equal rows, in any order of the rows.
     """
+    codes = codes.astype(np.int64)  # one more than the last code of a large domain has no room in 32 bits
     first, row = distinct_codes(list(codes.T), codes.max(axis=0) + 1)
     distinct, times = codes[first], np.bincount(row)  # rows that are equal stay equal
     blank = np.zeros(distinct.shape, dtype=bool)

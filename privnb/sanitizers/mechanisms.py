@@ -8,7 +8,9 @@ One module: both sources of each mechanism are read side by side.
 """
 
 import math
+import secrets
 from collections.abc import Iterable
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -214,8 +216,7 @@ def response(positions, size, epsilon, *, rng):
         raise ValueError(f"positions must be whole numbers from 0 to {size - 1}, got {expect.found(positions)}.")
     if rng is not None:
         return _seeded_response(positions, size, epsilon, rng)
-    # How far a position moves does not depend on it, so that one call serves all.
-    return (positions + _exact_response(np.zeros_like(positions), size, epsilon)) % size
+    return _exact_response(positions, size, epsilon)
 
 
 def _seeded_response(codes, size, epsilon, rng):
@@ -225,24 +226,36 @@ def _seeded_response(codes, size, epsilon, rng):
 
 
 def _exact_response(codes, size, epsilon, rng=None):
-    dp = _opendp()
-    response, noisy = _response(size, epsilon), np.empty_like(codes)
-    for code in np.unique(codes):
-        # One call for all records of a value, a third of the time of a call each.
-        same = np.flatnonzero(codes == code)
-        noisy[same] = dp.c.make_composition([response] * len(same))(int(code))
-    return noisy
+    truth = _truth(size, epsilon)
+    told = _bernoulli(truth, len(codes)) if truth else np.zeros(len(codes), dtype=bool)
+    drawn = np.array([secrets.randbelow(size) for _ in range(len(codes))], dtype=codes.dtype)
+    return np.where(told, codes, drawn)
 
 
-def _response(size, epsilon):
-    """OpenDP's randomized response over 0..size-1, with no more than `epsilon` by OpenDP's own count."""
-    probability = kept(size, epsilon)
+def _truth(size: int, epsilon: float) -> Fraction:
+    """Return how likely a response is the true value, where it else is any of `size` values alike, with the true one.
+
+    The true value is 1 + truth * size / (1 - truth) times as likely as any other, and by exact arithmetic no more than
+    e^epsilon times. The chance is a float: with many values and a small epsilon it falls short, in the end to 0.
+    """
+    above = math.expm1(min(epsilon, 700))  # more has no room in a float
+    most = Fraction(math.nextafter(math.nextafter(above, 0), 0))  # the library's last digit may be one too large
+    truth = above / (above + size)
     while True:
-        response = _opendp().m.make_randomized_response(list(range(size)), probability)
-        # As a float `kept` is only near the number meant: just above it, or even 1, which would promise nothing.
-        if response.map(1) <= epsilon or probability <= 1 / size:
-            return response
-        probability = float(np.nextafter(probability, 0))
+        # What is drawn below is a chance of one half or more, whose complement is exact.
+        exact = Fraction(truth) if truth >= 0.5 else 1 - Fraction(1 - truth)
+        if exact <= 0 or (exact < 1 and exact * size <= most * (1 - exact)):
+            return max(exact, Fraction(0))
+        truth = math.nextafter(truth, 0) if truth >= 0.5 else 1 - math.nextafter(1 - truth, 1)
+
+
+def _bernoulli(chance, number):
+    """Draw `number` answers, true with exactly this chance, by OpenDP: boolean array (number,)."""
+    dp = _opendp()
+    likely = max(chance, 1 - chance)
+    answer = dp.m.make_randomized_response_bool(float(likely))
+    told = np.array(dp.c.make_composition([answer] * number)(True), dtype=bool)
+    return told if likely == chance else ~told
 
 
 def _opendp():

@@ -4,6 +4,8 @@ Unseedable noise cannot be repeated: its bounds leave less than one false alarm 
 """
 
 import math
+import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from privnb.sanitizers.mechanisms import _response, geometric, kept, laplace, randomized_response
+from privnb.sanitizers.mechanisms import _truth, geometric, kept, laplace, randomized_response, response
 
 SCALE = 82 / 0.5
 RARE = 1e-11
@@ -104,9 +106,35 @@ def test_randomized_response_keeps_its_epsilon(size, epsilon):
 @pytest.mark.parametrize("epsilon", [1e-9, 0.1, 0.5, 1.0, 5.0, 35.0, 50.0, 1000.0])
 def test_the_publishable_response_never_exceeds_its_epsilon(size, epsilon):
     """Plain rounding would: at epsilon 50 the probability of the true value is 1 as a float, and hides nothing."""
-    spent = _response(size, epsilon).map(1)
-    assert spent <= epsilon
+    truth = _truth(size, epsilon)
+    above = truth * size / (1 - truth)  # by which the factor is above 1
+    assert above <= Fraction(math.expm1(min(epsilon, 700)))
+    spent = math.log1p(float(above))
     assert spent == pytest.approx(min(epsilon, 36 + math.log(size)), rel=0.05)
+
+
+@given(size=st.integers(2, 2**40), epsilon=st.floats(1e-12, 100))
+def test_a_response_from_many_values_is_the_stated_one_or_tells_less(size, epsilon):
+    truth = _truth(size, epsilon)
+    assert 0 <= truth < 1
+    assert truth * size / (1 - truth) <= Fraction(math.expm1(epsilon))
+    stated, drawn = kept(size, epsilon), float(truth + (1 - truth) / size)
+    assert drawn == pytest.approx(stated, rel=1e-9, abs=2.0**-52)
+
+
+def test_a_publishable_response_lists_no_domain():
+    """Each of a billion values would be 8 GB, and a list of them five times as much."""
+    positions = np.full(2000, 10**9 - 1)
+    tracemalloc.start()
+    try:
+        drawn = response(positions, 10**9, math.log(10**9), rng=None)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
+    assert 0.4 < (drawn == positions).mean() < 0.6, "of gamma = n one half, and fails once in 10^18 runs"
+    others = drawn[drawn != positions]
+    assert stats.kstest(others / 10**9, "uniform").pvalue > RARE
+    assert not (response(positions, 2**40, 1e-9, rng=None) == positions).any()
 
 
 def test_both_sources_agree():
