@@ -11,7 +11,7 @@ from privnb.measures.known_sums import rounded_bounds, suppressed_bounds
 from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.cell_suppression import suppress
-from privnb.sanitizers.controlled_rounding import rounded
+from privnb.sanitizers.controlled_rounding import _unbiased, rounded
 
 
 def table(counts):
@@ -87,6 +87,24 @@ def test_rounding_adds_up_and_goes_to_a_neighbour():
         assert ((found.low <= entries) & (entries <= found.high)).all()
     assert 1 < np.mean([found.published[1, 2] for found in drawn]) < 25
     assert len({found.published.tobytes() for found in drawn}) > 3
+
+
+@pytest.mark.parametrize("counts", [SMALL.counts.tolist(), [1, 2, 4, 11], [[1, 1], [1, 2]], [[0, 3, 0], [0, 0, 4]]])
+def test_the_mean_of_roundings_is_the_true_one(counts):
+    """Cox 1987. Of 4000 draws each mean is within five standard errors, of a spread of half the base at most."""
+    entries = with_totals(np.array(counts))
+    rng = np.random.default_rng(1)
+    drawn = np.array([_unbiased(np.array(counts), 5, rng) for _ in range(4000)])
+    assert abs(drawn.mean(axis=0) - entries).max() < 5 * 2.5 / 4000**0.5
+    assert (abs(drawn - entries) < 5).all()
+    assert all((with_totals(each[tuple(slice(n) for n in np.shape(counts))]) == each).all() for each in drawn[:50])
+
+
+def test_a_large_table_is_rounded_and_adds_up():
+    counts = np.random.default_rng(1).integers(0, 30, (60, 40))
+    found = _unbiased(counts, 7, np.random.default_rng(2))
+    assert (found % 7 == 0).all()
+    assert (with_totals(found[:60, :40]) == found).all()
 
 
 def test_a_width_that_rounding_does_not_leave_is_seen(monkeypatch):
