@@ -31,8 +31,8 @@ def rounded(table: TableOfCounts, base: int, *, rng) -> Rounded:
     Whether each goes up is drawn. With one or two attributes the rounding is unbiased: the mean over draws of every
     count and total is the true one. With three or more no such procedure is known, and not every table has a rounding:
     one is drawn for each entry by itself, and the rounding that adds up and differs from fewest of these is published.
-    Its mean is near the true one, and biased: by up to two fifths of the base in tables of 2 x 2 x 2. No more follows for
-    certain than that each entry is less than `base` away and all add up. From that the bounds of every entry are
+    Its mean is near the true one, and biased: by up to two fifths of the base in tables of 2 x 2 x 2. No more follows
+    for certain than that each entry is less than `base` away and all add up. From that the bounds of every entry are
     computed: those of counts below `base` differ by `base` - 1 at least.
 
     Parameters
