@@ -196,7 +196,7 @@ FAULTS = [
     # What is read.
     Fault("reading", "_table", "np.logical_and.reduce([table[name]", "np.logical_or.reduce([table[name]", READING),
     Fault("reading", "check_header", "if numbers and not (", "if False and not (", READING),
-    Fault("reading", "check_names", "if twice := sorted", "if twice := len", READING),
+    Fault("reading", "check_names", "names.count(name) > 1", "names.count(name) > 2", READING),
     Fault("reading", "check_same", "set(names) != set(columns[0])", "set(names) - set(columns[0])", READING),
     Fault(
         "reading",

@@ -287,6 +287,10 @@ def test_a_folder_of_parts_is_one_table(tmp_path):
     for reads in (read_unknown, counted):
         with pytest.raises(SchemaError, match=r"b\.csv has the columns n, town, and a\.csv has town, m\. The parts"):
             reads(folder)
+    (folder / "a.csv").write_text("town,n,m\nBonn,1,1\n")
+    for reads in (read_unknown, counted):
+        with pytest.raises(SchemaError, match=r"b\.csv has the columns n, town, and a\.csv has town, n, m\. The parts"):
+            reads(folder)
     (folder / "a.csv").write_text("town;n\nBonn;1\n")
     for reads in (read_unknown, counted):
         with pytest.raises(SchemaError, match=r"b\.csv is laid out otherwise than a\.csv: .*separator=','"):

@@ -54,6 +54,18 @@ def only(dataset, *left):
     return Dataset("clinic", dataset.table[[*left, "ill"]], schema, {name: HIERARCHIES[name] for name in left})
 
 
+@NUMERIC
+def test_a_seed_draws_other_noise_for_each_column(noise):
+    """If two columns had the same noise, their difference would have none."""
+    ages = [Attribute(name, Role.QUASI_IDENTIFIER, Numbers(0, 99)) for name in ("age", "age of spouse")]
+    schema = Schema("couples", (*ages, Attribute("ill", Role.NEUTRAL, Categories(("no",)))))
+    table = pd.DataFrame({"age": 40, "age of spouse": 40, "ill": "no"}, index=range(50))
+    data = Dataset("couples", table, schema, {each.name: flat(each) for each in ages})
+    for rng in (1, None):
+        noisy = noise(0.5).sanitize(data, rng=rng).table
+        assert (noisy["age"] == noisy["age of spouse"]).mean() < 0.5
+
+
 @pytest.mark.parametrize("rng", [1, None], ids=["seeded", "unseedable"])
 def test_geometric_noise_keeps_to_the_steps_of_each_domain(rng):
     data = clinic()
