@@ -31,6 +31,7 @@ GAPS = (
 )
 GATE = ("sanitizers/test_gate.py",)
 TREATMENT = ("sanitizers/test_treatment.py",)
+CERTAIN = ("measures/test_certainty.py",)
 CERTAINTY = ("evaluation/risks/test_certainty.py", "evaluation/risks/test_identity_and_attribute.py")
 RISKS = ("evaluation/risks/test_identity_and_attribute.py",)
 LINKABILITY = ("evaluation/risks/test_linkability_and_anti_utility.py",)
@@ -48,6 +49,7 @@ ENDS = ("sanitizers/test_public_ends.py::test_exact_ends_are_kept_where_a_study_
 ENGINE = ("microdata/test_engine.py",)
 MECHANISMS = ("sanitizers/test_mechanisms.py",)
 NOISE = ("sanitizers/test_noise.py",)
+RECORDS = ("microdata/test_every_record_is_read.py",)
 READING = ("microdata/test_reading.py",)
 DATASET = ("microdata/test_dataset.py",)
 ANONYMITY = ("privacy_models/test_anonymity.py",)
@@ -114,6 +116,9 @@ FAULTS = [
     Fault("risks", "distinguished", "ratios[best][used] >=", "ratios[best][used] >", MEMBERSHIP),
     Fault("risks", "MembershipRisk.scores", "_of(dataset, case.seed)", "dataset", MEMBERSHIP),
     Fault("risks", "Apart._tells", ".sum()) < fewest", ".sum()) < 1", MEMBERSHIP),
+    Fault("risks", "certain_groups", "public < near", "public < near / 2", CERTAIN),
+    Fault("risks", "certain_groups", "disclosed &= ~np.asarray(harmless)", "pass", CERTAIN),
+    Fault("risks", "certain_groups", "(counts == sizes[:, None])", "(counts >= sizes[:, None] - 1)", CERTAIN),
     # What is recommended.
     Fault("decision", "keeps", "row.high <= row.cap", "row.value <= row.cap", BY_POLICY),
     Fault("decision", "_losses", 'each["high"] > need.most_lost', 'each["value"] > need.most_lost', BY_POLICY),
@@ -125,6 +130,8 @@ FAULTS = [
     Fault("decision", "_above", '{axis: row[f"{axis}_high"]', '{axis: row[f"{axis}"]', BY_CAPS),
     Fault("decision", "_known", " & bounded(releases)", "", BY_CAPS),
     Fault("decision", "check_floor", "if releases.refused.isna().any():", "if releases.refused.isna().all():", BY_CAPS),
+    Fault("decision", "_in_order", "ascending=[False, True,", "ascending=[False, False,", BY_POLICY),
+    Fault("decision", "_in_order", "+ policy.tolerance", "", BY_POLICY),
     # What leaves.
     Fault("gates", "_small_groups", "groups) < least", "groups) < least - 1", GATE),
     Fault("gates", "_small_groups", "if rule is None else rule.floor", "", GATE),
@@ -190,11 +197,14 @@ FAULTS = [
     Fault("noise", "CellNoise._sanitize", "if rng is None and (", "if (", NOISE),
     Fault("noise", "CellNoise._sanitize", "attribute, source)", "attribute, rng)", NOISE),
     Fault("noise", "kept", "(size - 1) * math.exp(-epsilon)", "size * math.exp(-epsilon)", MECHANISMS),
-    Fault("noise", "_response", "response.map(1) <= epsilon or", "True or", MECHANISMS),
+    Fault("noise", "_truth", "exact * size <= most * (1 - exact)", "True", MECHANISMS),
+    Fault("noise", "_bernoulli", "told if likely == chance else ~told", "told", MECHANISMS),
     Fault("noise", "geometric", "-np.expm1(-1 / scale)", "-np.expm1(-2 / scale)", MECHANISMS),
     Fault("noise", "_numbers", "if unfit.any():", "if unfit.all():", MECHANISMS),
     # What is read.
     Fault("reading", "_table", "np.logical_and.reduce([table[name]", "np.logical_or.reduce([table[name]", READING),
+    Fault("reading", "check_count", "counted != found", "counted < found", RECORDS),
+    Fault("reading", "check_count", "counted != found", "counted > found", RECORDS),
     Fault("reading", "check_header", "if numbers and not (", "if False and not (", READING),
     Fault("reading", "check_names", "names.count(name) > 1", "names.count(name) > 2", READING),
     Fault("reading", "check_same", "set(names) != set(columns[0])", "set(names) - set(columns[0])", READING),

@@ -137,6 +137,16 @@ def test_a_reader_that_miscounts_refuses(tmp_path, wrapped, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["wrapped.csv"]
 
 
+@pytest.mark.parametrize("found", [59, 60, 61])
+def test_a_reader_that_finds_fewer_or_more_records_is_refused(found, wrapped):
+    layout = text_files.guessed(wrapped)
+    if found == len(RECORDS):
+        text_files.check_count([wrapped], [layout], found)
+    else:
+        with pytest.raises(SchemaError, match=f"one reader finds {found} records, and a second one 60"):
+            text_files.check_count([wrapped], [layout], found)
+
+
 @pytest.mark.parametrize("text", ["a,b\n1,x\ry\n2,3\n", "a,b\r1,x\ny\r2,3\r", 'a,b\n1,\t"x\n"\n2,3\n'])
 def test_line_breaks_outside_quotation_marks_are_refused(tmp_path, text):
     path = tmp_path / "mixed.csv"
