@@ -173,8 +173,9 @@ def test_anatomy_draws_any_home_for_who_is_left_over():
 
 
 def test_anatomy_says_which_value_is_too_common_and_what_can_be_had():
-    data = hospital(["flu"] * 4 + ["gastritis", "pneumonia", "pneumonia", "dyspepsia"])
-    with pytest.raises(SanitizationError, match=r"more than one in 3 records have 'flu'\. Lower l to 2"):
+    data = hospital(["flu"] * 20 + ["gastritis", "pneumonia", "pneumonia", "dyspepsia"] * 5)
+    said = r"more than one in 3 records have 'flu', which is 50\.0% of them\. Lower l to 2"
+    with pytest.raises(SanitizationError, match=said):
         Anatomy(3, "disease").sanitize(data, rng=0)
     Anatomy(2, "disease").sanitize(data, rng=0)
     with pytest.raises(SanitizationError, match="A lower one does not help: choose another sanitizer"):
