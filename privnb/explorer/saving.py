@@ -50,6 +50,10 @@ def terms(dataset, setting, release, allow=None) -> Terms:
         That of the setting.
     allow : str, optional
         The owner's reason for a release that the gate refuses.
+
+    Returns
+    -------
+    Terms
     """
     expect.these(dataset=dataset, setting=setting, release=release)
     verdict = gate(release, known=exposed(setting, dataset), original=of_roles(dataset, setting), allow=allow)

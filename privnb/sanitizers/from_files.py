@@ -274,10 +274,10 @@ def _in_parts(chosen, opened, columns, sanitizer, given, folder, sample):
     path, settings = folder / "parts.parquet", given.engine(folder / "engine")
     with opened(**settings, held=True) as table:
         release, records, found = in_parts.released(chosen, table, [*columns[0], *columns[1]], sanitizer, path, sample)
-    seen = in_parts.seen(release, path, found, given, **settings)
+    published = [*release.cells]  # and not the key of people, which stands in the file of the parts
+    seen = in_parts.seen(release, path, found, in_parts.key_of(chosen.schema), given, **settings)
     release = in_parts.graded(release, path, given, **settings)
-    key = in_parts.key_of(release.schema)
-    types, batches = in_parts.types(path, key), in_parts.in_order(path, key, **settings)
+    types, batches = in_parts.types(path, published), in_parts.in_order(path, published, **settings)
     return _Ready(release, ({}, None, batches, types), seen, {"records": records})
 
 

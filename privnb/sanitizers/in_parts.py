@@ -176,19 +176,19 @@ def _check_time(sanitizer, seconds, number, records):
         progress.say(f"{text}: {records:,} take about {progress.taken(whole)}.")
 
 
-def types(path, key=""):
-    """What the columns of `released` hold, but for the `key`: a type of Arrow's by name."""
+def types(path, names):
+    """What the columns `names` of `released` hold: a type of Arrow's by name."""
     from pyarrow.parquet import read_schema
 
-    return {field.name: field.type for field in read_schema(path) if field.name != key}
+    return {field.name: field.type for field in read_schema(path) if field.name in names}
 
 
-def in_order(path, key="", **settings):
-    """The rows of `released`, sorted by what they hold: pairs of an array of zeros and the columns of some rows, but
-    for the `key`.
+def in_order(path, names, **settings):
+    """The columns `names` of the rows of `released`, sorted by what they hold: pairs of an array of zeros and the
+    columns of some rows.
     """
     with engine.opened(**settings) as connection:
-        columns = f"* exclude ({engine.name(key)})" if key else "*"
+        columns = ", ".join(map(engine.name, names))
         query = f"select {columns} from read_parquet({engine.quoted(str(path))}) order by all"
         for batch in connection.sql(query).to_arrow_reader(writing.PIECE):
             yield np.zeros(len(batch), dtype=np.int64), batch.columns
@@ -231,7 +231,7 @@ def _counted(path, names, memory, settings):
         return table.counted(names, memory.combinations)
 
 
-def seen(release, path, found, memory, **settings) -> Seen:
+def seen(release, path, found, key, memory, **settings) -> Seen:
     """Return what the gate looks at: the release of all parts as counts of what may be known, and of what is sensitive.
 
     Parameters
@@ -240,6 +240,8 @@ def seen(release, path, found, memory, **settings) -> Seen:
         As of `released`.
     path : Path
     found : list of Finding
+    key : str
+        Of `key_of`: the column that says whose a row is; empty where each row is a person's.
     memory : Memory
     """
     schema, true = release.schema, release.treated(*TRUE)
@@ -250,15 +252,14 @@ def seen(release, path, found, memory, **settings) -> Seen:
     names = [name for name in schema.published if name in release.cells and name in {*wanted, *averaged}]
     if not names:
         return Seen(release, tuple(found))
-    key = [key_of(schema)] if schema.person else []
-    cells = _counted(path, [*names, *key], memory, settings)
+    cells = _counted(path, [*names, *filter(None, [key])], memory, settings)
     if len(cells) > memory.combinations:
         return Seen(release, (*found, NotCounted(tuple(names), memory.combinations)))
     whole = replace(
         release,
         table=reading.of_arrow(cells.select(names)),
         times=cells.column(long_tables.TIMES).to_numpy(),
-        people=factorized(cells.column(key[0]).to_pandas())[0] if key else None,
+        people=factorized(cells.column(key).to_pandas())[0] if key else None,
         records=None,
         weights=None,
         apart=None,

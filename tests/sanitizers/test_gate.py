@@ -20,7 +20,7 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.memory import Memory
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.unknown_files import Unknown
-from privnb.privacy_models import DistinctDiversity, KAnonymity
+from privnb.privacy_models import DistinctDiversity, KAnonymity, KMap
 from privnb.sanitizers import (
     Anatomy,
     Identity,
@@ -28,11 +28,22 @@ from privnb.sanitizers import (
     Microaggregation,
     Mondrian,
     MultipleImputation,
+    Sampling,
     Suppress,
     from_files,
     from_frames,
 )
-from privnb.sanitizers.gate import CertainValue, FoundInAltered, Refused, Reproduced, Rule, StatedUnknowable, gate
+from privnb.sanitizers.gate import (
+    CertainValue,
+    FoundInAltered,
+    NotCounted,
+    Refused,
+    Reproduced,
+    Rule,
+    StatedUnknowable,
+    gate,
+    promised,
+)
 from privnb.sanitizers.gate_in_file import judged
 
 N = 400
@@ -433,3 +444,38 @@ def test_adult_s_study_of_a_paper_is_allowed_with_the_paper_s_reasons_and_refuse
         assert found.allowed is allowed
     assert found.reasons[0].people > 1257
     assert not Path("refused.csv").exists()
+
+
+def test_what_does_not_fit_into_the_memory_is_not_counted_and_refused(tmp_path, monkeypatch):
+    """400 people have 400 combinations with their notes, and fewer without."""
+    monkeypatch.setattr(Memory, "combinations", property(lambda _: 300))
+    path = described(tmp_path / "people", "note")
+    for door in (of_files, of_frames, of_parts):
+        found = door(path, tmp_path)
+        assert isinstance(found.reasons[0], NotCounted)
+        assert "note" in found.reasons[0].columns
+        assert "do not fit into the memory" in found.refusal
+    assert from_files.sanitize(path, "k=10", tmp_path / "out.csv", allow=WHY).verdict.may_leave
+
+
+def test_a_promise_of_the_population_is_none_of_the_table():
+    data = of(np.arange(N) % 2)
+    population = pd.concat([data.table[["group"]]] * 10)
+    release = Suppress().sanitize(data, rng=1)
+    claims = KMap(50, population=population), KAnonymity(3)
+    assert promised(replace(release, provenance=replace(release.provenance, claims=claims))) == 3
+    assert promised(replace(release, provenance=replace(release.provenance, claims=claims[:1]))) == 2
+
+
+def test_people_of_several_records_are_counted_where_a_sanitizer_takes_up_each_record(tmp_path):
+    path, out = described(tmp_path / "people", "note"), tmp_path / "out.csv"
+    table = pd.read_csv(path.with_name("people.csv"))
+    table.assign(who=[f"person {n}" for n in np.arange(N) // 2]).to_csv(path.with_name("people.csv"), index=False)
+    path.write_text(path.read_text(encoding="utf-8") + '\n[columns.who]\nrole = "person"\n', encoding="utf-8")
+    with pytest.raises(Refused, match="note"):
+        from_files.sanitize(path, Sampling(0.5), out)
+    [reason] = from_files.sanitize(path, Sampling(0.5), out, allow=WHY).verdict.reasons
+    rows = pd.read_csv(out)
+    assert [*rows] == ["age", "town", "ill", "note"], "the key does not leave"
+    people = rows["note"].str.removeprefix("note ").astype(int) // 2
+    assert reason.of == reason.people == people.nunique() < len(rows)
