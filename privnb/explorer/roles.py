@@ -100,7 +100,7 @@ class YourTable:
 
     def _draw(self):
         self._page.html = str(
-            form(self.table.seen(self.roles), self.roles, self.table.day_forms)
+            form(self.table.seen(self.roles), self.roles, self.table.day_forms, self.table.guessed_missing)
             + state(self.roles, self.said or self._unsaved(), self.table.copies)
         )
 
@@ -110,12 +110,12 @@ class YourTable:
             held = json.loads(Path(self._stand).read_text(encoding="utf-8"))
             if held.pop("text") == self.table.text:
                 chosen = {name: Role(held["chosen"][name]) for name in self.roles.chosen}
-                self.roles = replace(self.roles, **held | {"chosen": chosen})
+                self.roles = replace(self.roles, **held | {"chosen": chosen, "missing": (*held["missing"],)})
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             pass  # choices that begin anew do no harm
 
     def _hold(self):
-        said = {name: getattr(self.roles, name) for name in ("chosen", "none_sensitive", "one_each", "days")}
+        said = {name: getattr(self.roles, name) for name in ("chosen", "none_sensitive", "one_each", "days", "missing")}
         if self._stand:
             keep.write(Path(self._stand), said | {"text": self.table.text})
 
@@ -164,12 +164,16 @@ def answered(roles, name, value):
         return None
     if name.startswith("days "):
         return replace(roles, days={**roles.days, columns[int(name.removeprefix("days "))]: value})
+    if name.startswith("missing "):
+        return replace(roles, missing=(*dict.fromkeys([*roles.missing, columns[int(name.removeprefix("missing "))]]),))
     answer = "" if value in (NONE, EACH) else columns[int(value)]
     return roles.sensitive(answer) if name == "sensitive" else roles.person(answer)
 
 
-def form(seen, roles, days=()):
-    """The two questions, and a line with a menu for each column. `days`: `OwnTable.day_forms`, which are asked for."""
+def form(seen, roles, days=(), missing=()):
+    """The two questions, and a line with a menu for each column. `days` and `missing`: `OwnTable.day_forms` and
+    `OwnTable.guessed_missing`, which are asked for.
+    """
     names = [each.name for each in seen]
     sensitive, keys = ([str(names.index(each)) for each in roles.names(role)] for role in (Role.SENSITIVE, Role.PERSON))
     secrets = {NONE: "None: there is nothing to hide"} | {str(i): name for i, name in enumerate(names)}
@@ -183,7 +187,9 @@ def form(seen, roles, days=()):
         ROW.format(
             **each._asdict() | {"alerts": _listed(each.alerts)},
             labels=HEADINGS,
-            menu=_menu(place, each.name, roles.chosen[each.name]) + _order(place, each.name, roles, dict(days)),
+            menu=_menu(place, each.name, roles.chosen[each.name])
+            + _order(place, each.name, roles, dict(days))
+            + _odd(place, each.name, roles, missing),
         )
         for place, each in enumerate(seen)
     )
@@ -217,6 +223,17 @@ def _order(place, name, roles, days):
     if name not in roles.days:
         options = {CHOOSE: "How are its days written? …"} | options
     return select(f"days {place}", f"How the days of {name} are written", options, roles.days.get(name, CHOOSE))
+
+
+def _odd(place, name, roles, missing):
+    """A menu of what the cells of a column say that are not of its type, where a draft guessed it; else nothing."""
+    if name not in missing:
+        return Markup("")
+    options = {NONE: "they say that no value is there"}
+    if name not in roles.missing:
+        options = {CHOOSE: "What do its cells of another type say? …"} | options
+    label = f"What the cells of {name} say that are not of its type"
+    return select(f"missing {place}", label, options, NONE if name in roles.missing else CHOOSE)
 
 
 def _listed(sentences):

@@ -99,8 +99,9 @@ def _odd(values, what):
     such = f", such as {listed(shared)}" if shared else ""
     yield (
         f"Cells that do not hold {what} count as missing: {named.sum():,} of {values.records + values.missing:,}{such}"
-        ". Do they say that no value is there? If they say more, correct the file and describe it again with --again. "
-        f"If not, delete the words '{GUESS}' in the line `missing` of this column in the description file"
+        f". Do they say that no value is there? Choose it on the page of roles, or delete the words '{GUESS}' in the "
+        "line `missing` of this column in the description file. If they say more, correct the file and describe it "
+        "again with --again"
     )
 
 

@@ -110,6 +110,11 @@ class OwnTable:
         return {name: forms for name, forms in found.items() if len(forms) > 1}
 
     @cached_property
+    def guessed_missing(self):
+        """The columns of which a draft guessed that cells of another type count as missing: list of str."""
+        return toml_lines.guessed_missing(self.text)
+
+    @cached_property
     def copies(self):
         """That each record stands more than once, a sentence; empty where one does not, or few kinds of records can be.
 
@@ -161,7 +166,7 @@ class OwnTable:
         entries, why = self._described["columns"], toml_lines.reasons(self.text)
         kinds = {name: _kind(entries[name].get("domain")) for name in entries}
         numeric = [name for name, kind in kinds.items() if kind in ("numbers", "decimals")]
-        guessed = toml_lines.guessed_missing(self.text)
+        guessed = [name for name in self.guessed_missing if name not in roles.missing]
         found = alerts.alerts(self._values, roles.chosen, numeric, self._determined, self._ordered_alike, guessed)
         return [
             Seen(name, kinds[name], each.different, each.missing, self._examples(name, roles), why.get(name, ""), own)
@@ -228,7 +233,10 @@ class OwnTable:
         answered = [column_types.days_in(name, self._values[name], form) for name, form in said.items()]
         days = {column.name: (said[column.name], column.reason) for column in answered}
         columns = [column for column in columns if column.name not in days] + answered
-        texts = [toml_lines.changed(self.text, roles.chosen, lines, confirmed, days) for confirmed in (False, True)]
+        texts = [
+            toml_lines.changed(self.text, roles.chosen, lines, confirmed, days, roles.missing)
+            for confirmed in (False, True)
+        ]
         lacks = roles.lacks
         if lacks and not self.is_draft:
             raise SchemaError(f"Nothing is written. {' '.join(lacks)}")

@@ -34,6 +34,8 @@ class Roles:
         The owner says that each row is one person.
     days : dict of str to str
         How the days of a column are written, a form of `column_types.DAYS`, where the owner says it.
+    missing : tuple of str
+        The columns of which the owner confirms that cells of another type say that no value is there.
     """
 
     chosen: Mapping[str, Role]
@@ -41,6 +43,7 @@ class Roles:
     none_sensitive: bool = False
     one_each: bool = False
     days: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
     def names(self, *roles):
         """The columns in one of `roles`."""

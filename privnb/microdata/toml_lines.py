@@ -33,7 +33,7 @@ def guessed_missing(text):
     return [name for name, _, line in _of_columns(_lines(text)) if GUESSED.match(line)]
 
 
-def changed(text, roles, more=(), confirmed=False, days=()):
+def changed(text, roles, more=(), confirmed=False, days=(), missing=()):
     """The text of a description with these roles; comments, domains and all else stay.
 
     Parameters
@@ -48,6 +48,8 @@ def changed(text, roles, more=(), confirmed=False, days=()):
     days : dict of str to tuple of str
         For a column how its days are written, which has a line below the one of its role, and the comment that this one
         gets.
+    missing : collection of str
+        The columns whose owner has checked what a draft guessed of their line `missing`.
 
     Raises
     ------
@@ -58,6 +60,9 @@ def changed(text, roles, more=(), confirmed=False, days=()):
     for name, place, line in [*_of_columns(lines)]:
         if name in days and DAYS.match(line):
             lines[place] = ""
+        if name in missing and GUESSED.match(line):
+            head, _, comment = line.rpartition(f"# {GUESS}")
+            lines[place] = f"{head}# checked{comment}"
         if (match := ROLE.match(line)) and name in roles:
             lines[place] = match[1] + f'"{roles[name]}"' + line[match.end(2) :]
             if name in more:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from privnb import cli
+from privnb.explorer import keep, your_table
 from privnb.explorer.roles import form
 from privnb.microdata.alerts import alerts
 from privnb.microdata.column_types import partly_dated, recognized
@@ -65,6 +66,26 @@ def test_the_page_asks_until_the_owner_has_answered(here, capsys):
     table = OwnTable.open("score")
     assert QUESTION not in str(form(table.seen(table.roles), table.roles))
     assert load("score").table["score"].isna().sum() == 10
+
+
+def test_an_answer_on_the_page_is_kept_in_the_description(here, monkeypatch):
+    new("score", [*DECIMALS[:-1], "unknown"])
+    monkeypatch.setenv(keep.STATE, str(here / "state.json"))
+    page = your_table("", "score")
+    page._heard(page._page, {"name": "missing 0", "value": ""}, None)
+    assert page.roles.missing == (), "nothing is chosen"
+    assert "What do its cells of another type say?" in page._page.html
+    page._heard(page._page, {"name": "missing 0", "value": "none"}, None)
+    assert QUESTION not in page._page.html
+    again = your_table("", "score")
+    assert again.roles.missing == ("score",), "a page that is loaded again keeps what was chosen"
+    before = tomllib.loads(Path("data/score/score.toml").read_text())
+    page._heard(page._page, {"name": "save", "value": ""}, None)
+    text = Path("data/score/score.toml").read_text()
+    assert "# checked: what is not of the column's type counts as missing" in text
+    assert tomllib.loads(text) == before
+    assert QUESTION not in str(form(page.table.seen(page.roles), page.roles, (), page.table.guessed_missing))
+    assert page.table.guessed_missing == []
 
 
 def test_no_odd_cell_is_read_that_the_description_does_not_name(here):
