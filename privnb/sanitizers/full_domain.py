@@ -105,7 +105,9 @@ class FullDomain(ModelBasedSanitizer):
     ----------
     models : PrivacyModel, one or more
     suppress : int or float
-        The most records that may be suppressed: a whole number, or a share below 1 of all records, rounded down.
+        The most records that may be suppressed: a whole number, or a share below 1 of all records, rounded down. With
+        0, one record that is like no other decides all levels, and often every quasi-identifier of every record is
+        `*`, which the provenance's note then says; 0.05 is what policies try.
     loss : str
         What is least, a measure of `information_loss` by name: "certainty penalty", "normalized certainty penalty",
         "loss metric", "non-uniform entropy", "height" (1 - precision), "discernibility", "average class size", or

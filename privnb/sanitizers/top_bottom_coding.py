@@ -18,7 +18,8 @@ class TopBottomCoding(NumberMasking):
 
     All between stays as it is: whoever is outstanding is hidden, and nobody else. A threshold that is not stated is
     public all the same: the end of the public interval that holds the value beyond which `share` of the records lie, so
-    that as many or more are published with it. A value is published alike wherever it stands, and nothing is drawn.
+    that as many or more are published with it. Where the public intervals are wide, far more are: the provenance's note
+    says so of more than twice the share. A value is published alike wherever it stands, and nothing is drawn.
 
     Parameters
     ----------
@@ -51,10 +52,24 @@ class TopBottomCoding(NumberMasking):
         names = [attribute.name for attribute in attributes]
         if unknown := sorted({*(self.bottom or ()), *(self.top or ())} - set(names)):
             raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
+        notes = []
         for a, attribute in enumerate(attributes):
             lacking = gap(attribute, found[:, a])
-            table[attribute.name] = among_present(found[:, a], lacking, partial(self._coded, attribute))
-        return table, {"perturbed": names}
+            table[attribute.name] = coded = among_present(found[:, a], lacking, partial(self._coded, attribute))
+            notes += self._excess(attribute, np.asarray(coded)[~lacking])
+        return table, {"perturbed": names, "note": " ".join(notes)}
+
+    def _excess(self, attribute, coded):
+        """Yield a warning for each end at which far more numbers are published as the threshold than were asked for."""
+        name = attribute.name
+        for end, threshold, stated in (("bottom", coded.min, self.bottom), ("top", coded.max, self.top)):
+            share = float((coded == threshold()).mean()) if len(coded) else 0.0
+            if share > 2 * self.share and name not in (stated or ()):
+                yield (
+                    f"{share:.0%} of the numbers of '{name}' are published as its {end} threshold, and "
+                    f"{self.share:.0%} were asked for, because its public intervals are wide. State `{end}` for it, or "
+                    "finer cuts of its domain."
+                )
 
     def _coded(self, attribute, found):
         low, high = self._thresholds(attribute, np.sort(found))

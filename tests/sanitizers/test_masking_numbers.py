@@ -12,8 +12,8 @@ from test_masking import HIERARCHIES, SCHEMA, people
 
 from privnb import load
 from privnb.microdata.dataset import Dataset
-from privnb.microdata.hierarchy import Ranges
-from privnb.microdata.schema import Attribute, Numbers, Role, Schema
+from privnb.microdata.hierarchy import Ranges, flat
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.sanitizers import (
     Condensation,
@@ -348,6 +348,24 @@ def test_coded_ends_are_public_and_shared():
     assert one(stated, [3, 45, 98], high=99) == [30, 45, 60]
     with pytest.raises(SanitizationError, match="thresholds of 'x' would be 49 and 40"):
         one(TopBottomCoding(0.05), [41, 42, 43, 44], high=99, cuts=10)
+
+
+def test_it_is_said_where_far_more_is_coded_than_was_asked_for():
+    """Incomes of 12,000 to 15,000 in a domain to a million in steps of 2,000: half of the people have the least one."""
+    amount = Attribute("income", Role.QUASI_IDENTIFIER, Numbers(0, 10**6, cuts=2000))
+    schema = Schema("incomes", (amount, Attribute("ill", Role.SENSITIVE, Categories(("no", "yes")))))
+    incomes = np.r_[np.full(52, 12_500), np.arange(14_001, 14_049) * 1.0]
+    table = pd.DataFrame({"income": incomes, "ill": np.resize(["no", "yes"], 100)})
+    data = Dataset("incomes", table, schema, {"income": flat(amount)})
+    release = TopBottomCoding(0.05, top={"income": 14_040}).sanitize(data, rng=1)
+    share = (release.table["income"] == release.table["income"].min()).mean()
+    assert share == 0.52
+    note = release.provenance.note
+    assert "52% of the numbers of 'income' are published as its bottom threshold, and 5% were asked for" in note
+    assert "State `bottom` for it, or finer cuts of its domain." in note
+    assert "top threshold" not in note, "which was stated"
+    fine = TopBottomCoding(0.3, top={"income": 14_040}).sanitize(data, rng=1)
+    assert fine.provenance.note == ""
 
 
 # Condensation.
