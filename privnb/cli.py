@@ -17,7 +17,7 @@ from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
-from privnb.microdata.names import meant, names_in
+from privnb.microdata.names import columns_in, meant, names_in, unquoted
 from privnb.microdata.processes import memory_limit, runs_as, wants_memory
 
 # Our reporting first, which spares JupyterLab the library that takes longer to load than all others together.
@@ -276,21 +276,24 @@ def _described(table, args):
     from privnb.microdata.schema import Role, SchemaError
     from privnb.microdata.sentences import listed
 
-    roles = table.roles
+    roles, names = table.roles, []
     if args.sensitive is not None:
-        first, *more = [checked(name, roles.chosen) for name in names_in(args.sensitive)] or [""]
+        names = [table.renamed.get(name, name) for name in columns_in(args.sensitive, [*roles.chosen, *table.renamed])]
+        first, *more = [checked(name, roles.chosen) for name in names] or [""]
         roles = roles.sensitive(first).having(dict.fromkeys(more, Role.SENSITIVE))
-    roles = roles.having(parsed(args.roles or "", roles.chosen))
-    if twice := [name for name in names_in(args.sensitive or "") if roles.chosen.get(name) is not Role.SENSITIVE]:
+    roles = roles.having(parsed(args.roles or "", roles.chosen, table.renamed))
+    if twice := [name for name in names if roles.chosen.get(name) is not Role.SENSITIVE]:
         raise SchemaError(f"{listed(twice)}: sensitive by --sensitive, and not by --roles. Say one of the two.")
-    roles = replace(roles, days={**roles.days, **parsed_days(args.days or "", roles.chosen)})
+    roles = replace(roles, days={**roles.days, **parsed_days(args.days or "", roles.chosen, table.renamed)})
     if args.confirm and not roles.names(Role.PERSON):
         roles = roles.person("")
     lacks = roles.lacks
     if roles != table.roles or (args.confirm and table.is_draft):
         table, lacks = table.save(roles, confirm=args.confirm)
     alerts = [f"{each.name}: {alert}." for each in table.seen(roles) for alert in each.alerts]
-    return table, [*alerts, *filter(None, [table.copies]), roles.publishes, *lacks]
+    renamed = table.renamed.items()
+    called = [f"{own!r} is called '{name}' here: it holds what the name of a file may not." for own, name in renamed]
+    return table, [*called, *alerts, *filter(None, [table.copies]), roles.publishes, *lacks]
 
 
 def sanitize(args):
@@ -366,7 +369,8 @@ def check(args):
     else:
         table, described = Unknown.of(args.file), args.dataset and Chosen.of(find(args.dataset), args.study)
         schema = described and described.schema
-    names, secrets = args.quasi_identifiers and names_in(args.quasi_identifiers), [args.sensitive]
+    names = args.quasi_identifiers and columns_in(args.quasi_identifiers, table.names)
+    secrets = [args.sensitive if args.sensitive in (None, *table.names) else unquoted(args.sensitive)]
     if schema:
         names = names or [name for name in schema.quasi_identifiers if name in table.names and name not in secrets]
         if args.sensitive is None:

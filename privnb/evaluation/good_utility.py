@@ -12,6 +12,7 @@ from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask, reache
 from privnb.evaluation.utilities import GoodUtility, failed_rows, unit
 from privnb.measures import mining
 from privnb.microdata import expect, withholding
+from privnb.microdata.names import name_list
 from privnb.sanitizers import Identity
 
 
@@ -60,7 +61,7 @@ class Kept(Question):
 
     def scored(self, case):
         """What the miners guess, and what it is worth; None where none has a guess."""
-        user = GoodUtility(self.target, miners=self.miners, folds=self.folds)
+        user = GoodUtility(name_list([self.target]), miners=self.miners, folds=self.folds)
         found = user.mined(case.dataset, case.release, case.seed, case.sanitizer)
         guessed = found[self.target]
         return guessed, user.score(found, case.dataset, case.release) if guessed.guesses else None

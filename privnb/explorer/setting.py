@@ -12,7 +12,7 @@ from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
-from privnb.microdata.names import name_list, names_in
+from privnb.microdata.names import name_list, names_in, unquoted
 from privnb.microdata.schema import NotForThisTable, Role
 from privnb.microdata.treatment import TRUE
 from privnb.miners import labellers, reference_set
@@ -247,7 +247,7 @@ def checked(setting, dataset):
     named = names_in(setting.quasi_identifiers)
     _among("quasi_identifiers", named, offered["quasi_identifiers"])
     left = [name for name in schema.sensitive if name not in named]
-    sensitive = sensitive_name(dataset, setting.sensitive or next(iter(left), None))
+    sensitive = sensitive_name(dataset, unquoted(setting.sensitive) or next(iter(left), None))
     known = [name for name in schema.published if name in (named or schema.quasi_identifiers) and name != sensitive]
     if sensitive in named:
         raise ValueError(

@@ -90,7 +90,8 @@ def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType
         raise FileExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
     renamed = renamed_in(table)
     mark = mark_of([(table[name], None) for name in table])
-    marked = _marked(table.rename(columns=renamed), mark, missing or {}, known)
+    missing = {renamed.get(each, each): texts for each, texts in (missing or {}).items()}
+    marked = _marked(table.rename(columns=renamed), mark, missing, known)
     values = {
         name: Values.of(table[own], mark or "NA", also=with_tails(marked[name]))
         for own, name in zip(table, marked, strict=True)

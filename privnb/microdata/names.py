@@ -4,9 +4,12 @@ import difflib
 import itertools
 import re
 import unicodedata
+from collections.abc import Collection
 
 OWN = "\ue000"  # begins the names of privnb's own columns: an invisible character, which no name of a table may hold
-ITEM = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)')
+QUOTED = r'"((?:[^"]|"")*)"'
+# A quotation mark within a word opens nothing.
+ITEM = re.compile(rf'\s*(?:{QUOTED}|((?:(?<![^\s:|,])"(?:[^"]|"")*"|[^,])*?))\s*(?:,|$)')
 
 
 def refused(name):
@@ -89,11 +92,32 @@ def name_list(names):
     return ", ".join(f'"{name.replace(chr(34), 2 * chr(34))}"' if _bare(name) != [name] else name for name in names)
 
 
+def columns_in(text: str, known: Collection[str]) -> list[str]:
+    """Return the columns that a text lists; a text that is the name of one column lists that column.
+
+    >>> columns_in("City, State", ["age", "City, State"]), columns_in('age, "City, State"', ["age", "City, State"])
+    (['City, State'], ['age', 'City, State'])
+    """
+    return [text] if text in known else names_in(text)
+
+
+def unquoted(text: str) -> str:
+    """Return a name or value without the quotation marks around it.
+
+    >>> unquoted('"City, State"'), unquoted("age")
+    ('City, State', 'age')
+    """
+    match = re.fullmatch(QUOTED, text.strip())
+    return match.group(1).replace('""', '"') if match else text
+
+
 def names_in(text):
     """The names that a text lists, as `name_list` or a person writes it.
 
     >>> names_in('age,"City, State", ')
     ['age', 'City, State']
+    >>> names_in('age: neutral, "City, State": unused')
+    ['age: neutral', '"City, State": unused']
     """
     found = [
         quoted.replace('""', '"') if quoted is not None else bare

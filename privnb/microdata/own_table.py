@@ -91,6 +91,11 @@ class OwnTable:
         return tomllib.loads(self.text)
 
     @property
+    def renamed(self) -> dict[str, str]:
+        """What columns are called here, by their names in the file, where these differ."""
+        return self._described.get("renamed", {})
+
+    @property
     def is_draft(self):
         return bool(self._described.get("draft"))
 

@@ -4,9 +4,10 @@ what a release would hold, and how it is written.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from privnb.microdata.column_types import DAYS, spelled
-from privnb.microdata.names import like, meant, names_in
+from privnb.microdata.names import like, meant, names_in, unquoted
 from privnb.microdata.schema import Role
 
 NAMED = 8  # columns that a sentence names; of more it names the first ones
@@ -96,7 +97,7 @@ def _listed(names):
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def parsed(text, known):
+def parsed(text, known, renamed=MappingProxyType({})):
     """Roles as a command line gives them.
 
     Parameters
@@ -106,6 +107,8 @@ def parsed(text, known):
         whose names begin with q, but for those that are named.
     known : collection of str
         The columns that there are.
+    renamed : dict of str to str, optional
+        Those names by others that may be used, too.
 
     Returns
     -------
@@ -118,13 +121,15 @@ def parsed(text, known):
 
     >>> parsed('zip: neutral, "City, State: unused"', ["zip", "City, State"])
     {'zip': <Role.NEUTRAL: 'neutral'>, 'City, State': <Role.UNUSED: 'unused'>}
+    >>> parsed('"City, State": unused', ["City, State"])
+    {'City, State': <Role.UNUSED: 'unused'>}
     >>> parsed("q*: unused, q2: sensitive", ["age", "q1", "q2"])
     {'q1': <Role.UNUSED: 'unused'>, 'q2': <Role.SENSITIVE: 'sensitive'>}
     """
-    return {name: Role(role) for name, role in _pairs(text, known, "role", Role).items()}
+    return {name: Role(role) for name, role in _pairs(text, known, renamed, "role", Role).items()}
 
 
-def parsed_days(text, known):
+def parsed_days(text, known, renamed=MappingProxyType({})):
     """How days are written, as a command line gives it: `{column: form}`.
 
     Parameters
@@ -133,6 +138,8 @@ def parsed_days(text, known):
         Columns and how their days are written, such as "visit: dd/mm/yyyy".
     known : collection of str
         The columns that there are.
+    renamed : dict of str to str, optional
+        Those names by others that may be used, too.
 
     Raises
     ------
@@ -143,7 +150,7 @@ def parsed_days(text, known):
     {'visit': '%d/%m/%Y'}
     """
     forms = {spelled(form): form for form in DAYS}
-    return {name: forms[words] for name, words in _pairs(text, known, "form of days", forms).items()}
+    return {name: forms[words] for name, words in _pairs(text, known, renamed, "form of days", forms).items()}
 
 
 def parsed_missing(text):
@@ -165,7 +172,8 @@ def parsed_missing(text):
     found = {}
     for pair in names_in(text):
         name, colon, given = (part.strip() for part in pair.rpartition(":"))
-        texts = [each.strip() for each in given.split("|")]
+        texts = [unquoted(each.strip()) for each in given.split("|")]
+        name = unquoted(name)
         if not colon or not all(texts):
             raise ValueError(
                 f"{pair!r} names no text that means missing. Write 'column: 97|98', with commas between columns."
@@ -176,17 +184,21 @@ def parsed_missing(text):
     return found
 
 
-def _pairs(text, known, what, allowed):
+def _pairs(text, known, renamed, what, allowed):
     """`{column: one of those allowed}` of a text with commas between pairs. What is given to a column by its name goes
     before what is given to all that are like a word with *.
     """
     found, alike, (first, *of) = {}, {}, what.split()
     for pair in names_in(text):
-        name, colon, given = (part.strip() for part in pair.rpartition(":"))
+        name, colon, given = (unquoted(part.strip()) for part in pair.rpartition(":"))
         if not colon:
-            raise ValueError(f"{pair!r} gives a column no {what}. Write 'column: {what}', with commas between several.")
+            raise ValueError(
+                f"{pair!r} gives a column no {what}. Write 'column: {what}', with commas between several, and a name "
+                "that has a comma in quotation marks."
+            )
         if given not in [*allowed]:
             raise ValueError(f"'{given}' is no {what}.{meant([given], allowed)} There are: {', '.join(allowed)}.")
+        name = renamed.get(name, name)
         into = found if name in known else alike
         for each in like(name, known):
             if checked(each, known) in into:

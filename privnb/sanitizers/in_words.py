@@ -13,6 +13,7 @@ from typing import NamedTuple, get_type_hints
 import pandas as pd
 
 from privnb.microdata import expect, reading
+from privnb.microdata.draft_text import renamed_in
 from privnb.microdata.family import members, sentence
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.names import meant
@@ -319,7 +320,8 @@ def _kind(algorithm):
 def _sensitive(part, schema):
     """The sensitive attribute that a part is about."""
     if part.sensitive:
-        return schema[part.sensitive].name
+        name = part.sensitive
+        return schema[name if name in schema.names() else renamed_in([name]).get(name, name)].name
     if len(schema.sensitive) != 1:
         there = f"has {len(schema.sensitive)}: {', '.join(schema.sensitive)}" if schema.sensitive else "has none"
         raise SanitizationError(

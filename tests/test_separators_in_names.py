@@ -1,0 +1,78 @@
+"""Names with separators work in every role, in options and on page 09, and so do a file's own names."""
+
+import csv
+import json
+import random
+
+import pytest
+
+from privnb import explorer
+from privnb.cli import main
+from privnb.microdata.dataset import load
+from privnb.reporting import charts, findings
+
+NAMES = ["age", "sex: at birth", "City, State", "a=b", "x|y", "in/out"]
+CONFIRMED = ["--roles", "sex: at birth: quasi-identifier, in/out: unused", "--confirm"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a table whose columns have separators in their names."""
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(1)
+    with (tmp_path / "people.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(NAMES)
+        for _ in range(300):
+            towns = ["Bern, BE", "Thun, BE", "Chur, GR"]
+            writer.writerow([rng.randint(20, 60), *map(rng.choice, ("fm", towns, "pq", "rs", ["in", "out"]))])
+    return tmp_path
+
+
+@pytest.mark.parametrize("sensitive", ["City, State", '"City, State"'])
+def test_page_09_measures_a_sensitive_column_with_a_comma(here, sensitive):
+    assert main(["new", "people.csv", "--sensitive", sensitive, *CONFIRMED]) == 0
+    dataset = load("people")
+    assert dataset.schema.sensitive == ["City, State"]
+    asked = {"quasi_identifiers": "", "sensitive": sensitive, "miner": "naive Bayes", "scenario": "A", "seed": 1}
+    setting = explorer.checked(explorer.asked("10", "", "", "", "1", sanitizer="Mondrian", **asked), dataset)
+    reading, results = explorer.counted(dataset, setting, fewest=10), explorer.measured(dataset, setting, "", 10)
+    assert "City, State" in set(results.target[results.measure == "good_utility"])
+    assert findings.one_setting(results, reading.refused)
+    assert charts.hit(results)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("role", ["sensitive", "neutral", "identifier"])
+def test_every_role_takes_every_name(here, name, role):
+    other = "a=b" if name != "a=b" else "x|y"
+    quoted = f'"{name}"' if "," in name else name
+    roles = f"{quoted}: {role}" + f", {other}: sensitive" * (role != "sensitive")
+    assert main(["new", "people.csv", "--roles", roles, "--confirm"]) == 0
+    dataset = load("people")
+    assert dataset.schema[name.replace("/", " ")].role == role
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_models_and_check_take_every_name(here, capsys, name):
+    quoted = f'"{name}"' if {*name} & {*",:=|"} else name
+    assert main(["sanitize", "people.csv", "--model", f"k=3, l=2:{quoted}", "--out", "out.csv"]) == 0
+    assert name.replace("/", " ") in json.loads((here / "out.csv.provenance.json").read_text())["columns"]
+    capsys.readouterr()
+    known = ", ".join(f'"{each}"' for each in NAMES if each != name)
+    for given in {name, quoted}:
+        assert main(["check", "people.csv", "--quasi-identifiers", known, "--sensitive", given]) == 0
+        assert f"'{name}'" in capsys.readouterr().out
+
+
+def test_a_mark_of_a_missing_value_is_given_to_a_name_with_a_comma(here):
+    roles = ["--sensitive", "a=b", "--missing", '"City, State": "Bern, BE", in/out: out', "--confirm"]
+    assert main(["new", "people.csv", *roles]) == 0
+    table = load("people").table
+    assert "Bern, BE" not in set(table["City, State"])
+    assert "out" not in set(table["in out"])
+
+
+def test_a_name_that_is_changed_is_said(here, capsys):
+    assert main(["new", "people.csv", "--sensitive", "in/out"]) == 0
+    assert "'in/out' is called 'in out' here" in capsys.readouterr().out
