@@ -21,6 +21,7 @@ from privnb.attacks import Linkage
 from privnb.measures.certainty import NEAR, certain_groups
 from privnb.measures.intervals import wilson
 from privnb.microdata import expect, withholding
+from privnb.microdata.columns import plain
 from privnb.microdata.counts import (
     coded,
     distinct_codes,
@@ -410,17 +411,33 @@ def gate(
 
 
 def known_columns(release: Release, known: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the columns whose published cells are true and that an adversary may know, quasi-identifiers first."""
+    """Return the columns whose published cells are true and that an adversary may know, quasi-identifiers first.
+
+    Among them are altered columns with missing numbers: that a number is missing is true, see `_true_codes`.
+    """
     if release.provenance.rows is Rows.NOBODY:
         return ()
     schema = release.schema
-    names = [name for name in schema.published if _is_true(release, name)]
+    names = [name for name in schema.published if _is_true(release, name) or _has_missing(release, name)]
     own = [name for name in names if name in schema.quasi_identifiers]
     return (*own, *(name for name in names if name not in own and (schema[name].knowable or name in known)))
 
 
 def _is_true(release: Release, name: str) -> bool:
     return name in release.cells and name in release.treated(*TRUE)
+
+
+def _has_missing(release: Release, name: str) -> bool:
+    """Whether an altered column of the table has missing numbers."""
+    altered = name in release.cells and name in release.treated("noisy", "perturbed")
+    return altered and release.schema[name].numeric and bool(plain(release.cells[name]).isna().any())
+
+
+def _true_codes(release: Release, name: str) -> tuple[NDArray[np.int64], Sequence]:
+    """Return `Release.coded` of a column; of an altered one only which of its numbers are missing."""
+    if _is_true(release, name) or not _has_missing(release, name):
+        return release.coded(name)
+    return plain(release.cells[name]).isna().to_numpy().astype(np.int64), ("a number", "missing")
 
 
 def promised(release: Release) -> int:
@@ -431,7 +448,7 @@ def promised(release: Release) -> int:
 
 def _grouped(release: Release, names: Collection[str]) -> NDArray[np.int64]:
     """Return which rows are alike in some columns: a number from 0 for each group, integer array (rows,)."""
-    columns = [release.coded(name) for name in names]
+    columns = [_true_codes(release, name) for name in names]
     if not columns:
         return np.zeros(len(release), dtype=np.int64)
     return distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])[1]
@@ -467,10 +484,10 @@ def _responsible(release: Release, names: tuple[str, ...], least: int) -> tuple[
     is responsible, and left out of what follows.
     """
     own = release.schema.quasi_identifiers
-    order = sorted(names, key=lambda name: (name not in own, len(release.coded(name)[1])))
+    order = sorted(names, key=lambda name: (name not in own, len(_true_codes(release, name)[1])))
     groups, found = np.zeros(len(release), dtype=np.int64), []
     for name in order:
-        codes, values = release.coded(name)
+        codes, values = _true_codes(release, name)
         _, finer = distinct_codes([groups, codes], [int(groups.max()) + 1, len(values)])
         if _sizes(release, finer).min() < least:
             found.append(name)

@@ -15,16 +15,20 @@ from privnb.microdata.treatment import UNTRUE, Rows
 from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.own_k import OwnAnonymity
 from privnb.sanitizers import (
+    AdditiveNoise,
     DataSwapping,
     GeometricNoise,
     LaplaceNoise,
+    LognormalNoise,
     Microaggregation,
     RankSwapping,
     Rotation,
+    Rounding,
     SanitizationError,
     TopBottomCoding,
     UnivariateMicroaggregation,
 )
+from privnb.sanitizers.gate import gate
 from privnb.sanitizers.local_noise import NumericNoise
 
 GAPS = Schema(
@@ -200,3 +204,13 @@ def test_a_number_is_drawn_from_its_column():
     gap, there = rows[:1_000].mean(axis=0), rows[1_000:].mean(axis=0)
     assert np.abs(gap - there).max() < 0.01
     assert "1,000 of 'age'" in release.provenance.note
+
+
+@pytest.mark.parametrize("sanitizer", [AdditiveNoise(), Rounding(), TopBottomCoding(), LognormalNoise()], ids=repr)
+def test_the_gate_refuses_a_release_in_which_one_person_lacks_a_number(sanitizer):
+    ages = np.arange(40.0) + 20
+    for gaps, allowed in ((0, True), (1, False), (2, True)):
+        ages[:gaps] = np.nan
+        verdict = gate(sanitizer.sanitize(lone(ages), rng=1))
+        assert verdict.allowed == allowed
+    assert "One person stands alone in" in gate(sanitizer.sanitize(lone(np.append(np.nan, ages[2:])), rng=1)).refusal
