@@ -174,13 +174,16 @@ def app(args):
     begin_to_serve(*LIBRARIES)
     from traitlets.config import Config  # seconds, in which the server does the same
 
-    from privnb.explorer.app import served
+    from privnb.explorer.app import checked_host, checked_prefix, served
+    from privnb.microdata import unfinished
 
+    base_url, hosts = checked_prefix(args.base_url), [*map(checked_host, args.allow_host)]
     path, asked = _columns(args) if args.new or args.describe or args.name else _explorer(args)
     templates = Path(__file__).parent / "reporting" / "templates" / "app"
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(templates), os.environ.get("JUPYTER_PATH")]))
-    page, settings = served(asked)
-    page.launch_instance([str(path), *args.rest], config=Config(settings))
+    with unfinished.folder() as folder:  # that of a page which was killed goes with the next one
+        page, settings = served(asked, folder, base_url=base_url, hosts=hosts)
+        page.launch_instance([str(path), *args.rest], config=Config(settings))
 
 
 def _explorer(args):
@@ -546,6 +549,13 @@ def _parser():
     command.add_argument("--new", metavar="FILE", help="a table of your own instead: say by menu what its columns are")
     command.add_argument("--name", metavar="NAME", help="with --new: its folder under data/ (the file's name)")
     command.add_argument("--describe", metavar="NAME", help="the same page of a table that is described already")
+    command.add_argument(
+        "--allow-host", metavar="HOST", action="append", default=[],
+        help="also answer requests that address this name, such as a hub's; may be repeated",
+    )  # fmt: skip
+    command.add_argument(
+        "--base-url", metavar="PATH", default="/", help="the path below which a hub serves the page (/)"
+    )  # fmt: skip
     command.add_argument("rest", nargs="*", metavar="-- ARGUMENT", help="passed on to Voila")
     command.set_defaults(run=app)
 

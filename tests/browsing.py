@@ -115,7 +115,7 @@ def app(root, *options):
         port = free.getsockname()[1]
 
     def answering():
-        found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\w+", (root / "log.txt").read_text())
+        found = re.search(r"http://127\.0\.0\.1:\d+/[\w/]*\?token=\w+", (root / "log.txt").read_text())
         return found and {"url": found[0]}
 
     with _served(root, ["app", *options, "--", "--no-browser", f"--port={port}"], answering, cwd=root) as about:

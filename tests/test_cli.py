@@ -473,7 +473,7 @@ def test_the_page_of_a_table_is_opened_for_a_file_or_a_described_table(project, 
     class Page:
         launch_instance = staticmethod(lambda arguments, config: opened.append(arguments))
 
-    monkeypatch.setattr(app, "served", lambda parameters: (opened.append(parameters), (Page, {}))[1])
+    monkeypatch.setattr(app, "served", lambda parameters, *_, **__: (opened.append(parameters), (Page, {}))[1])
     Path("people.csv").write_text("age,sex\n" + "".join(f"{20 + i % 9},{'FM'[i % 2]}\n" for i in range(30)))
     assert cli.main(["app", "--new", "people.csv"]) == 2
     assert "lacks your_table.ipynb" in capsys.readouterr().err

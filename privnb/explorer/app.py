@@ -1,7 +1,10 @@
 """The explorer as a page that Voila serves: the board alone."""
 
 import contextlib
+import ipaddress
+import json
 import os
+import re
 import shutil
 import webbrowser
 from pathlib import Path
@@ -9,7 +12,9 @@ from pathlib import Path
 from privnb.explorer.keep import STATE
 from privnb.explorer.session import asked
 from privnb.explorer.setting import checked
+from privnb.microdata import expect
 from privnb.microdata.dataset import load
+from privnb.reporting.notebooks import ReportError
 
 EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8", "anywidget"]
 
@@ -24,13 +29,42 @@ def check_setting(notebook):
         checked(setting, load(given["DATASET"], given["STUDY"] or None, records=given["RECORDS"] or None))
 
 
-def served(parameters):
+def checked_prefix(base_url: str) -> str:
+    """Return the path below which a hub serves the page, with a slash at both ends. Raises ReportError for any other
+    text.
+    """
+    if not re.fullmatch(r"/?(?:[\w.~%@+-]+/)*[\w.~%@+-]*", base_url, re.ASCII):
+        raise ReportError(f"--base-url must be a path such as /user/me/page/; got {expect.found(base_url)}.")
+    return f"/{base_url.strip('/')}/".replace("//", "/")
+
+
+def checked_host(name: str) -> str:
+    """Return the name of a host in lower case. Raises ReportError for any other text, such as an address with https."""
+    if not re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", name):
+        raise ReportError(f"--allow-host must be the name of a host such as hub.example.org; got {expect.found(name)}.")
+    return name.lower()
+
+
+def served(parameters, folder, *, base_url="/", hosts=()):
     """Voila and its settings, for a notebook with these `parameters`. The kernel holds the records, so the page is
-    for who started it; Voila by itself lets anybody in."""
+    for its owner alone; Voila by itself lets anybody in.
+
+    Parameters
+    ----------
+    parameters : dict
+    folder : Path
+        In which the server keeps its files; whoever makes it removes it.
+    base_url : str
+        The path below which a hub serves the page.
+    hosts : list of str
+        Names besides localhost that a request may address, such as a hub's.
+    """
     from jupyter_core.utils import run_sync
     from nbformat.v4 import new_code_cell
-    from tornado.web import HTTPError
+    from tornado.routing import Matcher, Rule
+    from tornado.web import HTTPError, RequestHandler
     from voila.app import Voila
+    from voila.static_file_handler import TemplateStaticFileHandler
 
     def prepare(handler, *, notebook, cwd):
         """The page's title and the board alone, with the parameters asked for."""
@@ -41,7 +75,42 @@ def served(parameters):
         place = next(i for i, cell in enumerate(notebook.cells) if "parameters" in _tags(cell))
         notebook.cells.insert(place + 1, new_code_cell("\n".join(f"{k} = {v!r}" for k, v in parameters.items())))
 
+    class Elsewhere(Matcher):
+        def match(self, request):
+            """Whether a request addresses a name that is not this machine's nor one of `hosts`."""
+            name = re.sub(r":\d+$", "", request.host).strip("[]").lower()
+            try:
+                is_own = ipaddress.ip_address(name).is_loopback
+            except ValueError:
+                is_own = name in {"localhost", *hosts}
+            return None if is_own else {}
+
+    class Refused(RequestHandler):
+        def prepare(self):
+            name = json.dumps(self.request.host_name[:100])
+            self.set_status(403)
+            self.set_header("Content-Type", "text/plain; charset=utf-8")
+            self.finish(
+                f"403: this page answers to localhost alone, and this request addresses {name}.\n"
+                "If a hub serves the page by that name, start it with `privnb app --allow-host NAME`.\n"
+            )
+
+    class Templates(TemplateStaticFileHandler):
+        async def get(self, path, include_body=True):
+            """A path that cannot be one of a template is not found."""
+            try:
+                await super().get(path, include_body)
+            except (ValueError, AssertionError):
+                raise HTTPError(404) from None
+
     class Page(Voila):
+        def init_handlers(self):
+            handlers = [
+                (rule[0], Templates, *rule[2:]) if rule[1] is TemplateStaticFileHandler else rule
+                for rule in super().init_handlers()
+            ]
+            return [Rule(Elsewhere(), Refused), *handlers]
+
         def initialize(self, argv=None):
             super().initialize(argv)
             # Trust is about outputs that were saved; here each is made anew.
@@ -71,9 +140,13 @@ def served(parameters):
         "Voila": {
             "ip": "127.0.0.1",
             "auto_token": True,
+            "base_url": base_url,
+            "connection_dir_root": str(folder),
             "config_file_paths": [],
             "tornado_settings": {
                 "allow_remote_access": False,  # else it answers to any name that leads here
+                "local_hostnames": ["localhost", *hosts],
+                **({"allow_origin_pat": rf"https?://({'|'.join(map(re.escape, hosts))})(:\d+)?$"} if hosts else {}),
                 "headers": {
                     "Content-Security-Policy": f"default-src {here}; script-src {here} 'unsafe-eval'; {others}"
                 },

@@ -2,12 +2,15 @@
 
 import contextlib
 import errno
+import functools
 import multiprocessing.util
 import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
+
+from privnb.microdata import unfinished
 
 # One thread: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -105,13 +108,19 @@ def silence():
         os.dup2(silent, number)
 
 
+@functools.cache
 def _find_room_for_sockets():
-    """Paths of sockets have at most 103 bytes, of which multiprocessing's own names take 32: of a longer folder for
-    temporary files it takes another one, once per process.
+    """Give multiprocessing a folder for its sockets within one of ours, which the next process removes if this one is
+    killed. Paths of sockets have at most 103 bytes, of which the names below the folder for temporary files take 70:
+    in place of a longer one /tmp is taken.
     """
     asked = tempfile.gettempdir()
+    beside = asked if len(os.fsencode(asked)) <= 33 else "/tmp"
+    stack = contextlib.ExitStack()
+    place = stack.enter_context(unfinished.folder(Path(beside)))
+    multiprocessing.util.Finalize(None, stack.close, exitpriority=-200)  # after multiprocessing's own folder, -100
     try:
-        tempfile.tempdir = asked if len(os.fsencode(asked)) <= 70 else "/tmp"
+        tempfile.tempdir = str(place)
         multiprocessing.util.get_temp_dir()
     finally:
         tempfile.tempdir = asked

@@ -29,8 +29,11 @@ def folder(beside=None, name=SCRATCH):
     for left in beside.glob(f".{glob.escape(name)}.*-unfinished-*"):
         if _is_ours(left) and not _runs(left.name.rpartition("-unfinished-")[0].rpartition(".")[2]):
             shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(dir=beside, prefix=f".{name}.{os.getpid()}-unfinished-") as place:
+    place = tempfile.mkdtemp(dir=beside, prefix=f".{name}.{os.getpid()}-unfinished-")
+    try:
         yield Path(place)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _is_ours(path):
