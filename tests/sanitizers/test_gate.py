@@ -13,6 +13,7 @@ from keyed import table as keyed_table
 
 import privnb
 from privnb import cli
+from privnb.decision import policies
 from privnb.explorer.saving import save, terms
 from privnb.explorer.setting import Setting, of_roles, sanitizer
 from privnb.microdata.dataset import Dataset, load
@@ -21,6 +22,7 @@ from privnb.microdata.memory import Memory
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.unknown_files import Unknown
 from privnb.privacy_models import DistinctDiversity, KAnonymity, KMap
+from privnb.reporting.chosen_release import rule_of
 from privnb.sanitizers import (
     Anatomy,
     Identity,
@@ -387,6 +389,25 @@ def test_every_door_gives_the_same_verdict(tmp_path, case, door):
         assert [each.data() for each in found.reasons] == [each.data() for each in expected.reasons]
         assert [each.data() for each in found.notices] == [each.data() for each in expected.notices]
     assert [each.responsible for each in found.reasons] == ([] if allowed else [columns])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_decision_asks_the_same_gate_by_its_policy_before_and_after_it_writes(tmp_path, case):
+    columns, reason, allowed = CASES[case]
+    path, out = described(tmp_path / "people", *columns, reason=reason), tmp_path / "out.csv"
+    rule = rule_of(replace(policies.read("k-5"), floor=10))
+    made = from_files.rehearse(path, "k=10", out, rule=rule)
+    read = judged(Unknown.of(out), load(path).schema, made.provenance, Memory.of("2GB"), rule=rule)
+    for found in (made.verdict, read):
+        assert found.allowed is allowed
+        assert [(each.responsible, each.least) for each in found.reasons] == ([] if allowed else [(columns, 10)])
+    assert made.provenance["gate"]["allowed"] is allowed, "a card of what is refused says so"
+    if not allowed:
+        out.unlink()
+        out.with_name("out.csv.provenance.json").unlink()
+        with pytest.raises(Refused, match="asks for 10"):
+            from_files.sanitize(path, "k=10", out, rule=rule)
+        assert not [*tmp_path.glob("out.csv*")], "nothing is written"
 
 
 def test_an_override_stands_in_output_provenance_and_what_check_says(tmp_path, capsys):
