@@ -53,6 +53,8 @@ class Searched:
         Roles of neutral columns other than the description's, in which the releases were made, see `other_roles`.
     in_vain : tuple of str
         Neutral columns whose other roles were tried, and led to no release that keeps the policy.
+    without : tuple of str
+        What would be attainable without these columns, sentences.
     """
 
     decision: by_policy.Decision
@@ -63,6 +65,7 @@ class Searched:
     records: int = 0
     roles: Mapping[str, Role] = field(default_factory=dict)
     in_vain: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
     @property
     def chosen(self):
@@ -107,6 +110,7 @@ class Searched:
                 f"An adversary may know {listed(self.in_vain)}, published as in the table. Generalizing these columns "
                 "and leaving them out was tried as well, and no release keeps the policy then either."
             )
+            yield from self.without
         if not self.roles:
             return
         done = {
@@ -158,13 +162,14 @@ def searched_in_roles(
     first = searched(dataset, policy, **asked)
     if first.chosen is not None:
         return dataset, first
-    tried = other_roles(dataset.schema)
+    tried, without = other_roles(dataset.schema), ()
     for roles in tried:
         other = load(roles)
         found = searched(other, policy, **asked)
         if found.chosen is not None:
             return other, replace(found, roles=roles)
-    return dataset, replace(first, in_vain=tuple(tried[-1]) if tried else ())
+        without = tuple(found.decision.unattainable)
+    return dataset, replace(first, in_vain=tuple(tried[-1]) if tried else (), without=without)
 
 
 def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LIMIT, store="", records=0):
