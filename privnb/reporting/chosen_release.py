@@ -186,10 +186,10 @@ def _written(source, found, dataset, out, *, of=None, allow=None, **given):
         policy, done = found.decision.policy, written.provenance
         if why := next(_broken(cells, times, release, secrets, policy, allow), ""):
             raise FileRefused(why)
-        judged(
+        verdict = judged(
             Unknown.of(made), dataset.schema, done, Memory.of(MEMORY), buckets=written.buckets, rule=rule, allow=allow
         ).check()
-        results = in_file.recounted(found, secrets) if of is None else found.results
+        results = in_file.recounted(found, secrets, verdict) if of is None else found.results
         signed = card.card(made, found.decision, results, dataset, of)
         answer = signed.content["answer"]
         if not answer["keeps"] and not allow:

@@ -11,15 +11,15 @@ from privnb.evaluation.results import SETTING, guessed
 from privnb.microdata import withholding
 from privnb.microdata.counts import coded, combinations, tabulated_in_parts
 from privnb.microdata.numerals import percent
+from privnb.sanitizers.gate import CertainValue, Verdict
 
 
 class Secret(NamedTuple):
-    """A sensitive attribute as a file gives it away: how sure the surest guess is, of how many people a value is
-    certain, how many are guessed right, and how many there are."""
+    """A sensitive attribute in a file: how sure the surest guess is, how many people are guessed right, and how many
+    there are."""
 
     name: str
     surest: float
-    certain: int
     right: int
     people: int
 
@@ -31,10 +31,10 @@ def secrets(cells, schema, times):
         codes, values = coded(cells[name])
         if len(values) < 2:
             continue
-        found = Secret(name, 0.0, 0, 0, 0)
+        found = Secret(name, 0.0, 0, 0)
         for part in tabulated_in_parts(classes, codes, (classes.max() + 1, len(values)), times):
             most, all_of_it = part.max(axis=1), part.sum(axis=1)
-            numbers = int(most[most == all_of_it].sum()), int(most.sum()), int(all_of_it.sum())
+            numbers = int(most.sum()), int(all_of_it.sum())
             sums = (before + more for before, more in zip(found[2:], numbers, strict=True))
             found = Secret(name, max(found.surest, (most / all_of_it).max()), *sums)
         yield found
@@ -54,16 +54,18 @@ def surer(found, policy):
                 )
 
 
-def recounted(decided, found):
-    """The results of a decision, in which it is counted in the file itself of how many people a value is certain. What
-    was withheld stays so.
+def recounted(decided, found, verdict: Verdict):
+    """Return the results of a decision with the number of people whose value is certain in the file itself, as the gate
+    counted it. What was withheld stays so.
     """
+    counted = {each.sensitive: each.people for each in verdict.findings if isinstance(each, CertainValue)}
     results = decided.results.copy()
     of_it = (results.measure == "made_certain") & (results[SETTING] == [*decided.decision.chosen[SETTING]]).all(axis=1)
     for each in found:
-        share, low, high = guessed(each.certain, each.people, withholding.LIMIT)
-        if withholding.few(each.right - each.certain, withholding.LIMIT):  # of whom the mean tells beside it
-            share = low = high = np.nan
-        here = of_it & (results.target == each.name) & results.value.notna()
+        certain = counted.get(each.name, 0)
+        share, low, high = guessed(certain, each.people, withholding.LIMIT)
+        if certain and withholding.few(each.right - certain, withholding.LIMIT):  # of whom the mean tells beside it
+            share, low, high = np.nan, 1 / each.people, 1.0
+        here = of_it & (results.target == each.name) & results.value.notna() & ~np.isclose(results.value, share)
         results.loc[here, ["value", "low", "high"]] = share, low, high
     return results

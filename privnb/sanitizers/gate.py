@@ -306,6 +306,11 @@ class Verdict:
         return self.allowed or bool(self.override)
 
     @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All reasons and notices."""
+        return (*self.reasons, *self.notices)
+
+    @property
     def people_alone(self) -> int:
         """How many people share a combination with too few others."""
         return sum(each.people for each in self.reasons if isinstance(each, SmallGroups))

@@ -29,6 +29,7 @@ from privnb.privacy_models import KAnonymity
 from privnb.reporting import chosen_release, in_file, release_card
 from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, from_files, in_parts
 from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.gate import CertainValue, Verdict
 from privnb.studies import Profile, policy_search
 
 CANARIES = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
@@ -422,8 +423,8 @@ def test_of_how_many_a_value_is_certain_is_counted_in_the_file(certain, share):
     rows.append(row("made_certain", 0.25, dataset="t", target="ill", seed=1, **(mine | {"parameters": "k = 12"})))
     found = SimpleNamespace(results=tidy(rows), decision=SimpleNamespace(chosen=pd.Series(mine)))
     secrets = [*in_file.secrets(cells, schema, None)]
-    assert [each.certain for each in secrets] == [certain]
-    first, second, other = in_file.recounted(found, secrets).value
+    notices = (CertainValue("ill", ("age",), certain, 45),) if certain else ()
+    first, second, other = in_file.recounted(found, secrets, Verdict("Condensation", notices=notices)).value
     assert other == 0.25, "of another release"
     withheld = share is None or others == 5
     assert (first, second) == pytest.approx((np.nan, np.nan) if withheld else (share, share), nan_ok=True)
