@@ -18,7 +18,8 @@ class LatinHypercube(Sanitizer):
     Of each column one value is drawn in each of n equal shares of its distribution. Numbers between recorded ones are
     drawn, too, on the steps of their domain, none beyond the smallest and the largest. A category stands at its place
     in its public domain: how often it occurs is kept to one record, and of what it goes with, what rises or falls along
-    that order. Nothing else of several columns is kept, and nothing is promised: an extreme value may be somebody's
+    that order. Missing numbers are drawn from their columns before, and the provenance counts them. Nothing else of
+    several columns is kept, and nothing is promised: an extreme value may be somebody's
     own. A release takes no row from a record, so that nobody has one.
 
     Source: Dandekar, Cohen, Kirkendall, Inference Control in Statistical Databases, LNCS 2316, 2002; Aggarwal and Yu

@@ -26,7 +26,8 @@ class MultipleImputation(Sanitizer):
     before it: a number from its Bayesian linear regression, on the nearest step and within its domain; a category from
     a decision tree of a bootstrap sample, with the shares in its leaves of 20 records or more. So parameters vary
     between parts as the table leaves them open, and whoever analyses each part and compares them sees how sure a result
-    is. The column "imputation" says of which part a row is. Nothing is promised. A release takes no row from a record,
+    is. The column "imputation" says of which part a row is. Missing numbers are drawn from their columns before, and
+    the provenance counts them. Nothing is promised. A release takes no row from a record,
     so that nobody has one.
 
     Parameters

@@ -19,7 +19,8 @@ class Multiplicative(Sanitizer):
     """A mechanism that takes the numeric quasi-identifiers of a record for a point and moves all points alike.
 
     Each number counts from the middle of its public domain, in widths of it, so that no record changes what becomes of
-    another, and everything but the matrix is public. What is released are new columns, for a sum of an age and of hours
+    another, and everything but the matrix is public. A missing number is drawn from its column, and the provenance
+    counts these. What is released are new columns, for a sum of an age and of hours
     is neither: taken for an age, it would be compared with ages. The numbers themselves are `*`. The new columns are
     quasi-identifiers, since they are made of such, and `perturbed`, so that a measure of labels, of classes or of cells
     refuses them. A miner reads them like any numbers, and learns and is tested on released rows alone: of nobody else
