@@ -33,6 +33,7 @@ SURELY = re.compile(r"(fnl|final|sampl\w*|survey|design|post|expansion|anal\w*|p
 CODES = (r"-\d+", r"9+[6-9]")  # how surveys write that nobody answered
 NUMERAL = r"-?\d+([.,]\d+)?"
 FEW_CODES = 4
+MANY_PEOPLE, FEW_RECORDS = 100, 20  # numbers that may be of people or households; records of each at most
 MANY_NUMBERS = 10  # different ones: of fewer, `determined` says what is to be said
 
 
@@ -105,6 +106,20 @@ def _odd(values, what):
     )
 
 
+def _numbers_people(values):
+    """Return whether whole numbers may say whose a record is: many, few records of each, without gaps or of one length.
+
+    Amounts have other lengths and gaps.
+    """
+    each = values.different
+    if not (
+        values.numbers and values.whole and each >= MANY_PEOPLE and 1.1 * each < values.records < FEW_RECORDS * each
+    ):
+        return False
+    low, high = values.numbers.low, values.numbers.high
+    return low >= 0 and (each > 0.8 * (high - low + 1) or len(str(int(low))) == len(str(int(high))) > 3)
+
+
 def _weighs(name, values):
     """Whether numbers are weights by their name, and are above 0 and on average what people do not weigh in kilograms
     or pounds: about 1, or hundreds, as those of a survey often are; or have a name that only sampling weights have.
@@ -172,6 +187,11 @@ def _alone(name, values, role, numeric):
         yield (
             f"{listed(codes)} {'stand' if codes[1:] else 'stands'} apart from all others. If that means that nobody "
             f"answered, draft it anew with --missing {f'{name}: ' + '|'.join(codes)!r}"
+        )
+    if numeric and _numbers_people(values):
+        yield (
+            f"{values.different:,} different whole numbers in {values.records:,} records. Does the number say which "
+            "person or household a record is of? If so, give the column the role person: k counts people then"
         )
     if numeric and role in (KNOWN, Role.NEUTRAL) and _weighs(name, values):
         yield (

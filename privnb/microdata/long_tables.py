@@ -191,9 +191,10 @@ def check_count(files, found):
 def _columns(file):
     if file.layout is not None and not file.layout.header:
         return list(file.header)
-    names = text_files.header(file.path, file.layout) if kind(file.path) == TEXT else _parquet(file)
+    is_text = kind(file.path) == TEXT
+    names = text_files.header(file.path, file.layout) if is_text else _parquet(file)
     reading.check_names(file.path, names)
-    reading.check_header(file.path, names)
+    reading.check_header(file.path, names, text_files.first_records(file.path, file.layout) if is_text else ())
     return names
 
 

@@ -21,6 +21,7 @@ import pandas as pd
 
 from privnb.microdata import engine, expect, text_files
 from privnb.microdata.columns import of_codes
+from privnb.microdata.draft_text import MISSING
 from privnb.microdata.names import OWN, apart
 from privnb.microdata.notation import NUMBER
 from privnb.microdata.schema import SchemaError, text
@@ -157,7 +158,7 @@ def _unknown(path, layout):
     table = read(path, layout)
     if table.empty:
         raise SchemaError(no_record(path))
-    check_header(path, table)
+    check_header(path, [*table], table.head(text_files.SEEN).astype(object).fillna("").to_numpy().tolist())
     return table
 
 
@@ -166,8 +167,24 @@ def no_record(path):
     return f"{path.name} has column names but no record. There is nothing to do."
 
 
-def check_header(path, names):
-    """Raise SchemaError for a file whose first line is a record, it seems. `names`: what stands there."""
+def check_header(path, names, rows=()):
+    """Raise SchemaError for a file whose first line is a record, it seems.
+
+    Parameters
+    ----------
+    path : Path
+    names : list of str
+        What stands in the first line.
+    rows : list of list of str
+        Some of the others. A line of words that none of their columns holds, one of them above numbers, has names.
+    """
+    columns = [{cell.strip() for cell in column} - {""} for column in zip(*rows, strict=True)]
+    words = [(name, cells) for name, cells in zip(names, columns, strict=False) if not NUMBER.fullmatch(name)]
+    if not any(name in cells for name, cells in words) and any(
+        name[:1].isalpha() and name not in MISSING and cells and all(map(NUMBER.fullmatch, cells))
+        for name, cells in words
+    ):
+        return
     numbers = [name for name in names if NUMBER.fullmatch(name)]
     steps = {Decimal(after) - Decimal(before) for before, after in pairwise(numbers)}
     even = len(steps) == 1 or all(map(YEAR.fullmatch, numbers))  # as those are that name columns

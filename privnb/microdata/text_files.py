@@ -200,6 +200,16 @@ def header(path, layout):
     return _top(path, layout)[0]
 
 
+def first_records(path, layout):
+    """Return the cells of some rows below the header that are as long as it."""
+    with _opened(path, layout.encoding) as lines:
+        names, _ = _first(path, lines, layout)
+        rows = []
+        with contextlib.suppress(SchemaError):  # of a row that is at fault, which is said when all are read
+            rows.extend(cells for cells, _ in itertools.islice(_rows(path, lines, layout), SEEN))
+    return [cells for cells in rows if len(cells) == len(names)]
+
+
 def _top(path, layout):
     """Return the names in the first row of a text file, the number of physical lines up to its end, and what ends it.
 
