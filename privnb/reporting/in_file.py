@@ -8,6 +8,7 @@ import numpy as np
 
 from privnb.decision.points import same
 from privnb.evaluation.results import SETTING, guessed
+from privnb.measures.intervals import wilson
 from privnb.microdata import withholding
 from privnb.microdata.counts import coded, combinations, tabulated_in_parts
 from privnb.microdata.numerals import percent
@@ -15,13 +16,14 @@ from privnb.sanitizers.gate import CertainValue, Verdict
 
 
 class Secret(NamedTuple):
-    """A sensitive attribute in a file: how sure the surest guess is, how many people are guessed right, and how many
-    there are."""
+    """A sensitive attribute in a file: how sure the surest guess is, how many people are guessed right, how many there
+    are, and the sum of the squared sizes of classes."""
 
     name: str
     surest: float
     right: int
     people: int
+    squares: int
 
 
 def secrets(cells, schema, times):
@@ -31,10 +33,10 @@ def secrets(cells, schema, times):
         codes, values = coded(cells[name])
         if len(values) < 2:
             continue
-        found = Secret(name, 0.0, 0, 0)
+        found = Secret(name, 0.0, 0, 0, 0)
         for part in tabulated_in_parts(classes, codes, (classes.max() + 1, len(values)), times):
             most, all_of_it = part.max(axis=1), part.sum(axis=1)
-            numbers = int(most.sum()), int(all_of_it.sum())
+            numbers = int(most.sum()), int(all_of_it.sum()), int(np.square(all_of_it, dtype=np.int64).sum())
             sums = (before + more for before, more in zip(found[2:], numbers, strict=True))
             found = Secret(name, max(found.surest, (most / all_of_it).max()), *sums)
         yield found
@@ -64,6 +66,9 @@ def recounted(decided, found, verdict: Verdict):
     for each in found:
         certain = counted.get(each.name, 0)
         share, low, high = guessed(certain, each.people, withholding.LIMIT)
+        if share > 0:  # people of one class are certain together: as many count as one as a class has (Kish)
+            alike = each.squares / each.people
+            low, high = wilson(certain / alike, each.people / alike)
         if certain and withholding.few(each.right - certain, withholding.LIMIT):  # of whom the mean tells beside it
             share, low, high = np.nan, 1 / each.people, 1.0
         here = of_it & (results.target == each.name) & results.value.notna() & ~np.isclose(results.value, share)

@@ -6,9 +6,19 @@ person as independent of the others (`apart`).
 
     python tests/benchmarks/coverage.py --people 500 2000 --samples 100
 
-It takes about ten minutes for the defaults. What an interval cannot know from one release shows here: Mondrian's first
-cuts change with the sample, so that the identity risk of releases of `marital` has two levels; a guess that has learned
-from the table (`attribute_risk`) learns something else; and linkability deals the attributes in other parts.
+Coverage for the defaults, least and mean over tables and sanitizers, in percent:
+
+| measure | now | apart |
+|---|---|---|
+| `made_certain` | 91, 98 | 0, 66 |
+| `identity_risk` | 80, 98 | 80, 97 |
+| `membership_risk` | 82, 97 | 64, 90 |
+| `attribute_risk` | 77, 92 | 72, 89 |
+| `linkability_risk` | 65, 98 | 64, 98 |
+
+What an interval cannot know from one release makes the least values: Mondrian's first cuts change with the sample, so
+that its identity and membership risks have two levels; a guess that has learned from the table (`attribute_risk`)
+learns something else; and linkability deals the attributes in other parts.
 """
 
 import argparse

@@ -22,6 +22,7 @@ from privnb.decision import card
 from privnb.decision import decide as decide_again
 from privnb.decision.policies import Cap
 from privnb.evaluation.results import row, tidy
+from privnb.measures.intervals import wilson
 from privnb.microdata import leaks, spreadsheets, unfinished, writing
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
@@ -427,6 +428,11 @@ def test_of_how_many_a_value_is_certain_is_counted_in_the_file(certain, share):
     first, second, other = in_file.recounted(found, secrets, Verdict("Condensation", notices=notices)).value
     assert other == 0.25, "of another release"
     withheld = share is None or others == 5
+    if share and not withheld:
+        alike = (certain**2 + others**2) / 45
+        again = in_file.recounted(found, secrets, Verdict("Condensation", notices=notices))
+        ends = again[["low", "high"]].to_numpy()[0]
+        assert ends == pytest.approx(wilson(certain / alike, 45 / alike)), "people of a class are certain together"
     assert (first, second) == pytest.approx((np.nan, np.nan) if withheld else (share, share), nan_ok=True)
 
 
