@@ -17,6 +17,7 @@ from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
+from privnb.microdata.invisible import Shown
 from privnb.microdata.names import columns_in, meant, names_in, unquoted
 from privnb.microdata.processes import memory_limit, runs_as, wants_memory
 
@@ -50,6 +51,11 @@ def main(arguments=None):
     """Run one subcommand; returns the exit status: 0 done, 1 not reached (`check`) or found (`audit`), 2 refused or
     failed (one message on stderr), 130 stopped by hand, 143 by SIGTERM, 129 by SIGHUP (a closed terminal): 128 and the
     signal's number."""
+    with contextlib.redirect_stdout(Shown(sys.stdout)), contextlib.redirect_stderr(Shown(sys.stderr)):
+        return _main(arguments)
+
+
+def _main(arguments):
     parser = _parser()
     args = parser.parse_args(arguments)
     if args.version:

@@ -22,6 +22,7 @@ from privnb.explorer import app
 from privnb.microdata import dataset
 from privnb.microdata.processes import runs_as
 from privnb.microdata.schema import Role
+from privnb.microdata.sentences import say
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import report
 from privnb.reporting.notebooks import choose, notebooks_folder
@@ -191,6 +192,21 @@ def test_a_list_of_no_names_is_an_error(words, capsys):
     with pytest.raises(SystemExit):
         cli.main(words)
     assert "must list at least one name" in capsys.readouterr().err
+
+
+def test_what_nobody_sees_is_shown_as_an_escape(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("in\u202ecome,zip\u200b,größe\n" + "1,2,3\n2,3,4\n" * 20, encoding="utf-8")
+    for words in (["check", "people.csv", "--quasi-identifiers", "nobody"], ["new", "people.csv"]):
+        cli.main(words)
+        said = "".join(capsys.readouterr())
+        assert "in\\u202ecome" in said
+        assert "größe" in said
+        assert not {"\u202e", "\u200b"} & {*said}
+    with pytest.raises(SystemExit):
+        cli.main(["check", "x", "--\u2066odd\udce9"])
+    assert r"--\u2066odd\udce9" in capsys.readouterr().err
+    assert say("a\u202eb", ["c\u2069"])._repr_html_().endswith("<p>a\\u202eb</p><ul><li>c\\u2069</li></ul></div>")
 
 
 def test_want_of_memory_is_a_sentence(monkeypatch, capsys):

@@ -10,6 +10,8 @@ from html import escape
 
 import pandas as pd
 
+from privnb.microdata.invisible import shown
+
 # Before and after what is bold, emphasized, or as in a terminal. Unicode keeps these characters for a program's own
 # use: no text has them, where every other mark might be part of a name.
 B, E, C = "\ufdd0", "\ufdd1", "\ufdd2"
@@ -87,7 +89,7 @@ def _html(part):
 
 
 def _inline(text):
-    text = escape(text)
+    text = shown(escape(text))
     for mark, (element, _) in MARKS.items():
         text = re.sub(f"{mark}([^{mark}]*){mark}", rf"<{element}>\1</{element}>", text).replace(mark, "")
     return text

@@ -26,6 +26,7 @@ from privnb.decision.policies import measure_of
 from privnb.decision.reasons import UNSAID
 from privnb.evaluation.risks import linkability, membership
 from privnb.measures.base import facts
+from privnb.microdata.invisible import shown
 from privnb.microdata.numerals import percent
 from privnb.microdata.sentences import Page, listed, say
 from privnb.microdata.withholding import LIMIT
@@ -63,7 +64,7 @@ def page(card):
     own = resources.files("privnb.reporting").joinpath("templates/privnb_report/card.css").read_text(encoding="utf-8")
     content = card.content
     answer = content["answer"]
-    return made.get_template("card.html.j2").render(
+    text = made.get_template("card.html.j2").render(
         STYLE=made.globals["STYLE"] + Markup(own),
         card=content,
         file=card.name,
@@ -82,6 +83,7 @@ def page(card):
         treated={entry["treated"]: entry["means"] for entry in content["dictionary"]},
         labels=list(dict.fromkeys(entry["labels"] for entry in content["dictionary"] if entry["labels"])),
     )
+    return shown(text)
 
 
 def in_words(claim):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privnb.microdata.dataset import Dataset
+from privnb.microdata.invisible import shown
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.microdata.sentences import MARKS, OPEN, B, say
 
@@ -33,8 +34,9 @@ class _Read(HTMLParser):
 
 @given(TEXT)
 def test_a_name_stands_as_it_is_written_and_makes_no_element(name):
+    """What nobody would see of it stands there as an escape."""
     read = _Read(say(f"{B}Of {name}{B} and {name}.", [name])._repr_html_())
-    assert read.text == f"Of {name} and {name}.{name}"
+    assert read.text == f"Of {shown(name)} and {shown(name)}.{shown(name)}"
     assert [tag for tag, _ in read.elements] == ["div", "p", "strong", "ul", "li"]
     assert all(not attributes for _, attributes in read.elements[1:])
 

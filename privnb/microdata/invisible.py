@@ -1,0 +1,42 @@
+"""Invisible characters, and those that turn the order of others, shown as escapes: a name reads as it is written."""
+
+import re
+import unicodedata
+
+WANTED = "\n\r\t\b\x1b"  # lines, columns, and what a bar of progress moves the cursor with
+FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol that are blank
+
+
+def shown(text: str) -> str:
+    """Return a text with escapes in place of invisible characters and of those that turn the direction of others.
+
+    >>> print(shown("in\u202ecome"), shown("zip\u200b"), shown("größe, 年齢"))
+    in\\u202ecome zip\\u200b größe, 年齢
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub(r"[^ -~\n\r\t]", lambda found: _escape(found[0]) if _is_invisible(found[0]) else found[0], text)
+
+
+class Shown:
+    """A stream for people, to which texts are written as `shown` gives them."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text; returns its length, as streams do."""
+        self.stream.write(shown(text))
+        return len(text)
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+
+def _is_invisible(letter):
+    hidden = unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") or letter in FILLERS
+    return hidden and letter not in WANTED
+
+
+def _escape(letter):
+    return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
