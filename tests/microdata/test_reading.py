@@ -257,6 +257,12 @@ def test_columns_of_one_name_are_told_apart(tmp_path, write):
     assert load(path).schema.names() == ["age", "sex", "age (2)"]
 
 
+def test_two_columns_of_one_name_are_refused_where_nothing_tells_them_apart():
+    reading.check_names(Path("a.parquet"), ["age", "sex"])
+    with pytest.raises(SchemaError, match=r"a\.parquet has more than one column \['age'\]"):
+        reading.check_names(Path("a.parquet"), ["age", "sex", "age"])
+
+
 def test_a_column_without_a_name_has_that_of_its_place(tmp_path, write):
     """As the row numbers have that R and pandas write: nobody must open an editor for them."""
     table = read_unknown(write(",age, \n1,30,f\n2,41,m\n", "a.csv"))[0]
