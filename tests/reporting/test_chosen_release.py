@@ -25,6 +25,7 @@ from privnb.evaluation.results import row, tidy
 from privnb.measures.intervals import wilson
 from privnb.microdata import leaks, spreadsheets, unfinished, writing
 from privnb.microdata.dataset import load
+from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import chosen_release, in_file, release_card
@@ -448,3 +449,7 @@ def test_a_file_in_which_a_secret_is_surer_than_the_policy_allows_is_refused(cap
     said = [*in_file.surer(in_file.secrets(cells, schema, None), policy)]
     assert bool(said) is refused
     assert not said or "somebody's ill can be guessed with a probability of 75%, above the cap of 60%." in said[0]
+    release = SimpleNamespace(schema=schema, hierarchies={}, provenance=Provenance("t", "by hand", {}), people=None)
+    found = [*in_file.secrets(cells, schema, None)]
+    assert [*chosen_release._broken(cells, None, release, found, policy, "")] == said
+    assert not [*chosen_release._broken(cells, None, release, found, policy, "The owner's reason")]
