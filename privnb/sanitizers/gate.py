@@ -261,6 +261,18 @@ class StatedUnknowable(Finding):
 
 
 @dataclass(frozen=True)
+class StatedHarmless(Finding):
+    """Values of sensitive attributes that the owner states harm nobody: the attribute, the value and the reason."""
+
+    values: tuple[tuple[str, str, str], ...]
+    kind = "harmless values"
+
+    def __str__(self) -> str:
+        said = "; ".join(f"{value} ({name}: {reason.strip().rstrip('.')})" for name, value, reason in self.values)
+        return f"The description states that these values harm nobody, so certainty of them is not counted: {said}."
+
+
+@dataclass(frozen=True)
 class TogetherAlone(Finding):
     """Sensitive values that, beside what an adversary may know, single somebody out."""
 
@@ -412,6 +424,9 @@ def gate(
     true = release.treated(*TRUE)
     if stated := tuple((name, why) for name, why in release.schema.unknowable.items() if name in true):
         notices.append(StatedUnknowable(stated))
+    sensitive = (release.schema[name] for name in release.schema.sensitive)
+    if harmless := tuple((each.name, *pair) for each in sensitive for pair in each.harmless.items()):
+        notices.append(StatedHarmless(harmless))
     return Verdict(release.provenance.sanitizer, tuple(reasons), tuple(notices), override if reasons else "")
 
 

@@ -26,6 +26,21 @@ def parsed(text):
     return policies.parsed(text.encode(), "ours")
 
 
+def test_a_policy_that_caps_the_attribute_risk_caps_certainty_at_nobody_unless_it_says_otherwise():
+    attribute = GOOD.replace('"identity"\nstatistic = "largest"', '"attribute"')
+    stated = '[[caps]]\nrisk = "certainty"\nat_most = 0.01\n'
+    assert [str(cap) for cap in parsed(attribute).caps] == ["attribute: at most 10%", "certainty: nobody"]
+    assert [str(cap) for cap in parsed(attribute + stated).caps] == ["attribute: at most 10%", "certainty: at most 1%"]
+    assert [cap.risk for cap in parsed(GOOD).caps] == ["identity"]
+    near = parsed(GOOD + stated.replace('"certainty"', '"near certainty"')).caps[-1]
+    assert (near.measure, near.counted) == ("nearly_certain", True)
+    with pytest.raises(PolicyError, match="a cap on certainty must be on everybody"):
+        parsed(GOOD + stated + 'group = "worst group"\n')
+    for key in ("tolerance = 2", 'order = "any"', "near_certainty = 1"):
+        with pytest.raises(PolicyError, match=key.partition(" ")[0]):
+            parsed(f"{key}\n{GOOD}")
+
+
 @pytest.mark.parametrize("name", policies.ready())
 def test_ready_ones_state_source_convention_and_a_floor_that_agrees_with_their_cap_of_identity(name):
     policy = read(name)

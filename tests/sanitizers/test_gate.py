@@ -42,6 +42,7 @@ from privnb.sanitizers.gate import (
     Refused,
     Reproduced,
     Rule,
+    StatedHarmless,
     StatedUnknowable,
     gate,
     promised,
@@ -128,6 +129,13 @@ def test_a_column_that_cannot_be_known_does_not_count_and_its_reason_is_repeated
     assert NOBODY.rstrip(".") in str(found.notices[0])
 
 
+def test_the_reason_why_a_value_harms_nobody_is_repeated():
+    found = verdict(of(0, reason=NOBODY, harmless=("none",)), TEN)
+    assert found.notices[-1] == StatedHarmless((("ill", "none", "so"),))
+    assert "none (ill: so)" in found.sentences[-1]
+    assert found.data()["notices"][-1]["values"] == [["ill", "none", "so"]]
+
+
 def test_exact_quasi_identifiers_count_beside_buckets_and_as_they_are():
     data = of(np.zeros(N, dtype=int))
     table = data.table.assign(group=np.where(np.arange(N) == 3, "young", "old"))
@@ -164,7 +172,8 @@ def test_certainty_is_a_notice_with_the_people_and_the_model_that_avoids_it():
     assert found.notices == (CertainValue("ill", ("group", "room"), N // 2, N),)
     assert "distinct-l=2:ill" in str(found.notices[0])
     assert verdict(of(0, ill=ill), Mondrian(KAnonymity(10), DistinctDiversity(2, "ill"))).notices == ()
-    assert verdict(of(0, ill=ill, harmless=["flu"]), TEN).notices == ()
+    [stated] = verdict(of(0, ill=ill, harmless=["flu"]), TEN).notices
+    assert isinstance(stated, StatedHarmless)
     assert verdict(of(0, ill="flu"), TEN).notices == (), "everybody has it: the release does not disclose it"
 
 
@@ -416,8 +425,9 @@ def test_an_override_stands_in_output_provenance_and_what_check_says(tmp_path, c
     assert cli.main(given) == 2
     assert "visit singles them out" in capsys.readouterr().err
     assert not [*tmp_path.glob("out.csv*")]
-    assert cli.main([*given, "--allow", ""]) == 2
-    assert "`allow` must be a reason" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main([*given, "--allow", ""])
+    assert "argument --allow: must not be empty" in capsys.readouterr().err
     assert cli.main([*given, "--allow", WHY]) == 0
     assert f"Its owner overrides this refusal: {WHY}" in capsys.readouterr().out
     facts = out.with_name("out.csv.provenance.json")

@@ -21,7 +21,7 @@ from privnb.evaluation.predictions import stream
 from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import SURE, share_in_classes
 from privnb.evaluation.risks.anti_utility import people_of
-from privnb.evaluation.risks.linkability import AnyRow
+from privnb.evaluation.risks.linkability import linkage_to_any_row
 from privnb.evaluation.risks.scores import classes_of
 from privnb.measures.base import state
 from privnb.measures.certainty import NEAR, certain_groups
@@ -240,7 +240,7 @@ def _by_nearest_rows(case: Case, name: str, prior: pd.Series, near: float) -> Co
     records = _asked(case)
     codes, values = published.schema[name].coded(published.table[name])
     own = pd.Index(values).get_indexer(np.asarray(dataset.cells[name].iloc[records]))
-    attack = AnyRow() if case.release.provenance.rows is Rows.NOBODY else Linkage()
+    attack = linkage_to_any_row() if case.release.provenance.rows is Rows.NOBODY else Linkage()
     agree, named = np.zeros(len(records), dtype=np.int64), np.full(len(records), -1)
     for people, group, counts in attack.fit(published).counted(dataset.table.iloc[records], codes, len(values)):
         most, total = counts.max(axis=1), counts.sum(axis=1)

@@ -39,11 +39,16 @@ state(
 )
 
 
-class AnyRow(Linkage):
+class _AnyRow(Linkage):
     """The rows that fit, also where they are nobody's: then the nearest ones."""
 
     supported_treatments = tuple(KINDS)
     moved = UNTRUE
+
+
+def linkage_to_any_row(known: tuple[str, ...] | None = None) -> Linkage:
+    """Return the linkage that also reads rows that are nobody's: it takes the nearest ones."""
+    return _AnyRow(known)
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ class LinkabilityRisk(Question):
         sides = []
         for names in (first, second):
             table = known[list(names)]
-            own, fit = AnyRow(tuple(names)).fit(case.published[0]).fits(table.astype(table.dtypes.map(_plain)))
+            own, fit = linkage_to_any_row(tuple(names)).fit(case.published[0]).fits(table.astype(table.dtypes.map(_plain)))
             if {*release.schema.quasi_identifiers} <= {*names} and has_known_classes(release):
                 fit = _in_own_class(case, asked, own, fit)
             sides.append((own, fit))
