@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.attributes import first_number
-from privnb.evaluation.results import guessed, row_builder, share_in_classes, tidy
+from privnb.evaluation.results import guessed, row_builder, tidy
+from privnb.evaluation.shares import share_in_classes
 from privnb.measures.base import state
 from privnb.microdata import expect, withholding
 from privnb.microdata.columns import plain

@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.measures.base import facts, room
-from privnb.measures.intervals import of_classes, t_interval, wilson
+from privnb.measures.intervals import t_interval, wilson
 from privnb.microdata import expect, withholding
 from privnb.sanitizers import catalogue
 
@@ -342,28 +342,13 @@ def guessed(people, of, limit=withholding.LIMIT):
     """A share of `of` people, (value, low, high), with Wilson's 95% interval; withheld with its bounds alone.
 
     The interval is that of other people, each drawn at random and guessed by what was learned before; of people who are
-    right or wrong together `share_in_classes` gives a wider one.
+    right or wrong together `shares.share_in_classes` gives a wider one.
 
     >>> guessed(3, 40)
     (nan, 0.025, 0.225)
     """
     share, *bounds = withholding.share(people, of, limit)
     return share, *(bounds if np.isnan(share) else wilson(int(people), of))
-
-
-def share_in_classes(
-    who: np.ndarray, classes: np.ndarray | None, limit: int = withholding.LIMIT
-) -> tuple[float, float, float]:
-    """Return the share of people `who`, boolean array (m,), with the 95% interval of a sample of classes: value, low,
-    high. It is withheld with its bounds alone where it counts few people, as `guessed` does.
-
-    >>> share_in_classes(np.arange(40) < 20, np.arange(40) // 10)[0]
-    0.5
-    """
-    if classes is None:
-        return guessed(int(who.sum()), len(who), limit)
-    share, *bounds = withholding.share(int(who.sum()), len(who), limit)
-    return (share, *bounds) if np.isnan(share) else (share, *of_classes(who, classes))
 
 
 def people_interval(people, of):

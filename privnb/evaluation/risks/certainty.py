@@ -19,10 +19,11 @@ from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosures import is_withheld
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.releases import tells_few
-from privnb.evaluation.results import SURE, share_in_classes
+from privnb.evaluation.results import SURE
 from privnb.evaluation.risks.anti_utility import people_of
 from privnb.evaluation.risks.linkability import linkage_to_any_row
 from privnb.evaluation.risks.scores import classes_of
+from privnb.evaluation.shares import share_in_classes
 from privnb.measures.base import state
 from privnb.measures.certainty import NEAR, certain_groups
 from privnb.microdata import expect, withholding
