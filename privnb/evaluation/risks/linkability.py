@@ -91,7 +91,8 @@ class LinkabilityRisk(Question):
         sides = []
         for names in (first, second):
             table = known[list(names)]
-            own, fit = linkage_to_any_row(tuple(names)).fit(case.published[0]).fits(table.astype(table.dtypes.map(_plain)))
+            attack = linkage_to_any_row(tuple(names)).fit(case.published[0])
+            own, fit = attack.fits(table.astype(table.dtypes.map(_plain)))
             if {*release.schema.quasi_identifiers} <= {*names} and has_known_classes(release):
                 fit = _in_own_class(case, asked, own, fit)
             sides.append((own, fit))
