@@ -39,3 +39,9 @@ def test_p_sensitive_k_anonymity():
     assert PSensitiveKAnonymity(2, 3, "s").level(counts).tolist() == [2, 1, 2, 3]
     assert PSensitiveKAnonymity(2, 3, "s").holds(counts).tolist() == [False, False, True, True]
     assert PSensitiveKAnonymity(3, 3, "s").holds(counts).tolist() == [False, False, False, True]
+
+
+def test_the_worst_level_is_that_which_protects_least():
+    levels = np.array([2.0, 3.0, 5.0])
+    assert KAnonymity(2).worst(levels) == 2
+    assert AlphaKAnonymity(0.5, 2, "illness").worst(levels) == 5

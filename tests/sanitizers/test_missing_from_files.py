@@ -18,7 +18,16 @@ from privnb.microdata import engine, frames, long_tables
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
-from privnb.sanitizers import LocalRecoding, Mondrian, SanitizationError, Suppress, from_files, in_parts, own_cells
+from privnb.sanitizers import (
+    LocalRecoding,
+    Mondrian,
+    SanitizationError,
+    Suppress,
+    from_files,
+    in_parts,
+    of_counts,
+    own_cells,
+)
 
 # What is written is asked here, and not whether it may leave: see test_gate.py.
 sanitize = partial(from_files.sanitize, allow="a test")
@@ -297,3 +306,9 @@ def test_microaggregation_publishes_no_age_of_the_middle(capsys, gaps):
         assert said in note
         assert said in capsys.readouterr().out
     assert (published == 24).sum() < 60, "the middle"
+
+
+def test_one_record_with_a_gap_is_enough_to_refuse():
+    of_counts.check_gaps(60, 60)
+    with pytest.raises(SchemaError, match="1 of 60 records have missing values"):
+        of_counts.check_gaps(60, 59)
