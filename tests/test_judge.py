@@ -10,10 +10,7 @@ import pytest
 sys.path.append(str(Path(__file__).parent / "benchmarks"))
 from judge import judge
 
-FINE = [("18-40", "F", each) for each in ("flu", "cold") * 8] + [("41-90", "M", each) for each in ("flu", "cold") * 8]
-    *[("18-40", "F", each) for each in ("flu", "cold") * 8],
-    *[("41-90", "M", each) for each in ("flu", "cold") * 8],
-]
+FINE = [(age, sex, each) for age, sex in (("18-40", "F"), ("41-90", "M")) for each in ("flu", "cold") * 8]
 CERTAIN = [("18-40", "F", "flu")] * 16 + FINE[16:]
 ALONE = [("17", "F", "flu"), *FINE]
 SAYS = "It is chosen.\n\nThe file discloses the illness of 16 people with certainty.\n\nMore."
