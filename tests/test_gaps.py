@@ -403,7 +403,8 @@ def test_a_saved_release_is_read_back(tmp_path, capsys):
     assert not (cells == "").any(axis=None)
     assert cli.main(["check", str(saved), "--dataset", str(path), "--at-least-k", "5"]) in (None, 0)
     assert cli.main(["check", str(saved), "--dataset", str(path), "--at-least-k", "60"]) == 1
-    saved, *_ = save(data, Setting("Bucketize", k=5, quasi_identifiers="score, weight, region"), tmp_path, allow="a test")
+    bucketized = Setting("Bucketize", k=5, quasi_identifiers="score, weight, region")
+    saved, *_ = save(data, bucketized, tmp_path, allow="a test")
     exact = pd.read_csv(saved, dtype=str, keep_default_na=False)
     assert (exact["score"] == "NA").sum() == data.table["score"].isna().sum()
     assert exact.loc[exact["score"] != "NA", "score"].str.fullmatch(r"1\d\d").all(), "whole numbers stay whole"

@@ -50,7 +50,7 @@ class Neighbours(Sanitizer):
 
     k: int
     letters = requires = ("k",)
-    order_invariant = False
+    order_invariant = equal_records_alike = False
 
     def _sanitize(self, dataset, table, rng):
         if self.k > len(dataset):

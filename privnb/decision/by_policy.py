@@ -340,6 +340,7 @@ def decide(results, policy, people: int = 0):
     """
     expect.these(results=results)
     policies.check(policy)
+    expect.whole("people", people, 0)
     if results.dataset.nunique() != 1:
         raise ValueError(
             f"a decision is about one dataset, got {', '.join(sorted(results.dataset.unique())) or 'no rows'}."

@@ -209,6 +209,7 @@ def attacked(setting, dataset):
 
 def check_bounds(setting: Setting) -> None:
     """Raise ValueError for a bound, an epsilon or a seed that means nothing, whatever the dataset."""
+    expect.kind("setting", setting, Setting)
     for letter, model in MODELS.items():
         bound = getattr(setting, letter)
         if letter == "k" or not (expect.is_number(bound) and bound == 0):

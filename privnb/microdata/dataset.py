@@ -180,7 +180,8 @@ def load(name, study=None, *, records=None, rng=0, folder=None, roles: Mapping[s
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
     if records is not None:  # 0: all
         expect.whole("records", records, 0)
-    if roles:
+    if roles is not None:
+        expect.kind("roles", roles, Mapping, instead='Give { "ward": Role.UNUSED }.')
         dataset = described_by(find(name, folder), study, roles=roles)
         return dataset.sample(records, rng=rng) if records else dataset
     return _loaded(find(name, folder), study, records, rng)

@@ -141,7 +141,15 @@ def other_roles(schema: Schema) -> list[dict[str, Role]]:
 
 
 def searched_in_roles(
-    load: Callable[[Mapping[str, Role]], Dataset], dataset: Dataset, policy: policies.RiskPolicy, **asked
+    load: Callable[[Mapping[str, Role]], Dataset],
+    dataset: Dataset,
+    policy: policies.RiskPolicy,
+    *,
+    profile: str = "quick",
+    seeds: int = 0,
+    fewest: int = withholding.LIMIT,
+    store: str = "",
+    records: int = 0,
 ) -> tuple[Dataset, Searched]:
     """Search for the release that a policy leads to; where none keeps it, in other roles of its neutral columns, too.
 
@@ -151,7 +159,7 @@ def searched_in_roles(
         Loads the same records in other roles of some columns.
     dataset : Dataset
     policy : RiskPolicy
-    asked
+    profile, seeds, fewest, store, records
         As of `searched`.
 
     Returns
@@ -159,6 +167,8 @@ def searched_in_roles(
     tuple of Dataset and Searched
         The dataset in the roles that led to the choice, or as it is where no release keeps the policy.
     """
+    expect.function("load", load)
+    asked = {"profile": profile, "seeds": seeds, "fewest": fewest, "store": store, "records": records}
     first = searched(dataset, policy, **asked)
     if first.chosen is not None:
         return dataset, first
