@@ -153,6 +153,16 @@ WORDS = (
         "What speaks against a release that keeps its policy, such as a likely risk that has no cap.",
     ),
     Term("cap", "The largest risk that a policy accepts; the upper end of an interval must keep it."),
+    Term(
+        "certainty",
+        "The release discloses a person's sensitive value: all people who are published like them have it, and fewer "
+        "than 95% of everybody has.",
+    ),
+    Term(
+        "near certainty",
+        "The release makes a person's sensitive value at least 95% likely, and what is public does not.",
+    ),
+    Term("gate", "The one rule that decides whether a release may leave, and the reasons that it gives."),
     Term("floor", "So many people must share each published combination of quasi-identifiers."),
     Term("knee", "Where the frontier lies farthest below the line between its ends: a place to look at, no choice."),
     Term("MAP", "The guess that is most probable, given what was published and what is known before.", None),
