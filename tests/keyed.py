@@ -21,7 +21,7 @@ def schema(**roles):
             Attribute("sex", Role.QUASI_IDENTIFIER, Categories(("F", "M"))),
             Attribute("town", Role.QUASI_IDENTIFIER, Categories(tuple("abcde"))),
             Attribute("ill", Role.SENSITIVE, Categories(ILL)),
-            Attribute("ward", Role.NEUTRAL, Categories(("day", "night"))),
+            Attribute("ward", Role.NEUTRAL, Categories(("day", "night")), cannot_be_known="It is written nowhere."),
         ),
     )
 

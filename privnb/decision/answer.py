@@ -65,9 +65,11 @@ def answer(content):
     if small:
         said.append(f"Its rarest combination of quasi-identifiers has fewer than {policy['floor']} rows: too few.")
     of_all = f"It keeps {kept} of the policy's {len(caps)} caps on risks."
+    first = [sentence for risk in risks for sentence in certain(risk)]
+    said += first
     said.append("It keeps the policy's only cap on risks." if kept == len(caps) == 1 else of_all)
     said.append(f"The policy lets it go to {policy['recipient']}.")
-    said += [*reserved, *worst, *_of_what_else(content)]
+    said += [*(each for each in reserved if each not in first), *worst, *_of_what_else(content)]
     return {"keeps": keeps, "status": status, "reservations": reserved, "worst": worst, "sentences": said}
 
 

@@ -294,7 +294,7 @@ class Decision:
         """One cap that no release is shown to keep: sentences."""
         what = f"the cap of {percent(bare.cap)} on {_subject(bare)}"
         measured = in_words(bare.value, bare.low, bare.high)
-        if np.isnan(bare.value) or bare.low > bare.cap or same(bare.low, bare.high):
+        if bare.low > bare.cap or (same(bare.low, bare.high) and not np.isnan(bare.value)):
             yield f"No release of this table keeps {what}: even without any quasi-identifier it is {measured}."
         else:
             half = (bare.high - bare.low) / 2

@@ -104,7 +104,8 @@ def _hardest(policy, risk, rows):
     if rows is None:
         return None
     uncapped = Cap(risk, 1.0)
-    caps = [cap for cap in policy.caps if cap.risk.endswith(risk)] if policy else []  # near certainty with certainty
+    of_it = (risk, *policies.DISCLOSURES) if risk in policies.DISCLOSURES else (risk,)
+    caps = [cap for cap in policy.caps if cap.risk in of_it] if policy else []
     if not caps:
         return SimpleNamespace(**at_cap(rows[rows.measure == uncapped.measure], uncapped) | {"cap": np.nan})
     beside = [SimpleNamespace(**at_cap(rows[rows.measure == cap.measure], cap)) for cap in caps]

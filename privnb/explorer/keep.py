@@ -16,7 +16,6 @@ from privnb.evaluation.predictions import stream
 from privnb.explorer.setting import LETTERS, Setting, check_bounds, checked, sanitizer
 from privnb.microdata import expect, withholding
 from privnb.microdata.processes import runs_as
-from privnb.sanitizers import catalogue
 
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
 STATE = "PRIVNB_BOARD"  # names the file in which a page keeps where its board stands
@@ -134,8 +133,6 @@ def _setting(entry):
             raise TypeError(f"{name} cannot be {value!r}")
     setting = Setting(**entry)
     check_bounds(setting)
-    if setting.sanitizer not in catalogue.kinds():
-        raise ValueError(f"there is no sanitizer {expect.found(setting.sanitizer)}")
     return setting
 
 

@@ -24,7 +24,7 @@ from privnb.microdata.schema import Role
 from privnb.microdata.spreadsheets import Formulas, holds_formula
 from privnb.microdata.writing import FACTS
 from privnb.privacy_models import KAnonymity, achieved
-from privnb.sanitizers.gate import Verdict, gate
+from privnb.sanitizers.gate import CertainValue, Verdict, gate
 
 FORMATS = ("CSV", "Parquet")
 
@@ -64,7 +64,9 @@ def terms(dataset, setting, release, allow=None) -> Terms:
     unique = [n for n in (*known, *neutral, *schema.sensitive) if len(_values(release, n)) > len(release) / 2]
     formulas = Formulas(tuple(name for name in schema.published if holds_formula([name, *_texts(release, name)])))
     bucketized, exact = release.buckets is not None, f"It has quasi-identifiers as they are: {', '.join(known)}."
+    certain = [each for each in verdict.notices if isinstance(each, CertainValue)]
     said = [
+        *((True, str(notice)) for notice in certain),
         (
             release.provenance.simulation,
             "What is random is drawn anew for it and measured again: its provenance has its own numbers.",
@@ -76,7 +78,7 @@ def terms(dataset, setting, release, allow=None) -> Terms:
             unique,
             f"Nearly everybody has a value of their own in {', '.join(unique)}: an adversary who knows it finds them.",
         ),
-        *((True, str(notice)) for notice in verdict.notices),
+        *((True, str(notice)) for notice in verdict.notices if notice not in certain),
         (verdict.override, f"{verdict.refusal} Its owner overrides this refusal: {verdict.override}"),
         *((True, sentence) for sentence in formulas.sentences),
     ]

@@ -7,6 +7,8 @@ from numbers import Real
 
 import numpy as np
 
+from privnb.microdata import withholding
+
 MOST = 10_000  # intervals of a domain
 EVEN = 10  # intervals that hold about the same number of people
 
@@ -90,6 +92,7 @@ def even(domain, numbers, people, fewest):
     >>> even(Numbers(0, 100_000), numbers, np.array([200] + [1] * 301), 10)
     (1, 100, 500, 800, 1000, 1500, 1800)
     """
+    withholding.check(fewest)
     order = np.argsort(numbers)
     numbers, people = numbers[order], people[order]
     total = int(people.sum())

@@ -135,8 +135,11 @@ def check_different(files):
     sizes, seen = Counter(file.stat().st_size for file in files), {}
     for file in files:
         if sizes[file.stat().st_size] > 1:
-            with file.open("rb") as content:
-                first = seen.setdefault(hashlib.file_digest(content, "sha256").digest(), file)
+            try:
+                with file.open("rb") as content:
+                    first = seen.setdefault(hashlib.file_digest(content, "sha256").digest(), file)
+            except OSError:  # the reader of its records says why it cannot be read
+                continue
             if first is not file:
                 same = "is listed twice" if first == file else f"has the same content as {first.name}"
                 raise SchemaError(f"{file.name} {same}, so that each of its records would count twice. List it once.")

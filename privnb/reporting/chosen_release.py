@@ -5,6 +5,7 @@ runner-up is made in the same way.
 """
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -169,7 +170,7 @@ def shown(source, found, dataset, *, study=None):
             return card.card(out, decision, found.results, dataset)
         for _, of in decision.nearest_first.iterrows():
             with contextlib.suppress(*REFUSALS):
-                given |= {"rule": rule_of(decision.policy), "roles": found.roles}
+                given |= {"rule": rule_of(decision.policy, of.reasons), "roles": found.roles}
                 from_files.rehearse(source, found.sanitizer_of(of), out, memory=MEMORY, **given)
                 return card.card(out, decision, found.results, dataset, of)
     raise NotForThisTable("No release but the original can be made. Allow more settings.")
@@ -177,11 +178,12 @@ def shown(source, found, dataset, *, study=None):
 
 def _written(source, found, dataset, out, *, of=None, allow=None, **given):
     """The release in its place, by default the chosen one. Raises whatever refuses it; then nothing is left."""
-    ended, rule = [], rule_of(found.decision.policy)
+    ended, rule = [], rule_of(found.decision.policy, () if of is None else of.reasons)
 
     def beside(made, written, release):
         cells, times = _counted(made, release.schema, written.provenance)
-        exact = written.buckets is None and release.schema.person is None  # rows are people, in classes
+        # Rows are people, and everybody's group can be looked up.
+        exact = written.buckets is None and release.schema.person is None and release.groups is not None
         secrets = [*in_file.secrets(cells, release.schema, times)] if exact else []
         policy, done = found.decision.policy, written.provenance
         if why := next(_broken(cells, times, release, secrets, policy, allow), ""):
@@ -222,10 +224,10 @@ def _counted(made, schema, done):
     return spreadsheets.read(done, names, lambda written: exact.counted(written, Memory.of(MEMORY)))
 
 
-def rule_of(policy: RiskPolicy) -> Rule:
-    """Return what a policy asks of the gate."""
+def rule_of(policy: RiskPolicy, broken: Sequence[str] = ()) -> Rule:
+    """Return what a policy asks of the gate. `broken`: what the release breaks of it as it was measured, in words."""
     certain = [cap.at_most for cap in policy.caps if cap.risk == "certainty"]
-    return Rule(policy.title, policy.floor, min(certain, default=None), policy.near_certainty)
+    return Rule(policy.title, policy.floor, min(certain, default=None), tuple(broken))
 
 
 def _broken(cells, times, release, secrets, policy, allowed):

@@ -5,8 +5,6 @@ fewer people share a combination of published true values than its models promis
 promises a number. What the gate only reports are notices: how often people are found in altered columns, whose
 sensitive value is certain, which columns cannot be known as the owner states. A person's own decision to release all
 the same is an override: it is recorded with its reason.
-
-One module: the findings are the vocabulary of the one function that makes them.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privnb.attacks import Linkage
-from privnb.measures.certainty import NEAR, certain_groups
+from privnb.measures.certainty import certain_groups
 from privnb.measures.intervals import wilson
 from privnb.microdata import expect, withholding
 from privnb.microdata.columns import plain
@@ -58,14 +56,14 @@ class Rule:
         How many people share every combination of published true values, at least.
     certain_at_most : float, optional
         Of which share of people a sensitive value may be certain; None: the policy does not say.
-    near : float
-        From which share on a value is nearly certain without the release.
+    broken : tuple of str
+        What else of the policy the measured release breaks, in words.
     """
 
     policy: str
     floor: int
     certain_at_most: float | None = None
-    near: float = NEAR
+    broken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,6 +130,18 @@ class SmallGroups(Finding):
 
 
 @dataclass(frozen=True)
+class BrokenPolicy(Finding):
+    """What a release breaks of its policy, as it was measured: in words."""
+
+    policy: str
+    what: str
+    kind = "broken policy"
+
+    def __str__(self) -> str:
+        return f"It breaks the policy '{self.policy}': {self.what.rstrip('.')}."
+
+
+@dataclass(frozen=True)
 class NotCounted(Finding):
     """Combinations of published true values that do not fit into the memory, so that nobody counted them."""
 
@@ -174,7 +184,7 @@ class CertainValue(Finding):
         cap = "" if self.at_most is None else f" The policy allows {percent(self.at_most)} of people."
         return (
             f"The value of '{self.sensitive}' is certain for {_people(self.people, self.of)}: everybody who is alike "
-            f"{known}has the same value.{cap} A model with distinct-l=2:{self.sensitive} avoids that."
+            f"{known}has the same value.{cap} A model with distinct-l=2:{name_list([self.sensitive])} avoids that."
         )
 
 
@@ -192,8 +202,8 @@ class FoundInAltered(Finding):
         Of how many people the row is found, with its 95% interval; None: no attack measured it.
     chance : float, optional
         Of how many people a row is found that is drawn at random.
-    people : int
-        Who were looked for.
+    asked : int
+        How many people were looked for.
     """
 
     columns: tuple[str, ...]
@@ -204,6 +214,10 @@ class FoundInAltered(Finding):
     chance: float | None = None
     asked: int = 0
     kind = "found in altered columns"
+
+    def data(self) -> dict:
+        few = self.share is not None and self.share * self.asked < withholding.LIMIT
+        return super().data() | ({"share": None, "low": None} if few else {})
 
     def __str__(self) -> str:
         altered = f"{_named(self.columns)} {_are(self.columns, 'are', 'is')} altered, and not generalized"
@@ -226,9 +240,8 @@ class Reproduced(Finding):
     ----------
     columns : tuple of str
         What the adversary knows.
-    share, chance : float, optional
-        Of how many people such a row exists, and of how many a row is found that is drawn at random; None: unknown.
     people, of : int
+        For how many people such a row exists, None: nobody counted them; and how many people there are.
     """
 
     columns: tuple[str, ...]
@@ -258,6 +271,23 @@ class StatedUnknowable(Finding):
             by_reason.setdefault(reason.strip().rstrip("."), []).append(name)
         said = "; ".join(f"{name_list(names)} ({reason})" for reason, names in by_reason.items())
         return f"The description states that no adversary can know {said}. Nobody checked that."
+
+
+@dataclass(frozen=True)
+class StatedPublic(Finding):
+    """Sensitive attributes whose distribution the owner declares public: the attribute, and the commonest value and its
+    share.
+    """
+
+    values: tuple[tuple[str, str, float], ...]
+    kind = "public distribution"
+
+    def __str__(self) -> str:
+        said = "; ".join(f"{percent(share)} of people have {value} ({name})" for name, value, share in self.values)
+        return (
+            f"The description states what is public of sensitive attributes, and certainty is counted against that: "
+            f"{said}. Nobody checked that."
+        )
 
 
 @dataclass(frozen=True)
@@ -411,6 +441,8 @@ def gate(
     names = known_columns(release, known)
     reasons: list[Finding] = [each for each in beside if isinstance(each, NotCounted)]
     notices: list[Finding] = [each for each in beside if not isinstance(each, NotCounted)]
+    if rule is not None:
+        reasons += [BrokenPolicy(rule.policy, each) for each in rule.broken]
     if release.provenance.rows is not Rows.NOBODY:
         reasons += filter(None, [_small_groups(release, names, rule)])
         for certain in _certain(release, names, rule):
@@ -424,7 +456,10 @@ def gate(
     true = release.treated(*TRUE)
     if stated := tuple((name, why) for name, why in release.schema.unknowable.items() if name in true):
         notices.append(StatedUnknowable(stated))
-    sensitive = (release.schema[name] for name in release.schema.sensitive)
+    sensitive = [release.schema[name] for name in release.schema.sensitive]
+    declared = ((each.name, each.public_distribution) for each in sensitive if each.public_distribution)
+    if public := tuple((name, *max(shares.items(), key=lambda pair: pair[1])) for name, shares in declared):
+        notices.append(StatedPublic(public))
     if harmless := tuple((each.name, *pair) for each in sensitive for pair in each.harmless.items()):
         notices.append(StatedHarmless(harmless))
     return Verdict(release.provenance.sanitizer, tuple(reasons), tuple(notices), override if reasons else "")
@@ -528,8 +563,7 @@ def _certain(release: Release, names: tuple[str, ...], rule: Rule | None):
         else:
             groups, column, people, times = release.counted(name)
             codes, values = coded(column)
-        near = NEAR if rule is None else rule.near
-        certain = _certain_people(groups, codes, values, release.schema[name], near, people, times)
+        certain = _certain_people(groups, codes, values, release.schema[name], people, times)
         if certain:
             at_most = None if rule is None else rule.certain_at_most
             yield CertainValue(name, names if of_rows else (), certain, release.headcount, at_most)
@@ -544,7 +578,7 @@ def _alike(release: Release, names: tuple[str, ...]) -> NDArray[np.int64]:
     return distinct_codes(both, [int(each.max()) + 1 for each in both])[1]
 
 
-def _certain_people(groups, codes, values, attribute: Attribute, near: float, people, times) -> int:
+def _certain_people(groups, codes, values, attribute: Attribute, people, times) -> int:
     """Return for how many people the groups make a value certain that harms somebody."""
     free = np.array([str(value) in attribute.harmless or value == SUPPRESSED for value in values], dtype=bool)
     everybody = people_among(np.ones(len(codes), dtype=bool), people, times)
@@ -556,7 +590,7 @@ def _certain_people(groups, codes, values, attribute: Attribute, near: float, pe
     weights = times if people is None else None
     certain, begin = [], 0
     for part in tabulated_in_parts(groups[once], codes[once], (len(sizes), len(values)), weights):
-        certain.append(certain_groups(part, public, free, near, sizes[begin : begin + len(part)]))
+        certain.append(certain_groups(part, public, free, sizes=sizes[begin : begin + len(part)]))
         begin += len(part)
     return people_among(np.concatenate(certain)[groups], people, times)
 

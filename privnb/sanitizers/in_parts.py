@@ -177,19 +177,25 @@ def _check_time(sanitizer, seconds, number, records):
 
 
 def types(path, names):
-    """What the columns `names` of `released` hold: a type of Arrow's by name."""
+    """What the columns `names` of `released` hold, in the order of `in_order`: a type of Arrow's by name."""
     from pyarrow.parquet import read_schema
 
-    return {field.name: field.type for field in read_schema(path) if field.name in names}
+    schema = read_schema(path)
+    return {name: schema.field(name).type for name in names}
 
 
 def in_order(path, names, **settings):
     """The columns `names` of the rows of `released`, sorted by what they hold: pairs of an array of zeros and the
     columns of some rows.
     """
+    from pyarrow.parquet import read_schema
+
+    own = read_schema(path).names
+    # By their places: to the engine, names that differ in capitals alone are one column.
+    places = [f"column{own.index(name)}" for name in names]
+    table = f"read_parquet({engine.quoted(str(path))}) as rows({', '.join(f'column{i}' for i in range(len(own)))})"
     with engine.opened(**settings) as connection:
-        columns = ", ".join(map(engine.name, names))
-        query = f"select {columns} from read_parquet({engine.quoted(str(path))}) order by all"
+        query = f"select {', '.join(places)} from {table} order by all"
         for batch in connection.sql(query).to_arrow_reader(writing.PIECE):
             yield np.zeros(len(batch), dtype=np.int64), batch.columns
 

@@ -16,7 +16,7 @@ from privnb.microdata import expect, reading
 from privnb.microdata.draft_text import renamed_in
 from privnb.microdata.family import members, sentence
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.microdata.names import meant
+from privnb.microdata.names import meant, name_list
 from privnb.microdata.schema import Schema
 from privnb.privacy_models import DistinctDiversity, FrequencyDiversity, KAnonymity, PrivacyModel
 from privnb.sanitizers.base import MODELS, USUAL, SanitizationError, Sanitizer
@@ -45,7 +45,7 @@ class Part(NamedTuple):
 
     def __str__(self):
         more = "".join(f" {name}={text}" for name, text in self.parameters)
-        return f"{self.name}={self.bound}{more}" + f":{self.sensitive}" * bool(self.sensitive)
+        return f"{self.name}={self.bound}{more}" + f":{name_list([self.sensitive])}" * bool(self.sensitive)
 
 
 def asked(model: str, algorithm: str, schema: Schema) -> Sanitizer:

@@ -12,7 +12,7 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.release import by_content
 from privnb.privacy_models import achieved
 from privnb.sanitizers.base import Sanitizer
-from privnb.sanitizers.gate import Verdict
+from privnb.sanitizers.gate import CertainValue, Verdict
 
 COSTS = certainty_penalty, average_class_size, discernibility
 
@@ -68,7 +68,7 @@ class Made:
             suppressed=release.suppressed,
             provenance=facts | {"columns": facts["columns"] | dict.fromkeys(others, "exact"), "note": " ".join(notes)},
             buckets=None if release.buckets is None else by_content(release.buckets),
-            notes=(*notes, *verdict.sentences),
+            notes=(*_certain(verdict), *notes, *(each for each in verdict.sentences if each not in _certain(verdict))),
             verdict=verdict,
             **{"combinations": 0} | counted | more,
         )
@@ -86,6 +86,11 @@ class Made:
         if (cost := self.provenance["measured"].get("certainty_penalty")) is not None:
             lines.append(f"On average a quasi-identifier's cell stands for {certainty_penalty.facts.written(cost)}.")
         return [*lines, *self.notes]
+
+
+def _certain(verdict):
+    """What is certain, which is said first: a list of sentences."""
+    return [str(each) for each in verdict.notices if isinstance(each, CertainValue)]
 
 
 def _sizes(release):

@@ -4,6 +4,8 @@ import numpy as np
 
 from privnb.evaluation.attributes import sensitive_name
 from privnb.microdata import expect
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.names import some_of
 from privnb.microdata.sentences import say
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import KMember, LaplaceNoise, Mondrian
@@ -107,8 +109,9 @@ def _who(dataset):
 
 
 def possible_epsilon(epsilon, dataset):
-    """`epsilon` as it is asked for; empty where no quasi-identifier is a number, to which noise can be added, and where
-    people may have several records, of which an epsilon promises one alone.
+    """`epsilon` as it is asked for; empty where no quasi-identifier is a number, to which noise can be added, where
+    numbers may be missing and epsilon does not cover which are, and where people may have several records, of which an
+    epsilon promises one alone.
 
     Parameters
     ----------
@@ -123,9 +126,18 @@ def possible_epsilon(epsilon, dataset):
     expect.these(dataset=dataset)
     for value in numbers("EPSILON", epsilon, float):
         check_epsilon(value)
-    if dataset.schema.person:
-        return ""
-    return epsilon if any(dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers) else ""
+    return "" if dataset.schema.person or not _noisy(dataset) or _secretly_missing(dataset) else epsilon
+
+
+def _noisy(dataset: Dataset) -> list[str]:
+    """Return the quasi-identifiers to which noise can be added."""
+    return [name for name in dataset.schema.quasi_identifiers if dataset.schema[name].numeric]
+
+
+def _secretly_missing(dataset: Dataset) -> list[str]:
+    """Return the quasi-identifiers that are numbers and may be missing, and that nobody may know to be missing."""
+    domains = {name: dataset.schema[name].domain for name in _noisy(dataset)}
+    return [name for name, each in domains.items() if each.missing is not None and not each.missing_is_public]
 
 
 def no_noise(dataset):
@@ -139,6 +151,11 @@ def no_noise(dataset):
         )
     if possible_epsilon("1", dataset):
         return None
+    if missing := _secretly_missing(dataset):
+        return say(
+            f"Numbers of {some_of(missing)} may be missing, and epsilon does not cover which are, so noise is left "
+            "out. If everybody may know that, state missing_is_public = true in the domain."
+        )
     return say(
         f"No quasi-identifier of '{dataset.name}' is a number to which noise can be added, so noise is left out."
     )

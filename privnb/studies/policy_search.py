@@ -1,5 +1,6 @@
 """The decision by an owner's policy: which settings are tried, on how many records, and what is measured of each."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -88,7 +89,8 @@ class Searched:
         """The decision for people, the answer first; then what was tried."""
         tried = [f"{rung.settings} settings on {rung.records:,} records" for rung, _ in self.steps]
         answer, *others = self.decision.sentences
-        said = [answer, *self._roles_said(), *others]
+        first = [each for each in others[:1] if each == self.decision.certainty]  # what is certain is said first
+        said = [answer, *first, *self._roles_said(), *others[len(first) :]]
         said.append(f"Tried: {', '.join(tried)}, beside the original and its suppression.")
         made = {*map(tuple, self.decision.releases[SETTING].to_numpy())}
         if failed := sum(_key(each) not in made for each in self.sanitizers):
@@ -151,7 +153,8 @@ def searched_in_roles(
     store: str = "",
     records: int = 0,
 ) -> tuple[Dataset, Searched]:
-    """Search for the release that a policy leads to; where none keeps it, in other roles of its neutral columns, too.
+    """Search for the release that a policy leads to; where none keeps it, or only the one without quasi-identifiers,
+    also in other roles of the neutral columns.
 
     Parameters
     ----------
@@ -170,15 +173,17 @@ def searched_in_roles(
     expect.function("load", load)
     asked = {"profile": profile, "seeds": seeds, "fewest": fewest, "store": store, "records": records}
     first = searched(dataset, policy, **asked)
-    if first.chosen is not None:
+    if first.chosen is not None and first.decision.sanitizer != by_policy.BARE:
         return dataset, first
     tried, without = other_roles(dataset.schema), ()
     for roles in tried:
         other = load(roles)
         found = searched(other, policy, **asked)
-        if found.chosen is not None:
+        if found.chosen is not None and found.decision.sanitizer != by_policy.BARE:
             return other, replace(found, roles=roles)
         without = tuple(found.decision.unattainable)
+    if first.chosen is not None:
+        return dataset, first
     return dataset, replace(first, in_vain=tuple(tried[-1]) if tried else (), without=without)
 
 
@@ -317,9 +322,14 @@ def _possible(dataset, policy):
 
 
 def _sizes(profile, policy):
-    """The k that are tried: the policy's floor, twice that, and the profile's above it."""
+    """The k that are tried: the policy's floor, twice that, the profile's above it, and the smallest that keeps a cap
+    on the identity of the worst-off person to the letter, where custom reads the cap as a smaller group.
+    """
     usual = (int(k) for k in profile_of(profile).family["k"].split(","))
-    return ", ".join(map(str, sorted({policy.floor, 2 * policy.floor, *(k for k in usual if k > policy.floor)})))
+    capped = (cap for cap in policy.caps if (cap.risk, cap.statistic) == ("identity", "largest"))
+    outright = {math.ceil(1 / cap.at_most - 1e-9) for cap in capped}
+    sizes = {policy.floor, 2 * policy.floor, *(k for k in (*usual, *outright) if k > policy.floor)}
+    return ", ".join(map(str, sorted(sizes)))
 
 
 def _key(sanitizer):

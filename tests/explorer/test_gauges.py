@@ -109,7 +109,7 @@ def test_what_cannot_be_measured_is_unknown_with_its_reason_and_keeps_no_cap(cli
 def test_of_several_caps_the_hardest_is_shown(found, monkeypatch):
     policy = decision.policies.read(EVERY)
     cap = decision.policies.Cap
-    for caps in ((cap("identity", 1.0), cap("identity", 0.01, "largest")), (cap("identity", 0.001), policy.caps[0])):
+    for caps in ((cap("identity", 1.0), cap("identity", 0.01, "largest")), (cap("identity", 0.9), policy.caps[0])):
         menu(POLICY)  # before it is changed
         monkeypatch.setitem(menu(POLICY), EVERY, type(policy)(**{**vars(policy), "caps": caps}))
         verdict, value, _ = read(gauges(EVERY, found[CLASSES]))["identity"]

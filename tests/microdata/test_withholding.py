@@ -34,6 +34,7 @@ from privnb.evaluation import (
     verdict,
     workload,
 )
+from privnb.evaluation.risks.certainty import Certainty
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
 from privnb.explorer import board, keep, numbers, sweeps
 from privnb.explorer import risks as explorer_risks
@@ -41,7 +42,7 @@ from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
 from privnb.measures.information_loss import precision, suppressed_records
-from privnb.microdata import leaks, withholding
+from privnb.microdata import cuts, leaks, withholding
 from privnb.microdata.count_tables import TableOfCounts
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
@@ -142,6 +143,8 @@ ASKED = {  # every function that takes the limit
     "AntiUtilityRisk": lambda limit: risks.AntiUtilityRisk("age", fewest=limit),
     "AttributeRisk": lambda limit: risks.AttributeRisk("diagnosis", limit),
     "IdentityRisk": lambda limit: risks.IdentityRisk(limit),
+    "Certainty": lambda limit: Certainty("diagnosis", fewest=limit),
+    "even": lambda limit: cuts.even(Numbers(0, 9), np.arange(10.0), np.full(10, 10), limit),
     "LinkabilityRisk": lambda limit: risks.LinkabilityRisk(fewest=limit),
     "MembershipRisk": lambda limit: risks.MembershipRisk(limit),
     "questions": lambda limit: risks.questions(CLINIC, fewest=limit),
@@ -152,6 +155,7 @@ ASKED = {  # every function that takes the limit
     "own_k": lambda limit: studies.own_k(CLINIC, [0.1], (2, 5), fewest=limit),
     "guards": lambda limit: studies.guards(CLINIC, [0.1], 0.5, 5, fewest=limit),
     "searched": lambda limit: studies.searched(CLINIC, policies.read("k-5"), fewest=limit),
+    "searched_in_roles": lambda limit: studies.searched_in_roles(len, CLINIC, policies.read("k-5"), fewest=limit),
     "suppress": lambda limit: cell_suppression.suppress(TableOfCounts({"a": ("x", "y")}, np.array([20, 30])), limit),
     "persons_own": lambda limit: leaks.persons_own(pd.DataFrame({"age": [1]}), [], limit),
     "records_in": lambda limit: leaks.records_in("tests", [], None, limit),

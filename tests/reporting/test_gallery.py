@@ -104,7 +104,7 @@ def test_a_missing_number_is_shown_by_its_mark(tmp_path):
     missing = table.xs("k-member clustering", level=1)["weight"][weights == "NA"]
     assert set(missing) <= {gallery.SAME, "*", "not shown: few have this", ""}, "NA is in no range"
     why = gallery.side_by_side(gaps, [Rotation()]).table.loc["Rotation", "score"]
-    assert why == "not possible: 'score' has missing numbers, which lie nowhere"
+    assert not why.startswith("not possible"), "missing numbers are drawn from the column, and counted"
 
 
 def test_what_is_not_possible_says_why(adult):

@@ -43,6 +43,7 @@ from privnb.sanitizers.gate import (
     Reproduced,
     Rule,
     StatedHarmless,
+    StatedPublic,
     StatedUnknowable,
     gate,
     promised,
@@ -152,7 +153,7 @@ def test_people_are_counted_and_not_their_records():
     data = keyed_dataset(keyed_table(40))
     release = Mondrian(KAnonymity(2)).sanitize(data, rng=1)
     rows = replace(release, people=None)
-    neutral = [name for name in release.schema.names(Role.NEUTRAL)]
+    neutral = release.known_neutral
     claimed = replace(release.provenance, claims=(KAnonymity(4),))
     groups = release.table[[*release.schema.quasi_identifiers, *neutral]].astype(str).agg("|".join, axis=1)
     fewest = pd.Series(release.people).groupby(groups.to_numpy()).nunique().min()
@@ -510,3 +511,35 @@ def test_people_of_several_records_are_counted_where_a_sanitizer_takes_up_each_r
     assert [*rows] == ["age", "town", "ill", "note"], "the key does not leave"
     people = rows["note"].str.removeprefix("note ").astype(int) // 2
     assert reason.of == reason.people == people.nunique() < len(rows)
+
+
+def test_the_model_that_avoids_certainty_is_written_as_the_command_reads_it():
+    certain = CertainValue("City, State", ("age",), 40, 100)
+    assert 'distinct-l=2:"City, State" avoids that' in str(certain)
+
+
+def test_what_a_policy_forbids_of_the_measured_release_refuses_it_and_an_override_is_recorded():
+    rule = Rule("Ours", 2, broken=("identity of the worst-off person is 31%, above the cap of 1%",))
+    refused = verdict(of(0, reason=NOBODY), TEN, rule=rule)
+    assert not refused.may_leave
+    assert "It breaks the policy 'Ours': identity of the worst-off person is 31%" in refused.refusal
+    allowed = verdict(of(0, reason=NOBODY), TEN, rule=rule, allow=WHY)
+    assert (allowed.may_leave, allowed.override) == (True, WHY)
+    assert allowed.data()["override"] == WHY
+
+
+def test_a_public_distribution_is_repeated():
+    data = of(0, reason=NOBODY)
+    attributes = tuple(
+        replace(each, public_distribution={"flu": 0.96}) if each.name == "ill" else each
+        for each in data.schema.attributes
+    )
+    stated = replace(data, table=data.cells, schema=Schema("rooms", attributes))
+    assert StatedPublic((("ill", "flu", 0.96),)) in verdict(stated, TEN).notices
+
+
+def test_a_share_of_few_people_does_not_leave_as_data():
+    few = FoundInAltered(("age",), ("age",), 0.0033, 0.0, 0.02, 0.001, 300)
+    assert (few.data()["share"], few.data()["low"]) == (None, None)
+    many = FoundInAltered(("age",), ("age",), 0.5, 0.4, 0.6, 0.001, 300)
+    assert many.data()["share"] == 0.5

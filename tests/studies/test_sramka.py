@@ -114,7 +114,7 @@ def test_what_cannot_be_run_is_said(adult, here, experiment):
     call = getattr(studies, experiment)
     with pytest.raises(ValueError, match=r"no profile 'slow'\. PROFILE is one of quick, full"):
         call(adult, SANITIZERS[:1], profile="slow")
-    with pytest.raises(ValueError, match="seeds must be a whole number of at least 0, got -1"):
+    with pytest.raises(ValueError, match="seeds must be a whole number from 0 to 1,000, got -1"):
         call(adult, SANITIZERS[:1], seeds=-1)
     with pytest.raises(ValueError, match="there is no miner"):
         call(adult, SANITIZERS[:1], miners="oracle")

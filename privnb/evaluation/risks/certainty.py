@@ -193,7 +193,7 @@ def _by_group(
     sizes = people_in(groups, release.people, number=len(counts))
     shares, attribute = prior.reindex(pd.Index(values)).fillna(0.0).to_numpy(), dataset.schema[name]
     harmless = np.isin(np.asarray(values, dtype=object).astype(str), [*attribute.harmless])
-    certain = certain_groups(counts, shares, harmless, near, sizes)
+    certain = certain_groups(counts, shares, harmless, sizes=sizes)
     likely = certain.copy()
     for window in _windows(attribute.domain, values):
         if shares[window].sum() < near and not harmless[window].all():
@@ -234,29 +234,48 @@ def _by_nearest_rows(case: Case, name: str, prior: pd.Series, near: float) -> Co
     """Return what is concluded where nobody's group can be looked up: an outsider takes the published rows that are
     nearest to a person, and is surer the more of them agree.
 
-    A number of agreeing rows makes certain if everybody of whom as many or more agree is guessed right, and nearly
-    certain if the stated share is; by how common the values are, that must not be luck.
+    Where all of these rows have one value, it is certain if everybody who has the same rows nearest is guessed right,
+    or if everybody is of whom as many or more rows name this value. Where nearly all of the rows have it, it is
+    nearly certain if the stated share of these people is guessed right. By how common the value is, that must not be
+    luck.
     """
     dataset, published = case.dataset, case.published[0]
     records = _asked(case)
     codes, values = published.schema[name].coded(published.table[name])
     own = pd.Index(values).get_indexer(np.asarray(dataset.cells[name].iloc[records]))
     attack = linkage_to_any_row() if case.release.provenance.rows is Rows.NOBODY else Linkage()
-    agree, named = np.zeros(len(records), dtype=np.int64), np.full(len(records), -1)
+    agree, named, outcome = (np.full(len(records), start) for start in (0, -1, 0))
+    pure, outcomes = np.zeros(len(records)), 0
     for people, group, counts in attack.fit(published).counted(dataset.table.iloc[records], codes, len(values)):
         most, total = counts.max(axis=1), counts.sum(axis=1)
-        agree[people] = np.where((most >= near * total) & (most > 0), most, 0)[group]
-        named[people] = counts.argmax(axis=1)[group]
+        agree[people], named[people] = most[group], counts.argmax(axis=1)[group]
+        pure[people], outcome[people] = (most / np.maximum(total, 1))[group], group + outcomes
+        outcomes += len(counts)
     right = (own == named) & (named >= 0)
     shares = prior.reindex(pd.Index(values)).fillna(0.0).to_numpy()
-    attribute = dataset.schema[name]
-    harmless = np.isin(np.asarray(values, dtype=object).astype(str), [*attribute.harmless])
-    able = (agree > 0) & ~harmless[named] & (shares[named] < near)
-    whose = _whose(dataset, records)
-    found = [
-        whose(able & (agree >= _enough(agree[able], right[able], shares[named[able]], least))) for least in (SURE, near)
-    ]
-    return Conclusions(*found, float(right.sum()))
+    harmless = np.isin(np.asarray(values, dtype=object).astype(str), [*dataset.schema[name].harmless])
+    disclosed = (agree > 0) & ~harmless[named]
+    whose, found = _whose(dataset, records), []
+    for least, public in ((SURE, NEAR), (near, near)):
+        able = np.flatnonzero(disclosed & (pure >= least) & (shares[named] < public))
+        sure = np.zeros(len(records), dtype=bool)
+        sure[able] = _all_right(outcome[able], right[able], shares[named[able]], least)
+        for value in np.unique(named[able]):
+            these = able[named[able] == value]
+            sure[these] |= agree[these] >= _enough(agree[these], right[these], shares[named[these]], least)
+        found.append(whose(sure))
+    return Conclusions(found[0], found[0] | found[1], float(right.sum()))
+
+
+def _all_right(outcome: np.ndarray, right: np.ndarray, prior: np.ndarray, least: float) -> np.ndarray:
+    """Return who has an outcome, integer array (m,), by which the share `least` of people is guessed right, and not by
+    luck: boolean array (m,). `right`, `prior`: as of `_enough`.
+    """
+    number = int(outcome.max(initial=-1)) + 1
+    share = np.bincount(outcome, right, number) / np.maximum(np.bincount(outcome, minlength=number), 1)
+    luck = np.bincount(outcome, np.log(np.maximum(prior, 1e-12)), number)
+    tried = max(len(np.unique(outcome)), 1)  # of many outcomes some are right by luck
+    return ((share >= least) & (luck <= np.log(BY_LUCK / tried)))[outcome]
 
 
 def _enough(agree: np.ndarray, right: np.ndarray, prior: np.ndarray, least: float) -> float:
@@ -276,7 +295,7 @@ def _enough(agree: np.ndarray, right: np.ndarray, prior: np.ndarray, least: floa
     share = right[order].cumsum() / np.arange(1, len(order) + 1)
     luck = np.log(np.maximum(prior[order], 1e-12)).cumsum()
     last = np.append(agree[order][1:] != agree[order][:-1], True)
-    enough = last & (share >= least) & (luck <= np.log(BY_LUCK))
+    enough = last & (share >= least) & (luck <= np.log(BY_LUCK / last.sum()))  # of many numbers some fit by luck
     return float(agree[order][enough].min()) if enough.any() else np.inf
 
 

@@ -25,6 +25,7 @@ from privnb.sanitizers import (
     RankSwapping,
     Sampling,
     Suppress,
+    TopBottomCoding,
 )
 
 TOWNS, ILLNESSES = ("a", "b", "c"), ("flu", "cold", "asthma")
@@ -126,9 +127,23 @@ def nothing_to_learn() -> Dataset:
     return people(rng.choice(ILLNESSES, 300).tolist(), rng.choice(TOWNS, 300).tolist())
 
 
+def test_a_larger_group_that_is_nearly_of_one_value_hides_no_certain_one():
+    """60 people of 45 to 54 have asthma; 96 in 100 of the much larger rest have flu."""
+    ages = [45 + i % 10 for i in range(60)] + [55 + i % 40 for i in range(1000)]
+    ill = ["asthma"] * 60 + ["cold" if i % 25 == 0 else "flu" for i in range(1000)]
+    attributes = (
+        Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 99)),
+        Attribute("ill", Role.SENSITIVE, Categories(ILLNESSES)),
+    )
+    schema = Schema("ages", attributes)
+    data = Dataset("ages", pd.DataFrame({"age": ages, "ill": ill}), schema, {"age": flat(schema["age"])})
+    found = Certainty("ill").conclusions(Case(data, TopBottomCoding(0.05), 1))
+    assert found.certain[:60].all()
+
+
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_few_rows_that_happen_to_agree_make_nobody_certain(seed):
-    assert not Certainty("illness").conclusions(Case(nothing_to_learn(), RankSwapping(0.5), seed)).certain.any()
+    assert not Certainty("illness").conclusions(Case(nothing_to_learn(), RankSwapping(50), seed)).certain.any()
 
 
 def test_harmless_values_are_left_out_and_a_public_distribution_counts():
