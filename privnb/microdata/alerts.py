@@ -116,7 +116,8 @@ def _numbers_people(values):
         values.numbers and values.whole and each >= MANY_PEOPLE and 1.1 * each < values.records < FEW_RECORDS * each
     ):
         return False
-    low, high = values.numbers.low, values.numbers.high
+    numbers = pd.to_numeric(values.texts)  # the domain of a draft may be wider
+    low, high = numbers.min(), numbers.max()
     return low >= 0 and (each > 0.8 * (high - low + 1) or len(str(int(low))) == len(str(int(high))) > 3)
 
 

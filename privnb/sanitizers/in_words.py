@@ -269,7 +269,8 @@ def _model(part, schema, size):
         what = f"the bound of {part.name}" if name == main else f"{name} of {part.name}"
         given[name] = _value(what, text, types[name], schema, given.get("sensitive"))
     if lacking := [each.name for each in fields(kind) if each.default is MISSING and each.name not in given]:
-        example = " ".join(f"{name}={name.upper()}" for name in lacking)
+        stated = [f"{name}={text}" for name, text in part.parameters]
+        example = " ".join([*stated, *(f"{name}={name.upper()}" for name in lacking)])
         raise ValueError(f"{part.name} needs {', '.join(lacking)}; got {part}. Try {part.name}={part.bound} {example}.")
     try:
         return kind(**given)
