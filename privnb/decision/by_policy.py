@@ -301,11 +301,11 @@ class Decision:
             size = f"With {self.people:,} people, the" if self.people else "The"
             yield (
                 f"No release of this table can be shown to keep {what}: even without any quasi-identifier it is "
-                f"{measured}. {size} 95% interval is ±{percent(half)} wide."
+                f"{measured}. {size} 95% interval spans ±{100 * half:.2g} percentage points."
             )
             if self.people and bare.value < bare.cap:
                 needed = self.people * ((bare.high - bare.value) / (bare.cap - bare.value)) ** 2
-                yield f"About {float(f'{needed:.1g}'):,.0f} people would be needed to show it."
+                yield f"About {float(f'{needed:.2g}'):,.0f} people would be needed to show it."
         yield f"The smallest cap that a release is shown to keep is {percent(least.high)} ({least.setting})."
 
     def _nearest(self):

@@ -350,7 +350,7 @@ def test_a_cap_that_no_release_can_be_shown_to_keep_is_said_first():
     assert found.chosen is None
     assert found.sentences[1:4] == [
         "No release of this table can be shown to keep the cap of 10% on attribute: even without any quasi-identifier "
-        "it is 6% (95%: 1% to 11%). With 1,900 people, the 95% interval is ±5% wide.",
+        "it is 6% (95%: 1% to 11%). With 1,900 people, the 95% interval spans ±5 percentage points.",
         "About 3,000 people would be needed to show it.",
         "The smallest cap that a release is shown to keep is 11% (Suppression).",
     ]
