@@ -188,6 +188,12 @@ def check_header(path, names, rows=()):
         for name, cells in words
     ):
         return
+    values = [name for name, cells in words if name in cells and len(cells) > 1]  # one alone marks a box that is ticked
+    if len(values) >= max(2, len(names) / 2):
+        raise SchemaError(
+            f"{path.name} starts with a record, it seems: {len(values)} of the {len(names)} texts in line 1 are values "
+            "of their own columns. Put a line of column names first."
+        )
     numbers = [name for name in names if NUMBER.fullmatch(name)]
     steps = {Decimal(after) - Decimal(before) for before, after in pairwise(numbers)}
     even = len(steps) == 1 or all(map(YEAR.fullmatch, numbers))  # as those are that name columns

@@ -38,6 +38,21 @@ def test_a_record_in_the_first_line_is_refused(tmp_path, text):
             read_all(path)
 
 
+@pytest.mark.parametrize("read_all", [read_unknown, Unknown.of], ids=["table", "engine"])
+def test_a_record_of_texts_in_the_first_line_is_refused(tmp_path, read_all):
+    path = tmp_path / "record.csv"
+    rows = [f"{'asthma,f' if i % 2 else 'flu,m'},Kim {i}" for i in range(40)]
+    path.write_text("\n".join(rows) + "\n")
+    with pytest.raises(SchemaError, match="2 of the 3 texts in line 1 are values of their own columns"):
+        read_all(path)
+
+
+def test_boxes_that_are_ticked_are_named_as_they_are_ticked(tmp_path):
+    path = tmp_path / "boxes.csv"
+    path.write_text("Car,Bus,Bike\n" + "Car,,Bike\n,Bus,\nCar,Bus,\n" * 5)
+    assert [*read_unknown(path)[0]] == ["Car", "Bus", "Bike"]
+
+
 def alerts_of(tmp_path, numbers):
     path = tmp_path / "people.csv"
     rng = random.Random(1)
