@@ -434,7 +434,9 @@ def _say_gate(file, table, schema, memory):
     print(verdict.refusal or " ".join(["The gate refuses this file.", *before]) if refused else "The gate allows it.")
     if refused and recorded.get("override"):
         print(f"Its owner overrides this refusal: {recorded['override']}")
-    print(*verdict.notices, sep="\n", end="\n" * bool(verdict.notices))
+    for notice in verdict.notices:
+        if str(notice) not in before:
+            print(notice)
     return int(refused and bool(done) and not recorded.get("override"))
 
 

@@ -11,6 +11,7 @@ from privnb.microdata import expect
 from privnb.microdata.counts import combinations, distinct_codes
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import text
+from privnb.microdata.treatment import KINDS, UNTRUE
 
 CHUNK = 256  # known combinations at a time: small enough for the processor's cache
 
@@ -215,6 +216,18 @@ class Linkage(RecordLinkage):
         known = np.column_stack([points(self.published, name, values[name]) for name in noisy])
         released, row = self._rows.values / widths, self._rows.index
         nearest(fit.view(np.uint8), known / widths, released, row, np.array(most), not self._cells)
+
+
+class _AnyRow(Linkage):
+    """The rows that fit, also where they are nobody's: then the nearest ones."""
+
+    supported_treatments = tuple(KINDS)
+    moved = UNTRUE
+
+
+def linkage_to_any_row(known: tuple[str, ...] | None = None) -> Linkage:
+    """Return the linkage that also reads rows that are nobody's: it takes the nearest ones."""
+    return _AnyRow(known)
 
 
 def _words(rows):

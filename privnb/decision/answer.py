@@ -7,11 +7,12 @@ import math
 
 from privnb.decision import policies
 from privnb.decision.by_policy import LARGE, in_words, lost_about
-from privnb.evaluation.results import SURE
+from privnb.measures.certainty import SURE
 from privnb.measures.populations import SUPPORT
 from privnb.microdata.names import some_of
 from privnb.microdata.numerals import percent
 from privnb.microdata.sentences import listed
+from privnb.microdata.withholding import CONCERNS_FEW
 
 KEEPS, RESERVED, BREAKS = "keeps the policy", "keeps the policy, with reservations", "breaks the policy"
 EVEN = 0.5  # a risk without a cap is a reservation from where it is more likely than not
@@ -111,7 +112,7 @@ def certain(risk):
     if risk["risk"] == "certainty" and risk["withheld"]:
         said.append(
             f"Whether the file discloses somebody's {listed([name or 'secret' for name in risk['withheld']])} with "
-            "certainty is withheld, because it concerns few people."
+            f"certainty {CONCERNS_FEW}."
         )
     return said
 

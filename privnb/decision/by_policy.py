@@ -11,12 +11,14 @@ import pandas as pd
 
 from privnb.decision import policies
 from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, beats, refused, same
-from privnb.evaluation.results import SETTING, SURE, measured, places_alike, setting_names
+from privnb.evaluation.results import SETTING, measured, places_alike, setting_names
 from privnb.measures.base import facts
+from privnb.measures.certainty import SURE
 from privnb.measures.intervals import t_interval
 from privnb.microdata import expect, numerals
 from privnb.microdata.numerals import percent
 from privnb.microdata.sentences import B, listed
+from privnb.microdata.withholding import CONCERNS_FEW
 from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.catalogue import title
 
@@ -125,8 +127,8 @@ class Decision:
         certain = "" if self.chosen is None else self.chosen.certain
         if certain == "withheld":
             return (
-                "Whether this release discloses a sensitive value with certainty is withheld, because it concerns few "
-                "people. `privnb check` reports it to the owner."
+                f"Whether this release discloses a sensitive value with certainty {CONCERNS_FEW}. `privnb check` "
+                "reports it to the owner."
             )
         if certain != "yes":
             return ""

@@ -16,10 +16,9 @@ from privnb.attacks import MinerInference
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask, reached
 from privnb.evaluation.predictions import miners_of
-from privnb.evaluation.releases import tells_few
 from privnb.measures import gains
 from privnb.measures.base import state
-from privnb.measures.disclosed import disclosed, right_by_group, surest
+from privnb.measures.disclosed import disclosed, right_by_group, surest, tells_few
 from privnb.measures.mining import exact_match
 from privnb.microdata import counts, expect, withholding
 from privnb.microdata.counts import class_value_counts, people_among

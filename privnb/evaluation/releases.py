@@ -16,32 +16,10 @@ from privnb.measures.base import facts, state
 from privnb.measures.disclosed import disclosed
 from privnb.measures.information_loss import certainty_penalty, noise_losses
 from privnb.microdata import expect, withholding
-from privnb.microdata.counts import coded, people_in
+from privnb.microdata.counts import people_in
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.sanitizers import Suppress
 from privnb.sanitizers.catalogue import ends
-
-
-def tells_few(release, sensitive, fewest=withholding.LIMIT):
-    """Whether a number of the worst-off class could tell how many people have a sensitive value that few people have:
-    the table has such a value, and the release a class of so few.
-
-    Parameters
-    ----------
-    release : Release
-    sensitive : str
-    fewest : int
-        Fewer people are few.
-
-    Returns
-    -------
-    bool
-    """
-    expect.these(release=release, sensitive=sensitive, fewest=fewest)
-    classes, values, people = release.of_people(sensitive)
-    least = [people_in(groups, people).min() for groups in (classes, coded(values)[0])]
-    return bool(max(least) < fewest)
-
 
 state(
     "classes",

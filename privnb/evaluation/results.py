@@ -42,7 +42,6 @@ NUMBERS = ["value", "low", "high", "baseline", "of"]
 MADE = ["dataset", *SETTING, "parameter", "bound", "randomized", "seed"]
 COLUMNS = [*MADE, *QUESTION, *NUMBERS, "better", "status", "reason"]
 TEXTS = [column for column in COLUMNS if column not in ("bound", "randomized", "seed", *NUMBERS)]
-SURE = 1 - 1e-9  # how likely a guess is that is certain
 
 # Why a number was not measured: a miner takes no such data, ran out of time, or is not there; no such release exists.
 REASONS = ("refused", "unfinished", "unavailable", "not possible")

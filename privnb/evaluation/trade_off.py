@@ -15,9 +15,9 @@ import numpy as np
 from privnb.evaluation import disclosures, workload
 from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.cases import Question, ask, possible
-from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import row_builder, tidy
 from privnb.measures.base import state
+from privnb.measures.disclosed import tells_few
 from privnb.measures.gains import deals
 from privnb.measures.populations import SUPPORT, LargePopulations
 from privnb.measures.tradeoff import permuted_losses, privacy_losses, revealed_losses, utility_losses

@@ -18,11 +18,12 @@ from privnb.evaluation.leakage import (
     original_rows,
     people_rows,
 )
-from privnb.evaluation.releases import Costs, Gains, tells_few
+from privnb.evaluation.releases import Costs, Gains
 from privnb.evaluation.results import collect
 from privnb.evaluation.trade_off import Losses
 from privnb.explorer.setting import MODELS, STEPS
 from privnb.measures.base import live, state
+from privnb.measures.disclosed import tells_few
 from privnb.measures.information_loss import suppressed_cells
 from privnb.microdata import withholding
 from privnb.microdata.counts import people_in

@@ -4,20 +4,86 @@ A value is certain in a group whose members all have it: an adversary who knows 
 value. A value that is nearly certain without the release (nearly nobody has a rare illness) is not disclosed by it.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from privnb.microdata import withholding
+from privnb.microdata.counts import people_among, people_in
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.schema import Attribute
+
 NEAR = 0.95  # how likely a value is that is nearly certain, unless a policy states another share
+SURE = 1 - 1e-9  # how likely a guess is that is certain
 
 
-def public_shares(whole: NDArray[np.integer]) -> NDArray[np.floating]:
-    """Return how likely each value is without the release, by how many people in the whole table have it.
+def harms_nobody(attribute: Attribute, values: Sequence) -> NDArray[np.bool_]:
+    """Return which published values of a sensitive attribute harm nobody who is known to have them: those that the
+    owner names, and `*`, which says nothing; boolean array (values,).
+    """
+    return np.array([str(value) in attribute.harmless or value == SUPPRESSED for value in values], dtype=bool)
 
-    >>> public_shares(np.array([3, 1])).tolist()
+
+def public_shares(
+    attribute: Attribute,
+    codes: NDArray[np.integer],
+    values: Sequence,
+    people: NDArray[np.integer] | None = None,
+    times: NDArray[np.integer] | None = None,
+) -> NDArray[np.floating]:
+    """Return how likely each value of a sensitive attribute is without the release: float array (values,).
+
+    It is the distribution that the owner declares public, by default the share of people in the whole table who have
+    each value.
+
+    Parameters
+    ----------
+    attribute : Attribute
+    codes : integer array (n,)
+        Which value each record of the whole table has, from 0.
+    values : sequence
+        The values that `codes` count.
+    people, times : integer array (n,), optional
+        As of `counts.people_in`.
+
+    Examples
+    --------
+    >>> from privnb.microdata.schema import Categories, Role
+    >>> ill = Attribute("ill", Role.SENSITIVE, Categories(("cold", "flu")))
+    >>> public_shares(ill, np.array([0, 0, 1, 0]), ["cold", "flu"]).tolist()
     [0.75, 0.25]
     """
-    whole = np.asarray(whole)
-    return whole / max(whole.sum(), 1)
+    if declared := attribute.public_distribution:
+        return np.array([declared.get(str(value), 0.0) for value in values])
+    everybody = people_among(np.ones(len(codes), dtype=bool), people, times)
+    return people_in(codes, people, len(values), times) / max(everybody, 1)
+
+
+def tells_of_others(people: int, right: int, tells: bool = False, limit: int = withholding.LIMIT) -> bool:
+    """Return whether the number of people whose value is certain tells of few others, and is withheld for their sake.
+
+    A number of few people, or of all but few, is withheld anyway: see `withholding.tells`.
+
+    Parameters
+    ----------
+    people : int
+        For how many people a value is certain.
+    right : int
+        How many people are guessed right: a published mean tells it.
+    tells : bool
+        Whether a number of the worst-off class tells of few people.
+    limit : int
+        Fewer people are few.
+
+    Examples
+    --------
+    Of 25 people who are guessed right, 20 leave five:
+
+    >>> tells_of_others(20, 25), tells_of_others(20, 40), tells_of_others(0, 5)
+    (True, False, False)
+    """
+    return bool(people and (withholding.few(right - people, limit) or tells))
 
 
 def certain_groups(
@@ -51,7 +117,7 @@ def certain_groups(
     --------
     Three people with flu, and two people of whom one has it:
 
-    >>> certain_groups(np.array([[3, 0], [1, 1]]), public_shares(np.array([4, 1]))).tolist()
+    >>> certain_groups(np.array([[3, 0], [1, 1]]), np.array([0.8, 0.2])).tolist()
     [True, False]
 
     If 96% of all people have flu, the release does not disclose it:
@@ -61,7 +127,7 @@ def certain_groups(
     """
     counts, public = np.asarray(counts), np.asarray(public, dtype=float)
     if (public > 1).any():
-        raise ValueError("`public` must be shares from 0 to 1; got counts. Try public_shares(counts).")
+        raise ValueError("`public` must be shares from 0 to 1; got counts. Try public_shares.")
     disclosed = public < near
     if harmless is not None:
         disclosed &= ~np.asarray(harmless)
@@ -79,7 +145,7 @@ def certain_people(
 
     Examples
     --------
-    >>> certain_people(np.array([[3, 0], [1, 1]]), public_shares(np.array([4, 1])))
+    >>> certain_people(np.array([[3, 0], [1, 1]]), np.array([0.8, 0.2]))
     3
     """
     return int(np.asarray(counts)[certain_groups(counts, public, harmless, near)].sum())

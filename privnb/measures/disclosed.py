@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from privnb.measures import gains
-from privnb.microdata import expect
-from privnb.microdata.counts import class_value_counts, coded, once_each, people_among, tabulate
+from privnb.microdata import expect, withholding
+from privnb.microdata.counts import class_value_counts, coded, once_each, people_among, people_in, tabulate
+from privnb.microdata.release import Release
 
 
 class Disclosed(NamedTuple):
@@ -29,6 +30,27 @@ class Disclosed(NamedTuple):
     before: float
     surest: float
     sure_before: float
+
+
+def tells_few(release: Release, sensitive: str, fewest: int = withholding.LIMIT) -> bool:
+    """Return whether a number of the worst-off class could tell how many people have a sensitive value that few
+    people have: the table has such a value, and the release a class of fewer than `fewest` people.
+
+    Parameters
+    ----------
+    release : Release
+    sensitive : str
+    fewest : int
+        Fewer people are few.
+
+    Returns
+    -------
+    bool
+    """
+    expect.these(release=release, sensitive=sensitive, fewest=fewest)
+    classes, values, people, times = release.counted(sensitive)
+    least = [people_in(groups, people, times=times).min() for groups in (classes, coded(values)[0])]
+    return bool(max(least) < fewest)
 
 
 def disclosed(release, sensitive, *, rng, knows=(), of=(gains.accuracy_gain, gains.knowledge_gain)):

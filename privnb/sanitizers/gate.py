@@ -8,7 +8,7 @@ the same is an override: it is recorded with its reason.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +16,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privnb.attacks import Linkage
-from privnb.measures.certainty import certain_groups
+from privnb.attacks.linkage import linkage_to_any_row
+from privnb.measures.certainty import certain_groups, harms_nobody, public_shares, tells_of_others
+from privnb.measures.conclusions import by_nearest_rows
+from privnb.measures.disclosed import tells_few
 from privnb.measures.intervals import wilson
 from privnb.microdata import expect, withholding
 from privnb.microdata.columns import plain
@@ -40,6 +43,7 @@ from privnb.sanitizers.base import SanitizationError
 
 ONE = 2  # people who must share a combination where no model promises a number: nobody stands alone
 ASKED = 300  # people, drawn at random, who are looked for in altered columns
+CONCLUDED = 20_000  # people, drawn at random, of whom it is asked what altered or synthetic rows make certain
 NAMED = 6  # columns that a sentence names at most
 OVERRIDE = 'or state your reason for releasing it all the same (--allow "reason"; in Python `allow=`)'
 
@@ -159,7 +163,7 @@ class NotCounted(Finding):
 
 @dataclass(frozen=True)
 class CertainValue(Finding):
-    """People whose sensitive value is certain to an adversary who knows the published true values.
+    """People whose sensitive value is certain to an adversary who knows some published columns.
 
     Parameters
     ----------
@@ -167,9 +171,15 @@ class CertainValue(Finding):
     columns : tuple of str
         What the adversary knows.
     people, of : int
-        Of how many people the value is certain, and how many there are.
+        Of how many people the value is certain, and how many there are, or were asked about.
     at_most : float, optional
         Which share of people the policy allows.
+    nearest : bool
+        Whether the adversary takes the nearest rows, because cells are altered or synthetic.
+    drawn : bool
+        Whether the people who were asked about were drawn at random.
+    withheld : bool
+        Whether the number of people concerns few people, see `certainty.tells_of_others`.
     """
 
     sensitive: str
@@ -177,14 +187,29 @@ class CertainValue(Finding):
     people: int
     of: int
     at_most: float | None = None
+    nearest: bool = False
+    drawn: bool = False
+    withheld: bool = False
     kind = "certain value"
 
+    def data(self) -> dict:
+        return super().data() | ({"people": None} if self.withheld else {})
+
     def __str__(self) -> str:
-        known = f"by {_named(self.columns)} " if self.columns else ""
+        people = _people(self.people, self.of)
+        if self.withheld and not withholding.few(self.people, withholding.LIMIT):
+            people = f"at least {withholding.LIMIT} people, whose number {withholding.CONCERNS_FEW}"
+        drawn = f" of {self.of:,} who were drawn at random" if self.drawn else ""
+        by = f" by {_named(self.columns)}" if self.columns else ""
+        why = (
+            f"the rows that are nearest to them{by} have the same value, and it is theirs"
+            if self.nearest
+            else f"everybody who is alike{by} has the same value"
+        )
         cap = "" if self.at_most is None else f" The policy allows {percent(self.at_most)} of people."
         return (
-            f"The value of '{self.sensitive}' is certain for {_people(self.people, self.of)}: everybody who is alike "
-            f"{known}has the same value.{cap} A model with distinct-l=2:{name_list([self.sensitive])} avoids that."
+            f"The value of '{self.sensitive}' is certain for {people}{drawn}: {why}.{cap} A model with "
+            f"distinct-l=2:{name_list([self.sensitive])} avoids that."
         )
 
 
@@ -222,7 +247,10 @@ class FoundInAltered(Finding):
     def __str__(self) -> str:
         altered = f"{_named(self.columns)} {_are(self.columns, 'are', 'is')} altered, and not generalized"
         if self.share is None or self.low is None or self.high is None or self.chance is None:
-            return f"{altered}: how often an adversary finds a person's row by it was not measured."
+            return (
+                f"{altered}. How often an adversary finds a person's row by it, and for whom a sensitive value is "
+                "certain, was not measured."
+            )
         share = f"{percent(self.share)} of people (95% CI {percent(self.low)} to {percent(self.high)})"
         if self.share * self.asked < withholding.LIMIT:
             share = f"at most {percent(max(self.high, withholding.LIMIT / self.asked))} of people"
@@ -256,6 +284,17 @@ class Reproduced(Finding):
             f"Rows are synthetic. By {_named(self.columns)} a row equals that of {_people(self.people, self.of)} who "
             f"share it with nobody else in the table; a row at random is a person's own for 1 in {self.of:,}."
         )
+
+
+@dataclass(frozen=True)
+class Recorded(Finding):
+    """What a provenance says was measured of altered or synthetic rows when they were made: a file does not tell it."""
+
+    said: str
+    kind = "recorded"
+
+    def __str__(self) -> str:
+        return self.said
 
 
 @dataclass(frozen=True)
@@ -440,19 +479,22 @@ def gate(
     override = check_allow(allow)
     names = known_columns(release, known)
     reasons: list[Finding] = [each for each in beside if isinstance(each, NotCounted)]
-    notices: list[Finding] = [each for each in beside if not isinstance(each, NotCounted)]
+    notices: list[Finding] = [each for each in beside if not isinstance(each, NotCounted | CertainValue)]
+    certain = [each for each in beside if isinstance(each, CertainValue)]
     if rule is not None:
         reasons += [BrokenPolicy(rule.policy, each) for each in rule.broken]
     if release.provenance.rows is not Rows.NOBODY:
         reasons += filter(None, [_small_groups(release, names, rule)])
-        for certain in _certain(release, names, rule):
-            over = certain.at_most is not None and certain.people > certain.at_most * certain.of + 1e-9
-            (reasons if over else notices).append(certain)
-        notices.sort(key=lambda each: not isinstance(each, CertainValue))  # what is certain is said first
-        if not reasons:
-            notices += filter(None, [_together(release, names)])
-    if original is not None or not any(isinstance(each, FoundInAltered | Reproduced) for each in beside):
+        certain += _certain(release, names)
+    if original is not None or not any(isinstance(each, FoundInAltered | Reproduced | Recorded) for each in beside):
         notices += found_in_altered(release, original)
+        certain += certain_in_altered(release, original)
+    for each in _most(certain, rule):
+        over = each.at_most is not None and each.people > each.at_most * each.of + 1e-9
+        (reasons if over else notices).append(each)
+    notices.sort(key=lambda each: not isinstance(each, CertainValue))  # what is certain is said first
+    if not reasons and release.provenance.rows is not Rows.NOBODY:
+        notices += filter(None, [_together(release, names)])
     true = release.treated(*TRUE)
     if stated := tuple((name, why) for name, why in release.schema.unknowable.items() if name in true):
         notices.append(StatedUnknowable(stated))
@@ -551,7 +593,18 @@ def _responsible(release: Release, names: tuple[str, ...], least: int) -> tuple[
     return tuple(name for name in names if name in found) or names
 
 
-def _certain(release: Release, names: tuple[str, ...], rule: Rule | None):
+def _most(certain: Sequence[CertainValue], rule: Rule | None) -> list[CertainValue]:
+    """Return of each sensitive attribute the finding of most people, with what the policy allows."""
+    at_most = None if rule is None else rule.certain_at_most
+    most: dict[str, CertainValue] = {}
+    for each in certain:
+        before = most.setdefault(each.sensitive, each)
+        if each.people * before.of > before.people * each.of:
+            most[each.sensitive] = each
+    return [replace(each, at_most=at_most) for each in most.values()]
+
+
+def _certain(release: Release, names: tuple[str, ...]):
     """Yield a CertainValue for each sensitive attribute whose value is certain for somebody."""
     for name in release.schema.sensitive:
         of_rows = _is_true(release, name)
@@ -563,10 +616,11 @@ def _certain(release: Release, names: tuple[str, ...], rule: Rule | None):
         else:
             groups, column, people, times = release.counted(name)
             codes, values = coded(column)
-        certain = _certain_people(groups, codes, values, release.schema[name], people, times)
+        certain, right = _certain_people(groups, codes, values, release.schema[name], people, times)
         if certain:
-            at_most = None if rule is None else rule.certain_at_most
-            yield CertainValue(name, names if of_rows else (), certain, release.headcount, at_most)
+            tells = release.groups is not None and tells_few(release, name)
+            withheld = _is_withheld(certain, release.headcount, right, tells)
+            yield CertainValue(name, names if of_rows else (), certain, release.headcount, withheld=withheld)
 
 
 def _alike(release: Release, names: tuple[str, ...]) -> NDArray[np.int64]:
@@ -578,21 +632,21 @@ def _alike(release: Release, names: tuple[str, ...]) -> NDArray[np.int64]:
     return distinct_codes(both, [int(each.max()) + 1 for each in both])[1]
 
 
-def _certain_people(groups, codes, values, attribute: Attribute, people, times) -> int:
-    """Return for how many people the groups make a value certain that harms somebody."""
-    free = np.array([str(value) in attribute.harmless or value == SUPPRESSED for value in values], dtype=bool)
-    everybody = people_among(np.ones(len(codes), dtype=bool), people, times)
-    public = people_in(codes, people, len(values), times) / everybody
-    if attribute.public_distribution:
-        public = np.array([attribute.public_distribution.get(str(value), 0.0) for value in values])
+def _certain_people(groups, codes, values, attribute: Attribute, people, times) -> tuple[int, int]:
+    """Return for how many people the groups make a value certain that harms somebody, and how many people are guessed
+    right.
+    """
+    free = harms_nobody(attribute, values)
+    public = public_shares(attribute, codes, values, people, times)
     sizes = people_in(groups, people, times=times)
     once = once_each(people, groups, codes)
     weights = times if people is None else None
-    certain, begin = [], 0
+    certain, begin, right = [], 0, 0
     for part in tabulated_in_parts(groups[once], codes[once], (len(sizes), len(values)), weights):
         certain.append(certain_groups(part, public, free, sizes=sizes[begin : begin + len(part)]))
         begin += len(part)
-    return people_among(np.concatenate(certain)[groups], people, times)
+        right += int(part.max(axis=1).sum())
+    return people_among(np.concatenate(certain)[groups], people, times), right
 
 
 def _together(release: Release, names: tuple[str, ...]) -> TogetherAlone | None:
@@ -630,6 +684,53 @@ def found_in_altered(release: Release, original: Dataset | None = None) -> list[
     share = float(chance.mean())
     low, high = wilson(share * len(chance), len(chance))
     return [FoundInAltered(altered, known, share, float(low), float(high), at_random, len(chance))]
+
+
+def certain_in_altered(release: Release, original: Dataset | None = None) -> list[CertainValue]:
+    """Return for how many people altered or synthetic rows make a sensitive value certain, measured by at most
+    `CONCLUDED` people of the table: one finding for each attribute of which somebody's value is certain.
+
+    Parameters
+    ----------
+    release, original
+        As of `found_in_altered`.
+    """
+    nobody = release.provenance.rows is Rows.NOBODY
+    altered = nobody or release.treated("noisy", "perturbed", "synthetic")
+    if original is None or release.times is not None or release.groups is not None or not altered:
+        return []
+    neutral = [name for name in release.known_neutral if name in original.schema.knowable]
+    seen, data = release.with_known(neutral), original.with_known(neutral)
+    published, key = seen._published(0)
+    records, drawn = _some_records(data, np.arange(len(data)) if key is None else np.sort(key))
+    attack = linkage_to_any_row() if nobody else Linkage()
+    found = []
+    for name in release.schema.sensitive:
+        if name not in release.cells or (release.cells[name] == SUPPRESSED).all():
+            continue
+        try:
+            concluded = by_nearest_rows(attack, data, published, records, name)
+        except (Unreadable, ValueError):  # cells that no attack can compare
+            continue
+        certain, of = int(concluded.certain.sum()), len(concluded.certain)
+        if certain:
+            withheld = _is_withheld(certain, of, round(concluded.right))
+            columns = tuple(seen.schema.quasi_identifiers)
+            found.append(CertainValue(name, columns, certain, of, nearest=True, drawn=drawn, withheld=withheld))
+    return found
+
+
+def _is_withheld(people: int, of: int, right: int, tells: bool = False) -> bool:
+    return bool(withholding.tells(people, of)) or tells_of_others(people, right, tells)
+
+
+def _some_records(data: Dataset, records: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
+    """Return the records of at most `CONCLUDED` people, integer array, and whether these were drawn."""
+    owner = records if data.people is None else data.people[records]
+    people = np.unique(owner)
+    if len(people) <= CONCLUDED:
+        return records, False
+    return records[np.isin(owner, np.random.default_rng(0).choice(people, CONCLUDED, replace=False))], True
 
 
 def _is_neutral(release: Release, name: str) -> bool:

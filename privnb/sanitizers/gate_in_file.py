@@ -14,7 +14,17 @@ from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError
 from privnb.microdata.treatment import KINDS, TRUE, Law, Rows, Treatment
 from privnb.microdata.unknown_files import Unknown
 from privnb.privacy_models import KAnonymity
-from privnb.sanitizers.gate import Finding, NotCounted, Rule, Verdict, gate
+from privnb.sanitizers.gate import (
+    CertainValue,
+    Finding,
+    FoundInAltered,
+    NotCounted,
+    Recorded,
+    Reproduced,
+    Rule,
+    Verdict,
+    gate,
+)
 
 K = re.compile(r"^(?!KMap)\w+\(.*\bk=(\d+)")  # of a claim in a provenance: how many people share a combination
 UNSTATED = "this file"  # where nobody stated which sanitizer made it
@@ -55,6 +65,7 @@ def judged(
     averaged = schema.quasi_identifiers if provenance.claims and not _has(columns, "noisy", "synthetic") else []
     names = [name for name in there if name in averaged or (name in true and _counts(schema, name))]
     seen = Schema(schema.dataset, tuple(schema[name] for name in there))
+    beside = (*beside, *_recorded(done))
     cells, times = _counted(table, names, done, memory, provenance.rows)
     if cells is None:
         beside, cells = (*beside, NotCounted(tuple(names), memory.combinations)), pd.DataFrame()
@@ -78,6 +89,17 @@ def _counted(table, names, done, memory, rows):
     except SchemaError:  # it was read before: what is new is how many combinations there are
         return None, None
     return cells.reset_index(drop=True), times
+
+
+def _recorded(done: Mapping) -> list[Recorded]:
+    """Return what was measured of altered or synthetic rows when they were made, by a provenance."""
+    found = [*done.get("gate", {}).get("reasons", ()), *done.get("gate", {}).get("notices", ())]
+    kinds = FoundInAltered.kind, Reproduced.kind
+    return [
+        Recorded(str(each["says"]))
+        for each in found
+        if each["finding"] in kinds or (each["finding"] == CertainValue.kind and each.get("nearest"))
+    ]
 
 
 def _counts(schema: Schema, name: str) -> bool:

@@ -21,7 +21,7 @@ from privnb.sanitizers import of_counts, own_cells
 from privnb.sanitizers.algorithms import announced_compiling
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken
-from privnb.sanitizers.gate import NotCounted, found_in_altered
+from privnb.sanitizers.gate import NotCounted, certain_in_altered, found_in_altered
 from privnb.sanitizers.of_counts import Seen
 
 SIZE = 100_000  # records of a part at most
@@ -58,7 +58,7 @@ def released(chosen, table, names, sanitizer, path, sample=0):
         That of a part, with the facts and the buckets of all.
     records : int
     found : list of Finding
-        How often people of the first part are found by what was altered.
+        How often people of the first part are found by what was altered, and for whom it makes a value certain.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def released(chosen, table, names, sanitizer, path, sample=0):
             if key:
                 rows = rows.append_column(key, _keys(data, release))
             if not columns:
-                found = found_in_altered(release, data)
+                found = [*found_in_altered(release, data), *certain_in_altered(release, data)]
                 _check_time(sanitizer, time.monotonic() - begun, number, total)
                 file = stack.enter_context(ParquetWriter(path, rows.schema, store_schema=False))
             file.write_table(rows)

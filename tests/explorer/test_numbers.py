@@ -11,7 +11,7 @@ import pytest
 from rows import short
 
 from privnb import evaluation
-from privnb.evaluation import leakage, releases, trade_off
+from privnb.evaluation import leakage, trade_off
 from privnb.evaluation.disclosures import disclosure
 from privnb.evaluation.nearer_predictions import anti_utility
 from privnb.evaluation.predictions import stream
@@ -20,7 +20,7 @@ from privnb.explorer import numbers
 from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import axes, counted, measured, mined, plane, recalled, remember
 from privnb.explorer.setting import MODELS, Setting, of_roles, sanitizer
-from privnb.measures import facts
+from privnb.measures import disclosed, facts
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT
@@ -114,7 +114,7 @@ def test_levels_are_graded_from_the_release_beside_what_was_asked(case):
         assert levels.empty, "nobody has a class"
         assert reading.promise
         return
-    few = releases.tells_few(release, reading.setting.sensitive)
+    few = disclosed.tells_few(release, reading.setting.sensitive)
     asked = reading.setting.asked
     for letter, kind in MODELS.items():
         model = kind(2) if letter == "k" else kind(ANY[letter], reading.setting.sensitive)

@@ -3,27 +3,28 @@
 import numpy as np
 import pytest
 
-from privnb.measures.certainty import certain_groups, certain_people, public_shares
+from privnb.measures.certainty import certain_groups, certain_people, public_shares, tells_of_others
+from privnb.microdata.schema import Attribute, Categories, Role
 
 COUNTS = np.array([[10, 0, 0], [4, 1, 0], [0, 0, 2], [0, 0, 0]])
 
 
 def test_people_of_groups_with_one_value_are_counted():
-    whole = public_shares(COUNTS.sum(axis=0))
+    whole = COUNTS.sum(axis=0) / COUNTS.sum()
     assert certain_groups(COUNTS, whole).tolist() == [True, False, True, False]
     assert certain_people(COUNTS, whole) == 12
 
 
 def test_a_value_that_everybody_has_is_not_disclosed_by_a_release():
     counts = np.array([[5, 0], [7, 0]])
-    assert certain_people(counts, public_shares(np.array([12, 0]))) == 0
+    assert certain_people(counts, np.array([1.0, 0.0])) == 0
     # The release has a part of the table, in which one value is left.
-    assert certain_people(counts, public_shares(np.array([12, 1]))) == 12
+    assert certain_people(counts, np.array([12, 1]) / 13) == 12
 
 
 @pytest.mark.parametrize(("harmless", "people"), [([True, False, False], 2), ([True, True, True], 0)])
 def test_harmless_values_are_not_counted(harmless, people):
-    assert certain_people(COUNTS, public_shares(COUNTS.sum(axis=0)), np.array(harmless)) == people
+    assert certain_people(COUNTS, COUNTS.sum(axis=0) / COUNTS.sum(), np.array(harmless)) == people
 
 
 def test_no_groups_make_nothing_certain():
@@ -46,3 +47,21 @@ def test_a_value_that_all_people_of_a_group_have_is_certain_though_some_have_ano
 def test_counts_are_not_taken_for_shares():
     with pytest.raises(ValueError, match="public_shares"):
         certain_groups(COUNTS, COUNTS.sum(axis=0))
+
+
+def test_what_is_public_is_counted_by_people_or_declared():
+    codes, people, times = np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]), np.array([1, 1, 4, 2])
+    ill = Attribute("ill", Role.SENSITIVE, Categories(("cold", "flu")))
+    assert public_shares(ill, codes, ("cold", "flu")).tolist() == [0.5, 0.5]
+    assert public_shares(ill, codes, ("cold", "flu"), people).tolist() == [0.5, 1.0], "one person has both"
+    assert public_shares(ill, codes, ("cold", "flu"), times=times).tolist() == [0.25, 0.75]
+    declared = Attribute("ill", Role.SENSITIVE, Categories(("cold", "flu")), public_distribution={"flu": 0.97})
+    assert public_shares(declared, codes, ("cold", "flu"), people).tolist() == [0.0, 0.97]
+
+
+@pytest.mark.parametrize(
+    ("people", "right", "tells", "withheld"),
+    [(0, 5, True, False), (20, 20, False, False), (20, 29, False, True), (20, 30, False, False), (20, 30, True, True)],
+)
+def test_a_number_that_tells_of_few_others_is_withheld(people, right, tells, withheld):
+    assert tells_of_others(people, right, tells) is withheld

@@ -41,6 +41,7 @@ from privnb.explorer import risks as explorer_risks
 from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
+from privnb.measures import disclosed
 from privnb.measures.information_loss import precision, suppressed_records
 from privnb.microdata import cuts, leaks, withholding
 from privnb.microdata.count_tables import TableOfCounts
@@ -109,7 +110,7 @@ ASKED = {  # every function that takes the limit
     "priced": lambda limit: leakage.priced(CLINIC, [Identity()], fewest=limit),
     "shown_penalty": lambda limit: releases.shown_penalty(Suppress().sanitize(CLINIC, rng=1), fewest=limit),
     "scales": lambda limit: trade_off.scales(CLINIC, fewest=limit),
-    "tells_few": lambda limit: releases.tells_few(Suppress().sanitize(CLINIC, rng=1), "diagnosis", fewest=limit),
+    "tells_few": lambda limit: disclosed.tells_few(Suppress().sanitize(CLINIC, rng=1), "diagnosis", fewest=limit),
     "trade_off": lambda limit: trade_off.trade_off(CLINIC, [Identity()], fewest=limit),
     "uniqueness": lambda limit: evaluation.uniqueness(CLINIC, fewest=limit),
     "withheld": lambda limit: results.withheld(results.tidy([]), limit),

@@ -14,6 +14,8 @@ from keyed import table as keyed_table
 import privnb
 from privnb import cli
 from privnb.decision import policies
+from privnb.evaluation.cases import Case
+from privnb.evaluation.risks.certainty import Certainty
 from privnb.explorer.saving import save, terms
 from privnb.explorer.setting import Setting, of_roles, sanitizer
 from privnb.microdata.dataset import Dataset, load
@@ -30,11 +32,15 @@ from privnb.sanitizers import (
     Microaggregation,
     Mondrian,
     MultipleImputation,
+    RankSwapping,
+    Rounding,
     Sampling,
     Suppress,
+    UnivariateMicroaggregation,
     from_files,
     from_frames,
 )
+from privnb.sanitizers import gate as gates
 from privnb.sanitizers.gate import (
     CertainValue,
     FoundInAltered,
@@ -219,13 +225,13 @@ def test_altered_columns_are_noticed_with_the_linkage_risk_and_its_baseline():
     loud, quiet = (verdict(numbers(), LaplaceNoise(epsilon)) for epsilon in (0.01, 1000))
     for found in (loud, quiet):
         assert found.allowed
-        [notice] = found.notices
+        notice = found.notices[-1]
         assert isinstance(notice, FoundInAltered)
         assert (notice.columns, notice.chance) == (("age", "pay"), 1 / N)
         assert notice.low <= notice.share <= notice.high
-    assert quiet.notices[0].share > 0.9 > 0.1 > loud.notices[0].share
-    assert "1 in 400" in str(quiet.notices[0])
-    assert "at most" in str(loud.notices[0])
+    assert quiet.notices[-1].share > 0.9 > 0.1 > loud.notices[-1].share
+    assert "1 in 400" in str(quiet.notices[-1])
+    assert "at most" in str(loud.notices[-1])
     unmeasured = gate(LaplaceNoise(1.0).sanitize(numbers(), rng=1)).notices[0]
     assert unmeasured.share is None
     assert "was not measured" in str(unmeasured)
@@ -235,6 +241,116 @@ def test_averages_are_altered_and_what_their_groups_tell_is_certain():
     found = verdict(numbers(), Microaggregation(5))
     assert found.allowed
     assert [type(each) for each in found.notices] == [CertainValue, FoundInAltered], "what is certain is said first"
+
+
+def pattern(n=N):
+    """People whose illness follows from where they live, a number of which noise and swaps change little."""
+    attributes = (
+        Attribute("place", Role.QUASI_IDENTIFIER, Numbers(0, 999)),
+        Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 9)),
+        Attribute("ill", Role.SENSITIVE, Categories(("cold", "flu"))),
+    )
+    far = np.arange(n) % 2
+    table = pd.DataFrame(
+        {"place": 900 * far + np.arange(n) % 7, "age": np.arange(n) % 10, "ill": np.where(far, "flu", "cold")}
+    )
+    schema = Schema("pattern", attributes)
+    return Dataset("pattern", table, schema, {name: flat(schema[name]) for name in schema.quasi_identifiers})
+
+
+ALTERED = {
+    "noise": LaplaceNoise(100.0),
+    "swapping": RankSwapping(5),
+    "rounding": Rounding(),
+    "averages of one column": UnivariateMicroaggregation(5),
+    "synthetic rows": MultipleImputation(),
+}
+
+
+@pytest.mark.parametrize("by", ALTERED.values(), ids=[*ALTERED])
+def test_what_altered_and_synthetic_rows_make_certain_is_noticed_first(by):
+    """As many people as the measure of certainty finds, in the release itself."""
+    data = pattern()
+    release = by.sanitize(data, rng=1)
+    found = gate(release, original=data)
+    assert found.allowed
+    first = found.notices[0]
+    expected = Certainty.of(data).conclusions(Case(data, by, 1, release)).certain
+    assert isinstance(first, CertainValue)
+    assert (first.people, first.of) == (int(expected.sum()), N)
+    assert first.people > N / 2
+    assert first.nearest
+    assert "the rows that are nearest to them by place, age have the same value" in str(first)
+    assert "distinct-l=2:ill" in str(first)
+    capped = gate(release, original=data, rule=Rule("Ours", 2, 0.0))
+    assert [type(each) for each in capped.reasons] == [CertainValue]
+    assert "The policy allows 0% of people" in capped.refusal
+
+
+@pytest.mark.parametrize("by", [LaplaceNoise(0.1), MultipleImputation()], ids=["noise", "synthetic rows"])
+def test_altered_rows_without_a_pattern_make_nothing_certain(by):
+    data = pattern()
+    mixed = replace(data, table=data.table.assign(ill=np.random.default_rng(3).permutation(data.table["ill"])))
+    assert not any(isinstance(each, CertainValue) for each in verdict(mixed, by).notices)
+
+
+@pytest.mark.parametrize("by", ALTERED.values(), ids=[*ALTERED])
+def test_what_harms_nobody_is_no_certainty_of_altered_rows(by):
+    data = pattern()
+    age, place, ill = data.schema.attributes
+    stated = Schema("pattern", (age, place, replace(ill, harmless={"flu": "so", "cold": "so"})))
+    calm = replace(data, table=data.cells, schema=stated)
+    assert not any(isinstance(each, CertainValue) for each in verdict(calm, by).notices)
+
+
+def test_of_many_people_a_sample_is_asked_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(gates, "CONCLUDED", 100)
+    first = verdict(pattern(), LaplaceNoise(100.0)).notices[0]
+    assert (first.people, first.of, first.drawn) == (100, 100, True)
+    assert "of 100 who were drawn at random" in str(first)
+
+
+def test_a_number_that_tells_of_few_others_is_withheld_as_the_measure_withholds_it():
+    """Of 24 people who are guessed right, 20 are certain: the mean beside that number would tell of four."""
+    every = np.arange(30)
+    ill = np.where(every < 20, "flu", np.array(["cold", "none", "flu"])[every % 3])
+    data = replace(of(0), table=pd.DataFrame({"group": np.where(every < 20, "old", "young"), "room": 0, "ill": ill}))
+    release = Mondrian(KAnonymity(5)).sanitize(data, rng=1)
+    [row] = [row for row in Certainty.of(data).rows(Case(data, TEN, 1, release)) if row["measure"] == "made_certain"]
+    assert np.isnan(row["value"])
+    [notice] = [each for each in gate(release, original=data).notices if isinstance(each, CertainValue)]
+    assert (notice.people, notice.data()["people"]) == (20, None)
+    assert "at least 10 people, whose number is withheld, because it concerns few people" in str(notice)
+    assert "20" not in json.dumps(notice.data())
+
+
+def test_a_number_that_misses_few_people_is_withheld():
+    ill = np.where(np.arange(N) < N - 5, np.where(np.arange(N) < N / 2, "flu", "cold"), "none")
+    data = of(np.where(np.arange(N) < N - 5, 0, 1), ill=ill)
+    [notice] = [each for each in verdict(data, Mondrian(KAnonymity(5))).notices if isinstance(each, CertainValue)]
+    assert notice.people == N
+    mixed = replace(data, table=data.table.assign(ill=np.where(np.arange(N) == N - 1, "flu", data.table["ill"])))
+    [notice] = [each for each in verdict(mixed, Mondrian(KAnonymity(5))).notices if isinstance(each, CertainValue)]
+    assert (notice.people, notice.data()["people"]) == (N - 5, None)
+    assert "whose number is withheld" in str(notice)
+
+
+def test_what_parts_of_a_file_make_certain_stands_in_output_provenance_and_check(tmp_path, capsys):
+    path, out = described(tmp_path / "people"), tmp_path / "out.csv"
+    table = pd.read_csv(path.with_name("people.csv"))
+    table["ill"] = np.where(table["age"] < 40, "flu", "cold")
+    table["age"] = np.where(table["age"] < 40, 10, 90)
+    table.to_csv(path.with_name("people.csv"), index=False)
+    made = from_files.sanitize(path, Rounding(), out)
+    certain = [each for each in made.verdict.notices if isinstance(each, CertainValue)]
+    [people] = [each.people for each in certain]
+    assert people > 100
+    assert str(certain[0]) in made.said
+    assert json.loads(out.with_name("out.csv.provenance.json").read_text())["gate"]["notices"][0]["people"] == people
+    assert cli.main(["check", str(out), "--dataset", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert str(certain[0]) in said, "the file does not say it, and its provenance does"
+    assert "was not measured" not in said
 
 
 def test_exact_columns_beside_noise_count():

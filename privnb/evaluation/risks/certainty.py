@@ -6,26 +6,25 @@ A value that is nearly certain without the release (nearly nobody has a rare ill
 value that the owner calls harmless is not counted.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from privnb.attacks import Linkage
+from privnb.attacks.linkage import linkage_to_any_row
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosures import is_withheld
 from privnb.evaluation.predictions import stream
-from privnb.evaluation.releases import tells_few
-from privnb.evaluation.results import SURE
 from privnb.evaluation.risks.anti_utility import people_of
-from privnb.evaluation.risks.linkability import linkage_to_any_row
 from privnb.evaluation.risks.scores import classes_of
 from privnb.evaluation.shares import share_in_classes
 from privnb.measures.base import state
-from privnb.measures.certainty import NEAR, certain_groups
+from privnb.measures.certainty import NEAR, SURE, certain_groups, harms_nobody, tells_of_others
+from privnb.measures.conclusions import Conclusions, by_nearest_rows, of_people, public_of
+from privnb.measures.disclosed import tells_few
 from privnb.microdata import expect, withholding
 from privnb.microdata.bands import Bands
 from privnb.microdata.counts import distinct_codes, once_each, people_in, tabulate
@@ -36,7 +35,6 @@ from privnb.microdata.treatment import TRUE, Rows, Unreadable
 
 NARROW = 0.05  # of a number's domain: how wide an interval may be at most that nearly discloses it
 SAMPLE = 2000  # people asked about where rows are nobody's, at most
-BY_LUCK = 0.01  # the chance at most that guesses by the public distribution would all be right
 
 state(
     "made_certain",
@@ -67,17 +65,6 @@ state(
     baseline="from how common each value is",
     axis=False,
 )
-
-
-class Conclusions(NamedTuple):
-    """What an outsider concludes of m people: whether a value is certain, and whether it is nearly certain, boolean
-    arrays (m,); how many people are guessed right; and the class of each person, integer array (m,), or None.
-    """
-
-    certain: np.ndarray
-    near: np.ndarray
-    right: float
-    classes: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -128,7 +115,7 @@ class Certainty(Question):
         """
         n, people = len(whom), int(whom.sum())
         share, *bounds = share_in_classes(whom, found.classes, self.fewest)
-        if people and (withholding.few(round(found.right) - people, self.fewest) or self._tells(case)):
+        if tells_of_others(people, round(found.right), self._tells(case), self.fewest):
             share, bounds = np.nan, (1 / n, 1.0)
         return case.row(measure, share, target=self.sensitive, interval=bounds, baseline=0.0)
 
@@ -140,35 +127,23 @@ class Certainty(Question):
         """Return what an outsider concludes of each person of the release."""
         case = case.known
         dataset, release = case.dataset, case.release
-        prior = public_shares(dataset, self.sensitive)
         if is_withheld(release, self.sensitive):
             nobody = np.zeros(len(people_of(dataset, release)), dtype=bool)
             return Conclusions(nobody, nobody, 0.0)
         if release.groups is not None:
-            return _by_group(dataset, release, self.sensitive, prior, self.near, release.groups)
+            return _by_group(dataset, release, self.sensitive, self.near, release.groups)
         if self.sensitive not in release.cells:
             raise Unreadable(
                 f"'{self.sensitive}' is in a table of its own, and nobody's class can be looked up. Attack it by its "
                 "law."
             )
-        found = [_by_nearest_rows(case, self.sensitive, prior, self.near)]
+        found = [_by_nearest_rows(case, self.sensitive, self.near)]
         true = release.treated(*TRUE)
         if release.provenance.rows is not Rows.NOBODY and self.sensitive in true:
             names = [name for name in dataset.schema.quasi_identifiers if name in true and name in release.cells]
             groups = _alike(release, names)
-            found.append(_by_group(dataset, release, self.sensitive, prior, self.near, groups))
+            found.append(_by_group(dataset, release, self.sensitive, self.near, groups))
         return max(found, key=lambda each: (each.certain.sum(), each.near.sum()))
-
-
-def public_shares(dataset: Dataset, name: str) -> pd.Series:
-    """Return how likely each value of a sensitive attribute is without the release: the distribution that its owner
-    declares public, by default the share of people in the whole table who have it; a Series by value.
-    """
-    codes, values = dataset.schema[name].coded(dataset.cells[name])
-    shares = people_in(codes, dataset.people, number=len(values)) / dataset.headcount
-    found = pd.Series(shares, index=pd.Index(values))
-    declared = dataset.schema[name].public_distribution
-    return pd.Series({value: declared.get(str(value), 0.0) for value in found.index}) if declared else found
 
 
 def _alike(release: Release, names: list[str]) -> np.ndarray:
@@ -179,9 +154,7 @@ def _alike(release: Release, names: list[str]) -> np.ndarray:
     return distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])[1]
 
 
-def _by_group(
-    dataset: Dataset, release: Release, name: str, prior: pd.Series, near: float, groups: np.ndarray
-) -> Conclusions:
+def _by_group(dataset: Dataset, release: Release, name: str, near: float, groups: np.ndarray) -> Conclusions:
     """Return what is concluded where everybody's group can be looked up: integer array `groups` (rows,)."""
     if release.groups is not None:
         held, published, people = release.of_people(name)
@@ -191,15 +164,15 @@ def _by_group(
     once = once_each(people, held, codes)
     counts = tabulate(held[once], codes[once], (int(groups.max()) + 1, len(values)))
     sizes = people_in(groups, release.people, number=len(counts))
-    shares, attribute = prior.reindex(pd.Index(values)).fillna(0.0).to_numpy(), dataset.schema[name]
-    harmless = np.isin(np.asarray(values, dtype=object).astype(str), [*attribute.harmless])
+    shares, attribute = public_of(dataset, name, values), dataset.schema[name]
+    harmless = harms_nobody(attribute, values)
     certain = certain_groups(counts, shares, harmless, sizes=sizes)
     likely = certain.copy()
     for window in _windows(attribute.domain, values):
         if shares[window].sum() < near and not harmless[window].all():
             likely |= counts[:, window].sum(axis=1) >= near * sizes * SURE
     records = np.arange(len(dataset)) if release.records is None else release.records
-    whose = _whose(dataset, records)
+    whose = of_people(dataset, records)
     right, classes = float(counts.max(axis=1).sum()), classes_of(dataset, release, groups)
     return Conclusions(whose(certain[groups]), whose(likely[groups]), right, classes)
 
@@ -223,80 +196,9 @@ def _windows(domain: object, values: np.ndarray) -> Iterator[np.ndarray]:
             yield np.array(found)
 
 
-def _whose(dataset: Dataset, records: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function from boolean arrays (records,) to who has a record that is true, boolean arrays (people,)."""
-    owner = records if dataset.people is None else dataset.people[records]
-    _, person = np.unique(owner, return_inverse=True)
-    return lambda rows: np.bincount(person, rows) > 0
-
-
-def _by_nearest_rows(case: Case, name: str, prior: pd.Series, near: float) -> Conclusions:
-    """Return what is concluded where nobody's group can be looked up: an outsider takes the published rows that are
-    nearest to a person, and is surer the more of them agree.
-
-    Where all of these rows have one value, it is certain if everybody who has the same rows nearest is guessed right,
-    or if everybody is of whom as many or more rows name this value. Where nearly all of the rows have it, it is
-    nearly certain if the stated share of these people is guessed right. By how common the value is, that must not be
-    luck.
-    """
-    dataset, published = case.dataset, case.published[0]
-    records = _asked(case)
-    codes, values = published.schema[name].coded(published.table[name])
-    own = pd.Index(values).get_indexer(np.asarray(dataset.cells[name].iloc[records]))
+def _by_nearest_rows(case: Case, name: str, near: float) -> Conclusions:
     attack = linkage_to_any_row() if case.release.provenance.rows is Rows.NOBODY else Linkage()
-    agree, named, outcome = (np.full(len(records), start) for start in (0, -1, 0))
-    pure, outcomes = np.zeros(len(records)), 0
-    for people, group, counts in attack.fit(published).counted(dataset.table.iloc[records], codes, len(values)):
-        most, total = counts.max(axis=1), counts.sum(axis=1)
-        agree[people], named[people] = most[group], counts.argmax(axis=1)[group]
-        pure[people], outcome[people] = (most / np.maximum(total, 1))[group], group + outcomes
-        outcomes += len(counts)
-    right = (own == named) & (named >= 0)
-    shares = prior.reindex(pd.Index(values)).fillna(0.0).to_numpy()
-    harmless = np.isin(np.asarray(values, dtype=object).astype(str), [*dataset.schema[name].harmless])
-    disclosed = (agree > 0) & ~harmless[named]
-    whose, found = _whose(dataset, records), []
-    for least, public in ((SURE, NEAR), (near, near)):
-        able = np.flatnonzero(disclosed & (pure >= least) & (shares[named] < public))
-        sure = np.zeros(len(records), dtype=bool)
-        sure[able] = _all_right(outcome[able], right[able], shares[named[able]], least)
-        for value in np.unique(named[able]):
-            these = able[named[able] == value]
-            sure[these] |= agree[these] >= _enough(agree[these], right[these], shares[named[these]], least)
-        found.append(whose(sure))
-    return Conclusions(found[0], found[0] | found[1], float(right.sum()))
-
-
-def _all_right(outcome: np.ndarray, right: np.ndarray, prior: np.ndarray, least: float) -> np.ndarray:
-    """Return who has an outcome, integer array (m,), by which the share `least` of people is guessed right, and not by
-    luck: boolean array (m,). `right`, `prior`: as of `_enough`.
-    """
-    number = int(outcome.max(initial=-1)) + 1
-    share = np.bincount(outcome, right, number) / np.maximum(np.bincount(outcome, minlength=number), 1)
-    luck = np.bincount(outcome, np.log(np.maximum(prior, 1e-12)), number)
-    tried = max(len(np.unique(outcome)), 1)  # of many outcomes some are right by luck
-    return ((share >= least) & (luck <= np.log(BY_LUCK / tried)))[outcome]
-
-
-def _enough(agree: np.ndarray, right: np.ndarray, prior: np.ndarray, least: float) -> float:
-    """Return how many rows must agree, so that the share `least` of people of whom as many or more do is guessed right,
-    and not by luck; infinite where no number is enough.
-
-    Parameters
-    ----------
-    agree : integer array (m,)
-    right : boolean array (m,)
-    prior : float array (m,)
-        How likely the named value is without the release.
-    """
-    if not len(agree):
-        return np.inf
-    order = np.argsort(-agree, kind="stable")
-    share = right[order].cumsum() / np.arange(1, len(order) + 1)
-    luck = np.log(np.maximum(prior[order], 1e-12)).cumsum()
-    last = np.append(agree[order][1:] != agree[order][:-1], True)
-    enough = last & (share >= least) & (luck <= np.log(BY_LUCK / last.sum()))  # of many numbers some fit by luck
-    return float(agree[order][enough].min()) if enough.any() else np.inf
+    return by_nearest_rows(attack, case.dataset, case.published[0], _asked(case), name, near)
 
 
 def _asked(case: Case) -> np.ndarray:

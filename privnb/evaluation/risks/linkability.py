@@ -9,8 +9,8 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from privnb.attacks import Linkage
 from privnb.attacks.algorithms.nearest import common, spread, summed
+from privnb.attacks.linkage import linkage_to_any_row
 from privnb.evaluation.cases import Question
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.risks.anti_utility import people_of
@@ -19,7 +19,7 @@ from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
 from privnb.microdata import withholding
 from privnb.microdata.counts import coded, most_of_people
-from privnb.microdata.treatment import KINDS, UNTRUE, Unreadable
+from privnb.microdata.treatment import Unreadable
 
 SAMPLE = 2000  # people asked about, at most
 
@@ -37,18 +37,6 @@ state(
     baseline="parts of two people",
     readings={"largest": "for the worst-off person"},
 )
-
-
-class _AnyRow(Linkage):
-    """The rows that fit, also where they are nobody's: then the nearest ones."""
-
-    supported_treatments = tuple(KINDS)
-    moved = UNTRUE
-
-
-def linkage_to_any_row(known: tuple[str, ...] | None = None) -> Linkage:
-    """Return the linkage that also reads rows that are nobody's: it takes the nearest ones."""
-    return _AnyRow(known)
 
 
 @dataclass(frozen=True)
