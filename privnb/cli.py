@@ -11,7 +11,6 @@ import shlex
 import shutil
 import signal
 import sys
-import threading
 import time
 from dataclasses import replace
 from importlib import metadata
@@ -20,6 +19,7 @@ from pathlib import Path
 from privnb.microdata.invisible import Shown
 from privnb.microdata.names import columns_in, meant, names_in, unquoted
 from privnb.microdata.processes import memory_limit, runs_as, wants_memory
+from privnb.microdata.stopping import interrupts_noted, stoppable
 
 # Our reporting first, which spares JupyterLab the library that takes longer to load than all others together.
 LAB = "import privnb.reporting; from jupyterlab.labapp import main; main()"
@@ -56,14 +56,14 @@ def main(arguments=None):
 
 
 def _main(arguments):
-    parser = _parser()
-    args = parser.parse_args(arguments)
-    if args.version:
-        return print(f"privnb {metadata.version('privnb')}") or 0
-    if not hasattr(args, "run"):
-        return parser.print_help() or 0
     try:
-        with _stoppable():
+        with stoppable():
+            parser = _parser()
+            args = parser.parse_args(arguments)
+            if args.version:
+                return print(f"privnb {metadata.version('privnb')}") or 0
+            if not hasattr(args, "run"):
+                return parser.print_help() or 0
             status = args.run(args) or 0
             sys.stdout.flush()
             return status
@@ -100,39 +100,6 @@ def _refused(error):
             print(f"privnb: {error}", file=sys.stderr)
             return 2
     return None
-
-
-@contextlib.contextmanager
-def _stoppable():
-    """SIGTERM and SIGHUP end what runs inside as Ctrl-C does, so that it leaves no process and no half-made file. What
-    a library makes of an interruption, such as an error of its own, is an interruption still.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    stopped = []
-
-    def stop(number, _):
-        for each in mine.keys() - {signal.SIGINT}:  # once is enough: neither signal stops what cleans up
-            signal.signal(each, signal.SIG_IGN)
-        stopped.append(number)
-        raise KeyboardInterrupt(number)
-
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
-    usual = signal.SIG_DFL, signal.default_int_handler  # not under nohup
-    mine = {number: handler for number, handler in before.items() if handler in usual}
-    try:
-        for number in mine:
-            signal.signal(number, stop)
-        yield
-    except Exception:
-        if not stopped:
-            raise
-        raise KeyboardInterrupt(stopped[0]) from None  # a notebook that the same signal ended did not fail by itself
-    finally:
-        for number, handler in mine.items():
-            signal.signal(number, handler)
 
 
 def report(args):
@@ -757,6 +724,8 @@ def _default(folder, chosen, named):
 
 
 if __name__ == "__main__":
-    from privnb import cli  # by its name, which errors of the package are known by
+    with interrupts_noted():
+        from privnb import cli  # by its name, which errors of the package are known by
 
-    sys.exit(cli.main())
+        status = cli.main()
+    sys.exit(status)

@@ -11,7 +11,7 @@ from privnb.evaluation.content import READERS
 PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
     "microdata", "privacy_models", "miners", "attacks", "measures", "sanitizers", "evaluation", "decision", "studies",
-    "reporting", "explorer", "cli",
+    "reporting", "explorer", "cli", "__main__",
 ]  # fmt: skip
 
 

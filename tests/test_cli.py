@@ -156,6 +156,72 @@ def test_stopping_the_engine_is_one_sentence(name, status):
     assert (ran.returncode, ran.stdout, ran.stderr) == (status, "", "privnb: stopped.\n")
 
 
+SWALLOWS = """
+import os, signal
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    sum(range(1000))
+except BaseException:
+    pass
+"""
+SWALLOWED = """
+import os, signal, sys, time
+from privnb import __main__, cli
+
+class Callback:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(1000))
+
+def swallow(args):
+    {}
+    time.sleep(30)
+    print("the stop was swallowed")
+
+cli.audit = swallow
+sys.argv[1:] = ["audit", "x"]
+sys.exit({}.main())
+"""
+
+
+@pytest.mark.parametrize("entry", ["cli", "__main__"])
+@pytest.mark.parametrize("swallow", ["import swallows", "Callback()"])
+def test_a_stop_that_an_import_or_a_callback_swallows_still_stops(swallow, entry, tmp_path):
+    (tmp_path / "swallows.py").write_text(SWALLOWS)
+    ran = subprocess.run(
+        [sys.executable, "-c", SWALLOWED.format(swallow, entry)], capture_output=True, text=True, timeout=60,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.getcwd()])},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "privnb: stopped.\n")
+
+
+EARLY = """
+import os, signal, sys
+
+class Stop:
+    def find_spec(name, path, target=None):
+        if name == "privnb.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Stop)
+sys.argv[1:] = {}
+from privnb.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("words", [["audit", "x"], ["--version"], ["--help"]])
+def test_a_stop_while_the_command_loads_is_one_sentence(words):
+    ran = subprocess.run([sys.executable, "-c", EARLY.format(words)], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "privnb: stopped.\n")
+
+
+def test_a_stop_after_the_work_changes_nothing():
+    code = "import os, signal; from privnb import __main__; __main__.main(); os.kill(os.getpid(), signal.SIGINT)"
+    ran = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
 def options():
     """Each argument of each command that takes a value: the words before it, and what must be named."""
     (commands,) = cli._parser()._subparsers._group_actions

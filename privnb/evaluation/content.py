@@ -26,7 +26,7 @@ VERSIONED = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "s
 INSTALLED = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
 
 # No room that makes numbers imports one of these.
-READERS = ("reporting", "explorer", "cli")
+READERS = ("reporting", "explorer", "cli", "__main__")
 
 
 def content(value):

@@ -154,11 +154,11 @@ def test_a_sweep_leaves_what_is_no_work_folder(tmp_path):
 
 SIGNALLED_TWICE = """\
 import signal
-from privnb import cli
+from privnb.microdata import stopping
 for number in (signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, signal.SIG_DFL)
 try:
-    with cli._stoppable():
+    with stopping.stoppable():
         try:
             signal.raise_signal(signal.SIGTERM)
         finally:

@@ -1,0 +1,15 @@
+"""The entry of the command `privnb`: it notes Ctrl-C before it loads anything that takes time."""
+
+from privnb.microdata.stopping import interrupts_noted
+
+
+def main() -> int:
+    """Run the command; returns the exit status."""
+    with interrupts_noted():
+        from privnb import cli
+
+        return cli.main()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
