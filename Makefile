@@ -7,7 +7,7 @@ STAMP  := .venv/.installed
 unexport PYTHONDONTWRITEBYTECODE
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: install report ledger test check mutants lab app bench lock weka
+.PHONY: install report ledger test check mutants numbers lab app bench lock weka
 
 install: $(STAMP)
 
@@ -42,6 +42,11 @@ check: $(STAMP)
 # make mutants ROOMS="claims withholding" plants those of some rooms.
 mutants: $(STAMP)
 	$(BIN)/python tests/mutants.py $(ROOMS)
+
+# make numbers COMMIT=abc1234 compares all releases, results, ledgers and cards of this tree with those of a commit, in
+# half an hour or so. make numbers COMMIT=abc1234 PARTS=releases does the fastest part.
+numbers: $(STAMP)
+	$(BIN)/python tests/benchmarks/frozen_numbers.py $(COMMIT)$(if $(PARTS), --parts $(PARTS))$(if $(TABLES), --tables $(TABLES))
 
 lab: $(STAMP)
 	$(BIN)/privnb lab
