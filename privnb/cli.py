@@ -320,7 +320,8 @@ def decide(args):
 
 
 def check(args):
-    """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached.
+    """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached, and if the gate
+    refuses a file of a described dataset.
 
     With a card: whether it is of this file, and what can be counted in the file is as it says; status 1 if not, and if
     the file breaks its policy.
@@ -404,7 +405,7 @@ def _say_gate(file, table, schema, memory):
     for notice in verdict.notices:
         if str(notice) not in before:
             print(notice)
-    return int(refused and bool(done) and not recorded.get("override"))
+    return int(refused and not recorded.get("override"))
 
 
 def _check_card(args):
@@ -608,7 +609,10 @@ def _parser():
     )
     command.add_argument("--sensitive", metavar="C", help="what nobody should learn")
     command.add_argument("--person", metavar="D", help="the key of the person whose record it is: k counts people")
-    command.add_argument("--dataset", metavar="NAME", help="take all three from this dataset's description")
+    command.add_argument(
+        "--dataset", metavar="NAME", help="take all three from this dataset's description, and ask the gate: status 1 "
+        "if it refuses the file"
+    )  # fmt: skip
     command.add_argument("--study", metavar="NAME", help="with --dataset: in the roles of this study of it")
     command.add_argument("--card", metavar="CARD", help="verify this release card against the file instead")
     command.add_argument("--policy", metavar="POLICY", help="with --card: the policy as it is now")

@@ -39,6 +39,7 @@ FILE = tuple(
     f"reporting/test_chosen_release.py::test_{name}"
     for name in (
         "a_file_in_which_a_secret_is_surer_than_the_policy_allows_is_refused",
+        "a_neutral_column_that_may_be_known_makes_a_value_surer_in_a_file",
         "words_that_name_a_person_are_not_printed",
         "a_leaking_card_is_refused_and_leaves_nothing",
     )
@@ -166,6 +167,10 @@ FAULTS = [
     Fault("gates", "_broken", "if not allowed:", "if False:", FILE),
     Fault("gates", "_scan", "leak_scan.check(", "(lambda *given, **more: None)(", FILE),
     Fault("gates", "surer", "each.surest > cap.most", "each.surest > 1", FILE),
+    Fault("gates", "surer", "share > cap.most", "share > 1", FILE),
+    Fault("gates", "secrets", "[*schema.quasi_identifiers, *known]", "[*schema.quasi_identifiers]", FILE),
+    Fault("gates", "_counted", "except TooManyCombinationsError:", "except Exception:", GATE),
+    Fault("gates", "_say_gate", "int(refused and not recorded", "int(refused and bool(done) and not recorded", GATE),
     Fault("gates", "save", "found.verdict.check()", "pass", SAVING),
     Fault("gates", "save", "of_roles(dataset, setting), rng=None)", "of_roles(dataset, setting), rng=1)", SAVING),
     Fault("gates", "save", "by_content(published.table)", "published.table", SAVING),

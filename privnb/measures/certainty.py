@@ -4,18 +4,20 @@ A value is certain in a group whose members all have it: an adversary who knows 
 value. A value that is nearly certain without the release (nearly nobody has a rare illness) is not disclosed by it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privnb.microdata import withholding
+from privnb.microdata.bands import Bands
 from privnb.microdata.counts import people_among, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Attribute
 
 NEAR = 0.95  # how likely a value is that is nearly certain, unless a policy states another share
 SURE = 1 - 1e-9  # how likely a guess is that is certain
+NARROW = 0.05  # of a number's domain: how wide an interval may be at most that nearly discloses it
 
 
 def harms_nobody(attribute: Attribute, values: Sequence) -> NDArray[np.bool_]:
@@ -133,6 +135,54 @@ def certain_groups(
         disclosed &= ~np.asarray(harmless)
     sizes = counts.sum(axis=1) if sizes is None else np.asarray(sizes)
     return ((counts == sizes[:, None]) & disclosed).any(axis=1) & (sizes > 0)
+
+
+def nearly_certain_groups(
+    counts: NDArray[np.integer],
+    public: NDArray[np.floating],
+    attribute: Attribute,
+    values: Sequence,
+    near: float = NEAR,
+    sizes: NDArray[np.integer] | None = None,
+) -> NDArray[np.bool_]:
+    """Return which groups make a value nearly certain, or a narrow interval of a number: boolean array (groups,).
+
+    Parameters
+    ----------
+    counts, public, sizes
+        As of `certain_groups`.
+    attribute : Attribute
+    values : sequence
+        The values that are counted.
+    near : float
+        The least share of a group's people that is nearly certain.
+    """
+    counts, harmless = np.asarray(counts), harms_nobody(attribute, values)
+    sizes = counts.sum(axis=1) if sizes is None else np.asarray(sizes)
+    likely = np.zeros(len(counts), dtype=bool)
+    for window in _windows(attribute.domain, values):
+        if public[window].sum() < near and not harmless[window].all():
+            likely |= counts[:, window].sum(axis=1) >= near * sizes * SURE
+    return likely & (sizes > 0)
+
+
+def _windows(domain: object, values: Sequence) -> Iterator[NDArray[np.integer]]:
+    """Yield which of the values an outsider takes together: each by itself, and of a number's bands those that lie next
+    to one another in an interval of at most `NARROW` of its domain; integer arrays.
+    """
+    if not isinstance(domain, Bands):
+        yield from (np.array([place]) for place in range(len(values)))
+        return
+    place = {value: number for number, value in enumerate(values)}
+    starts = [*domain.starts, domain.numbers.size]
+    most = max(1, round(NARROW * domain.numbers.size))
+    for first in range(len(domain.values)):
+        end = first + 1
+        while end < len(domain.values) and starts[end + 1] - starts[first] <= most:
+            end += 1
+        found = [place[each] for each in domain.values[first:end] if each in place]
+        if found:
+            yield np.array(found)
 
 
 def certain_people(

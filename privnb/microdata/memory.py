@@ -13,6 +13,10 @@ THREAD = 600  # megabytes in which one thread of the engine counts a million com
 LEAST, MOST, UNITS = 500, 1e9, {"MB": 1, "GB": 1000}  # the engine takes no size beyond 2^64 bytes
 
 
+class TooManyCombinationsError(SchemaError):
+    """More combinations than fit into the memory."""
+
+
 class Memory(NamedTuple):
     """What the whole process may take at most: as it was `said`, and in `megabytes`."""
 
@@ -50,7 +54,7 @@ class Memory(NamedTuple):
         return int((self.megabytes - BASE) / COMBINATION)
 
     def check(self, found, instead):
-        """Raise SchemaError for more combinations than fit, with what to do `instead`.
+        """Raise TooManyCombinationsError for more combinations than fit, with what to do `instead`.
 
         `found`: as `LongTable.counted` gives it for so many at most.
         """
@@ -58,13 +62,13 @@ class Memory(NamedTuple):
             return
         counts = {name: len(found.column(name).unique()) for name in found.column_names if name != TIMES}
         if len(counts) == 1:
-            raise SchemaError(
+            raise TooManyCombinationsError(
                 f"'{next(iter(counts))}' has more than {self.combinations:,} different values, which do not fit into "
                 f"{self.said}. {instead}"
             )
         worst = sorted(counts, key=counts.get)[:-4:-1]
         said = ", ".join(f"{name} ({counts[name]:,})" for name in worst)
-        raise SchemaError(
+        raise TooManyCombinationsError(
             f"more than {self.combinations:,} different combinations of {len(counts)} columns do not fit into "
             f"{self.said}. Of so many, these have most values: {said}. {instead}"
         )

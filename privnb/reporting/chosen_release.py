@@ -16,8 +16,9 @@ from privnb.decision.policies import RiskPolicy
 from privnb.microdata import expect, spreadsheets, unfinished
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.memory import Memory
-from privnb.microdata.schema import NotForThisTable, SchemaError
+from privnb.microdata.schema import NotForThisTable, Role, SchemaError
 from privnb.microdata.sentences import say
+from privnb.microdata.treatment import TRUE
 from privnb.microdata.unknown_files import Unknown
 from privnb.microdata.writing import FACTS, output, staged
 from privnb.reporting import in_file, leak_scan, release_card
@@ -181,12 +182,14 @@ def _written(source, found, dataset, out, *, of=None, allow=None, **given):
     ended, rule = [], rule_of(found.decision.policy, () if of is None else of.reasons)
 
     def beside(made, written, release):
-        cells, times = _counted(made, release.schema, written.provenance)
+        policy, done = found.decision.policy, written.provenance
         # Rows are people, and everybody's group can be looked up.
         exact = written.buckets is None and release.schema.person is None and release.groups is not None
-        secrets = [*in_file.secrets(cells, release.schema, times)] if exact else []
-        policy, done = found.decision.policy, written.provenance
-        if why := next(_broken(cells, times, release, secrets, policy, allow), ""):
+        known = _known(made, dataset, done) if exact else []
+        cells, times = _counted(made, release.schema, known, done)
+        near = policy.near_certainty
+        secrets = [*in_file.secrets(cells, release.schema, times, known, near)] if exact else []
+        if why := next(_broken(cells.drop(columns=known), times, release, secrets, policy, allow), ""):
             raise FileRefused(why)
         verdict = judged(
             Unknown.of(made), dataset.schema, done, Memory.of(MEMORY), buckets=written.buckets, rule=rule, allow=allow
@@ -215,11 +218,23 @@ def _said(found, written, answer, page):
     return "\n\n".join([_text(found.sentences), *lines])
 
 
-def _counted(made, schema, done):
+def _known(made: Path, dataset: Dataset, done: dict) -> list[str]:
+    """Return the neutral columns of a file that an adversary may know and whose true values are in it."""
+    there, schema = Unknown.of(made).names, dataset.schema
+    return [
+        name
+        for name in schema.names(Role.NEUTRAL)
+        if schema[name].knowable
+        and spreadsheets.name_in_file(done, name) in there
+        and str(done["columns"].get(name, "")).startswith(TRUE)
+    ]
+
+
+def _counted(made, schema, known, done):
     """The distinct combinations of cells in a file with the provenance `done`, formulas as they were before they were
     escaped, and how many rows have each.
     """
-    exact, names = Unknown.of(made), [*schema.quasi_identifiers, *schema.sensitive]
+    exact, names = Unknown.of(made), [*schema.quasi_identifiers, *schema.sensitive, *known]
     names = [name for name in names if spreadsheets.name_in_file(done, name) in exact.names]
     return spreadsheets.read(done, names, lambda written: exact.counted(written, Memory.of(MEMORY)))
 

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import spreadsheets
-from privnb.microdata.memory import Memory
+from privnb.microdata.memory import Memory, TooManyCombinationsError
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
-from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError
+from privnb.microdata.schema import PUBLISHED, Role, Schema
 from privnb.microdata.treatment import KINDS, TRUE, Law, Rows, Treatment
 from privnb.microdata.unknown_files import Unknown
 from privnb.privacy_models import KAnonymity
@@ -86,7 +86,7 @@ def _counted(table, names, done, memory, rows):
         return pd.DataFrame(index=[0]), np.ones(1, dtype=np.int64)
     try:
         cells, times = spreadsheets.read(done, names, lambda written: table.counted(written, memory))
-    except SchemaError:  # it was read before: what is new is how many combinations there are
+    except TooManyCombinationsError:
         return None, None
     return cells.reset_index(drop=True), times
 

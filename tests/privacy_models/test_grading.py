@@ -313,8 +313,11 @@ domain = ["-8", "2"]
     known = ["check", str(tmp_path / "asked.csv")]
     assert cli.main([*known, "--quasi-identifiers", "age", "--at-least-k", "2"]) == 1
     capsys.readouterr()
-    assert cli.main([*known, "--dataset", str(tmp_path / "asked.toml"), "--at-least-k", "4"]) == 0
-    lines = {line[:20].strip(): line[20:].split()[0] for line in capsys.readouterr().out.splitlines()}
+    assert cli.main([*known, "--dataset", str(tmp_path / "asked.toml"), "--at-least-k", "4"]) == 1
+    captured = capsys.readouterr()
+    assert "The gate refuses this file." in captured.out, "each mark is in it once, and parts people"
+    assert "asked for" not in captured.err, "k is reached"
+    lines = {line[:20].strip(): line[20:].split()[0] for line in captured.out.splitlines()}
     assert lines["classes"] == "2"
     assert lines["sensitive values"] == "2"
 

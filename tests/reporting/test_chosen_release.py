@@ -21,7 +21,9 @@ from privnb import cli, studies
 from privnb.decision import card
 from privnb.decision import decide as decide_again
 from privnb.decision.policies import Cap
+from privnb.evaluation.cases import Case
 from privnb.evaluation.results import row, tidy
+from privnb.evaluation.risks.certainty import Certainty
 from privnb.measures.intervals import wilson
 from privnb.microdata import leaks, spreadsheets, unfinished, writing
 from privnb.microdata.dataset import load
@@ -289,6 +291,28 @@ def test_an_override_releases_the_nearest_where_none_keeps_the_policy_and_stands
     assert cli.main(["check", str(again.out), "--card", f"{again.out}{card.ENDING}"]) == 1
 
 
+def test_an_override_of_a_broken_cap_stands_in_output_provenance_and_card(again):
+    """The release keeps the minimum class size, and breaks a cap as it was measured."""
+    why = "The board decided so on 3 May."
+    policy = again.found.decision.policy
+    strict = replace(policy, caps=(Cap("identity", 0.001, "largest"), *policy.caps))
+    again.found = replace(again.found, decision=decide_again(again.found.results, strict))
+    assert again.found.chosen is None
+    assert (again().status, nothing(again.out)) == (1, True)
+    ran = again("ours.toml", "--allow", why)
+    assert (ran.status, names(again.out)) == (1, ALL)
+    assert f"Its owner overrides this refusal: {why}" in ran.said
+    assert "It breaks the policy 'Ours': identity of the worst-off person is" in ran.said
+    content = json.loads(again.out.with_name(again.out.name + card.ENDING).read_text(encoding="utf-8"))
+    stated = json.loads(again.out.with_name(again.out.name + writing.FACTS).read_text(encoding="utf-8"))["gate"]
+    for gate in (stated, content["done"]["gate"]):
+        assert (gate["allowed"], gate["override"]) == (False, why)
+        assert "above the cap of 0.1%" in gate["reasons"][0]["says"]
+    assert not content["answer"]["keeps"]
+    assert any("It breaks the policy 'Ours'" in said for said in content["answer"]["sentences"])
+    assert f"Its owner releases it all the same: {why}" in content["answer"]["sentences"]
+
+
 def test_allow_is_for_a_release(clinic, capsys):
     given = ["decide", str(clinic / "clinic.toml"), "--policy", str(clinic / "ours.toml"), "--allow", "so"]
     assert cli.main(given) == 2
@@ -435,6 +459,50 @@ def test_of_how_many_a_value_is_certain_is_counted_in_the_file(certain, share):
         ends = again[["low", "high"]].to_numpy()[0]
         assert ends == pytest.approx(wilson(certain / alike, 45 / alike)), "people of a class are certain together"
     assert (first, second) == pytest.approx((np.nan, np.nan) if withheld else (share, share), nan_ok=True)
+
+
+@pytest.mark.parametrize(("cap", "refused"), [(0.5, True), (0.25, False)])
+def test_how_many_values_are_nearly_certain_is_counted_again_in_the_file(again, monkeypatch, cap, refused):
+    """The cap that an owner sets is held against the file, of what the policy calls nearly certain."""
+    policy = again.found.decision.policy
+    capped = replace(policy, near_certainty=0.8, caps=(*policy.caps, Cap("near certainty", 0.3)))
+    count, asked = in_file.secrets, []
+
+    def counted(cells, schema, times, known, near):
+        asked.append((known, near))
+        return [each._replace(near=round(cap * each.people)) for each in count(cells, schema, times, known, near)]
+
+    monkeypatch.setattr(in_file, "secrets", counted)
+    again.found = replace(again.found, decision=replace(again.found.decision, policy=capped))
+    ran = again()
+    assert asked[0] == ([], 0.8), "the ward cannot be known"
+    assert ("is nearly certain, above the cap of 30%" in ran.said) is refused
+
+
+def test_as_many_values_are_nearly_certain_in_a_file_as_in_its_release():
+    adult = load("adult", "occupation", records=1500)
+    release = Mondrian(KAnonymity(3)).sanitize(adult, rng=1)
+    for near in (0.95, 0.55):
+        question = Certainty.of(adult, near=near)
+        expected = question.conclusions(Case(adult, Mondrian(KAnonymity(3)), 1, release)).near
+        [found] = in_file.secrets(release.table.astype(str), release.schema, None, (), near)
+        assert found.near == expected.sum()
+    assert found.near > 0
+
+
+def test_a_neutral_column_that_may_be_known_makes_a_value_surer_in_a_file():
+    cells = pd.DataFrame({"age": ["1-9"] * 40, "ward": [*"ab" * 20], "ill": [*"xy" * 20]})
+    roles = {"age": Role.QUASI_IDENTIFIER, "ward": Role.NEUTRAL, "ill": Role.SENSITIVE}
+    domains = {"age": Numbers(1, 9), "ward": Categories(("a", "b")), "ill": Categories(("x", "y"))}
+    schema = Schema("t", tuple(Attribute(name, role, domains[name]) for name, role in roles.items()))
+    [without], [known] = (in_file.secrets(cells, schema, None, names) for names in ((), ("ward",)))
+    assert (without.surest, without.near) == (0.5, 0)
+    assert (known.surest, known.near) == (1.0, 40)
+    policy = SimpleNamespace(caps=(Cap("attribute", 0.9, "largest"), Cap("near certainty", 0.1)))
+    assert [*in_file.surer([without], policy)] == []
+    first, second = in_file.surer([known], policy)
+    assert "with a probability of 100%, above the cap of 90%" in first
+    assert "the ill of 100% of people is nearly certain, above the cap of 10%" in second
 
 
 @pytest.mark.parametrize(("cap", "refused"), [(0.6, True), (0.75, False), (0.9, False)])

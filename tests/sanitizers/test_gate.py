@@ -21,9 +21,10 @@ from privnb.explorer.setting import Setting, of_roles, sanitizer
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.memory import Memory
-from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.microdata.unknown_files import Unknown
 from privnb.privacy_models import DistinctDiversity, KAnonymity, KMap
+from privnb.reporting import chosen_release
 from privnb.reporting.chosen_release import rule_of
 from privnb.sanitizers import (
     Anatomy,
@@ -558,6 +559,39 @@ def test_an_override_stands_in_output_provenance_and_what_check_says(tmp_path, c
     assert f"Its owner overrides this refusal: {WHY}" in said
     facts.write_text(facts.read_text(encoding="utf-8").replace(WHY, ""), encoding="utf-8")
     assert cli.main(check) == 1, "nobody overrides it"
+
+
+def test_check_ends_with_status_1_for_what_the_gate_refuses_with_provenance_or_without(tmp_path, capsys):
+    path, out = described(tmp_path / "people", "visit", "year"), tmp_path / "out.csv"
+    from_files.sanitize(path, "k=10", out, allow=WHY)
+    facts = out.with_name("out.csv.provenance.json")
+    check = ["check", str(out), "--dataset", str(path)]
+    assert cli.main(check) == 0, "its owner overrides the refusal"
+    facts.unlink()
+    capsys.readouterr()
+    assert cli.main(check) == 1
+    assert "The gate refuses this file. One person stands alone" in capsys.readouterr().out
+    path.write_text(path.read_text(encoding="utf-8").replace('role = "neutral"', 'role = "unused"'), encoding="utf-8")
+    pd.read_csv(out).assign(age="20-59").to_csv(out, index=False)
+    assert cli.main(check) == 0
+
+
+@pytest.mark.parametrize(("reason", "known"), [("", ["visit", "year"]), (NOBODY, [])])
+def test_a_file_is_counted_again_by_the_neutral_columns_that_may_be_known(tmp_path, reason, known):
+    path, out = described(tmp_path / "people", "visit", "year", reason=reason), tmp_path / "out.csv"
+    made = from_files.sanitize(path, "k=10", out, allow=WHY)
+    assert chosen_release._known(out, load(path), made.provenance) == known
+    altered = {**made.provenance, "columns": {**made.provenance["columns"], "visit": "perturbed"}}
+    assert chosen_release._known(out, load(path), altered) == known[1:]
+
+
+def test_only_what_does_not_fit_is_not_counted_and_a_broken_file_is_an_error(tmp_path):
+    path, out = described(tmp_path / "people", "year"), tmp_path / "out.csv"
+    made = from_files.sanitize(path, "k=10", out)
+    table = Unknown.of(out)
+    out.write_text(out.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    with pytest.raises(SchemaError, match="no record"):
+        judged(table, load(path).schema, made.provenance, Memory.of("2GB"))
 
 
 def test_an_override_stands_in_frames_and_in_what_the_explorer_saves(tmp_path):

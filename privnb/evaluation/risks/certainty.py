@@ -6,7 +6,6 @@ A value that is nearly certain without the release (nearly nobody has a rare ill
 value that the owner calls harmless is not counted.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,18 +21,16 @@ from privnb.evaluation.risks.anti_utility import people_of
 from privnb.evaluation.risks.scores import classes_of
 from privnb.evaluation.shares import share_in_classes
 from privnb.measures.base import state
-from privnb.measures.certainty import NEAR, SURE, certain_groups, harms_nobody, tells_of_others
+from privnb.measures.certainty import NEAR, certain_groups, harms_nobody, nearly_certain_groups, tells_of_others
 from privnb.measures.conclusions import Conclusions, by_nearest_rows, of_people, public_of
 from privnb.measures.disclosed import tells_few
 from privnb.microdata import expect, withholding
-from privnb.microdata.bands import Bands
 from privnb.microdata.counts import distinct_codes, once_each, people_in, tabulate
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.release import Release
 from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.treatment import TRUE, Rows, Unreadable
 
-NARROW = 0.05  # of a number's domain: how wide an interval may be at most that nearly discloses it
 SAMPLE = 2000  # people asked about where rows are nobody's, at most
 
 state(
@@ -165,35 +162,12 @@ def _by_group(dataset: Dataset, release: Release, name: str, near: float, groups
     counts = tabulate(held[once], codes[once], (int(groups.max()) + 1, len(values)))
     sizes = people_in(groups, release.people, number=len(counts))
     shares, attribute = public_of(dataset, name, values), dataset.schema[name]
-    harmless = harms_nobody(attribute, values)
-    certain = certain_groups(counts, shares, harmless, sizes=sizes)
-    likely = certain.copy()
-    for window in _windows(attribute.domain, values):
-        if shares[window].sum() < near and not harmless[window].all():
-            likely |= counts[:, window].sum(axis=1) >= near * sizes * SURE
+    certain = certain_groups(counts, shares, harms_nobody(attribute, values), sizes=sizes)
+    likely = certain | nearly_certain_groups(counts, shares, attribute, values, near, sizes)
     records = np.arange(len(dataset)) if release.records is None else release.records
     whose = of_people(dataset, records)
     right, classes = float(counts.max(axis=1).sum()), classes_of(dataset, release, groups)
     return Conclusions(whose(certain[groups]), whose(likely[groups]), right, classes)
-
-
-def _windows(domain: object, values: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield which of the values an outsider takes together: each by itself, and of a number's bands those that lie next
-    to one another in an interval of at most `NARROW` of its domain; integer arrays.
-    """
-    if not isinstance(domain, Bands):
-        yield from (np.array([place]) for place in range(len(values)))
-        return
-    place = {value: number for number, value in enumerate(values)}
-    starts = [*domain.starts, domain.numbers.size]
-    most = max(1, round(NARROW * domain.numbers.size))
-    for first in range(len(domain.values)):
-        end = first + 1
-        while end < len(domain.values) and starts[end + 1] - starts[first] <= most:
-            end += 1
-        found = [place[each] for each in domain.values[first:end] if each in place]
-        if found:
-            yield np.array(found)
 
 
 def _by_nearest_rows(case: Case, name: str, near: float) -> Conclusions:
