@@ -104,7 +104,7 @@ FAULTS = [
     Fault("withholding", "suppress", "if not _follows(known, cells, linked[name], limit):", "if True:", WITHHOLDING),
     Fault("withholding", "suppress_sets", "*(Margin(of, (names,)) for names in people)", "", WITHHOLDING),
     # Who is found, and of whom a value is guessed.
-    Fault("risks", "IdentityRisk.scores", "case = case.known", "", RISKS),
+    Fault("risks", "IdentityRisk.scores", "case = case.known", "", ("evaluation/test_known_columns.py",)),
     Fault("risks", "singled_out", "alone & published[own]", "alone & ~published[own]", RISKS),
     Fault("risks", "of_groups", "sure = share[1][classes]", "sure = share[1][classes] / 2", RISKS),
     Fault("risks", "of_groups", "most / people_in(classes, release.people)", "most / counts.sum(axis=1)", RISKS),
