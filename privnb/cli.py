@@ -18,7 +18,7 @@ from pathlib import Path
 
 from privnb.microdata.invisible import Shown
 from privnb.microdata.names import columns_in, meant, names_in, unquoted
-from privnb.microdata.processes import memory_limit, runs_as, wants_memory
+from privnb.microdata.processes import fit_to_limit, memory_limit, runs_as, wants_memory
 from privnb.microdata.stopping import interrupts_noted, stoppable
 
 # Our reporting first, which spares JupyterLab the library that takes longer to load than all others together.
@@ -64,6 +64,7 @@ def _main(arguments):
                 return print(f"privnb {metadata.version('privnb')}") or 0
             if not hasattr(args, "run"):
                 return parser.print_help() or 0
+            fit_to_limit()
             status = args.run(args) or 0
             sys.stdout.flush()
             return status

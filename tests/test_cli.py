@@ -299,17 +299,39 @@ def test_want_of_memory_is_a_sentence(monkeypatch, capsys):
         fail(RuntimeError("another fault"))
 
 
-def test_a_limit_of_memory_is_said(tmp_path):
-    (tmp_path / "people.csv").write_text("age,illness\n" + "31,flu\n" * 40)
-    command = [sys.executable, "-m", "privnb.cli", "sanitize", "people.csv", "--model", "k=2", "--out", "out.csv"]
-    ran = subprocess.run(
-        ["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", *command],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60, env=os.environ | {"PYTHONPATH": os.getcwd()},
+def sanitize_within(limit, folder):
+    """What `sanitize` does of a small table where the system limits its addresses to so many KB."""
+    (folder / "people.csv").write_text("age,illness\n" + "31,flu\n" * 40)
+    command = [sys.executable, "-m", "privnb", "sanitize", "people.csv", "--model", "k=2", "--out", "out.csv"]
+    return subprocess.run(
+        ["sh", "-c", f'ulimit -v {limit}; exec "$@"', "sh", *command],
+        cwd=folder, capture_output=True, text=True, timeout=60, env=os.environ | {"PYTHONPATH": os.getcwd()},
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("limit", [400_000, 900_000])
+def test_a_limit_of_memory_is_said(limit, tmp_path):
+    ran = sanitize_within(limit, tmp_path)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "not enough memory" in ran.stderr
+    assert "a command needs at least 1,000 MB" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
     assert [each.name for each in tmp_path.iterdir()] == ["people.csv"]
+
+
+@pytest.mark.parametrize("limit", [1_000_000, 1_100_000, 1_200_000, 1_300_000, 1_400_000])
+def test_a_command_keeps_within_the_memory_it_needs(limit, tmp_path):
+    """Libraries reserved more for threads and pools, and ended the process by a signal or an error of their own."""
+    ran = sanitize_within(limit, tmp_path)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (tmp_path / "out.csv").exists()
+
+
+def test_a_process_without_a_limit_keeps_its_threads():
+    code = "import os; from privnb.microdata.processes import fit_to_limit; fit_to_limit(); print(*sorted(os.environ))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"A": "1"}, cwd=os.getcwd())
+    assert not {"OMP_NUM_THREADS", "MALLOC_ARENA_MAX"} & {*ran.stdout.split()}
+    assert "A" in ran.stdout.split()
 
 
 def test_a_module_run_by_its_name_refuses_in_one_sentence(tmp_path):

@@ -1,6 +1,7 @@
 """What the environment says in each process that computes, be it a kernel or a worker, and how people start one."""
 
 import contextlib
+import ctypes
 import errno
 import functools
 import multiprocessing.util
@@ -16,6 +17,10 @@ from privnb.microdata import unfinished
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 SHARED = "PRIVNB_SHARED"  # names the file that says how many notebooks of a report run now; set for their kernels
 ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
+LEAST = 1_000_000_000  # bytes of addresses that a command needs, measured on 500 records
+ROOMY = 2_000_000_000  # bytes of addresses for each core, with which libraries reserve what they like
+M_ARENA_MAX = -8  # of mallopt
+FRUGAL = {**dict.fromkeys(THREADS, "1"), "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 
 def wants_memory(error: BaseException) -> bool:
@@ -36,13 +41,42 @@ def wants_memory(error: BaseException) -> bool:
 
 def memory_limit() -> str:
     """Return how much memory the system lets this process address, as the end of a sentence; empty for no limit."""
+    most = _address_limit()
+    if most is None:
+        return ""
+    needs = f", and a command needs at least {LEAST / 1e6:,.0f} MB" if most < LEAST else ""
+    return f": the system limits this process to {most / 1e6:,.0f} MB of addresses (`ulimit -v`){needs}"
+
+
+def fit_to_limit() -> None:
+    """Keep a command within the addresses that the system allows it (`ulimit -v`), or refuse it.
+
+    Libraries that cannot reserve addresses end the process, where none of ours can say why. Below what all cores
+    want, they get one thread, and memory as it is needed. For this process and those that it starts; call it before the
+    libraries are loaded.
+
+    Raises
+    ------
+    MemoryError
+        If the limit is below what the smallest table needs.
+    """
+    most = _address_limit()
+    if most is None or most >= ROOMY * usable_cores():
+        return
+    if most < LEAST:
+        raise MemoryError
+    os.environ.update(FRUGAL)
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # other libraries of C
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)  # FRUGAL comes too late for this process
+
+
+def _address_limit():
     with contextlib.suppress(ImportError):  # Windows has none
         import resource
 
         most, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if most != resource.RLIM_INFINITY:
-            return f": the system limits this process to {most / 1e6:,.0f} MB of addresses (`ulimit -v`)"
-    return ""
+        return None if most == resource.RLIM_INFINITY else most
+    return None
 
 
 def usable_cores():
