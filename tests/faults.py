@@ -150,6 +150,7 @@ FAULTS = [
     Fault("gates", "known_columns", " or name in known", "", SAVING),
     Fault("gates", "certain_in_altered", "or release.groups is not None or not altered", "or not nobody", GATE),
     Fault("gates", "_is_withheld", "bool(withholding.tells(people, of)) or ", "", GATE),
+    Fault("gates", "_is_true", ", *release.provenance.recoded", "", GATE),
     Fault("gates", "_most", "each.people * before.of > before.people * each.of", "False", GATE),
     Fault("gates", "CertainValue.data", "if self.withheld", "if False", GATE),
     Fault("gates", "_people", "if withholding.few(people, withholding.LIMIT):", "if False:", GATE),

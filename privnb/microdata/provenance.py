@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from privnb.microdata import expect
-from privnb.microdata.treatment import Rows, Treatment
+from privnb.microdata.treatment import Rows, Treatment, treated
 
 PLAIN = (str, int, float, bool, dict, type(None))  # any other parameter, such as a model, leaves as it is written
 
@@ -60,9 +60,10 @@ class Provenance:
     `claims`: privacy models that every class keeps, re-checked by the tests from the labels. `promise`: a bound that
     only the mechanism can give. `columns`: the `Treatment` of each published column, by name. `rows`: whose they are.
     `equal_records_alike`: records with equal quasi-identifiers are published with equal ones, so that an adversary who
-    knows the sanitizer can exclude rows; taken to be so where nothing is said. `simulation`: something was drawn with a
-    seed, which can undo it, so not for publication. `note`: why the release came out as it did, in a sentence or two,
-    where its labels do not tell.
+    knows the sanitizer can exclude rows; taken to be so where nothing is said. `global_recoding`: each value is
+    published alike wherever it stands, so that an adversary who knows a value knows its cell. `simulation`: something
+    was drawn with a seed, which can undo it, so not for publication. `note`: why the release came out as it did, in a
+    sentence or two, where its labels do not tell.
     """
 
     dataset: str
@@ -73,6 +74,7 @@ class Provenance:
     columns: Mapping[str, Treatment] = field(default_factory=dict)
     rows: Rows = Rows.RECORDS
     equal_records_alike: bool = True
+    global_recoding: bool = False
     simulation: bool = False
     note: str = ""
     seed: object = field(default=None, repr=False)
@@ -85,6 +87,11 @@ class Provenance:
         expect.kind("promise", self.promise, Promise, type(None))
         expect.kind("columns", self.columns, Mapping, instead="Give the Treatment of each by name.")
         expect.kind("note", self.note, str)
+
+    @property
+    def recoded(self) -> list[str]:
+        """The names of the altered columns of which each value is published alike wherever it stands."""
+        return [*treated(self.columns, "perturbed")] if self.global_recoding else []
 
     def public(self):
         """What may leave with a release, as a dictionary of plain values: all but the seed, which undoes the noise."""
@@ -100,4 +107,5 @@ class Provenance:
             "rows": str(self.rows),
             "use": "simulation: not for publication" if self.simulation else "release",
             "note": self.note,
+            **({"recoded": self.recoded} if self.recoded else {}),
         }

@@ -251,6 +251,7 @@ class Sanitizer(ABC):
             columns=treatments(dataset, table, rows, records) | said,
             rows=rows,
             equal_records_alike=self.equal_records_alike,
+            global_recoding=self.global_recoding,
             # Noise, rows of nobody and the numbers of buckets are drawn, be it with a seed of the sanitizer's own.
             simulation=rng is not None
             and bool(drawn or self.draws or buckets is not None or treated(said, "noisy") or rows is Rows.NOBODY),

@@ -510,6 +510,7 @@ def gate(
 def known_columns(release: Release, known: Collection[str] = ()) -> tuple[str, ...]:
     """Return the columns whose published cells are true and that an adversary may know, quasi-identifiers first.
 
+    True are also cells that follow from the value alone, as of rounding and top coding: see `Provenance.recoded`.
     Among them are altered columns with missing numbers: that a number is missing is true, see `_true_codes`.
     """
     if release.provenance.rows is Rows.NOBODY:
@@ -521,7 +522,7 @@ def known_columns(release: Release, known: Collection[str] = ()) -> tuple[str, .
 
 
 def _is_true(release: Release, name: str) -> bool:
-    return name in release.cells and name in release.treated(*TRUE)
+    return name in release.cells and name in {*release.treated(*TRUE), *release.provenance.recoded}
 
 
 def _has_missing(release: Release, name: str) -> bool:

@@ -60,7 +60,7 @@ def judged(
     there = [a.name for a in schema.attributes if a.role in PUBLISHED and _in_file(done, a.name) in table.names]
     provenance = _provenance(schema, done)
     columns = {name: provenance.columns.get(name, Treatment("generalized")) for name in there}
-    true = [name for name in there if columns[name].kind in TRUE]
+    true = [name for name in there if columns[name].kind in TRUE or name in provenance.recoded]
     # Averages that keep a k are groups, too: what they tell, they tell of everybody in them.
     averaged = schema.quasi_identifiers if provenance.claims and not _has(columns, "noisy", "synthetic") else []
     names = [name for name in there if name in averaged or (name in true and _counts(schema, name))]
@@ -127,5 +127,6 @@ def _provenance(schema: Schema, done: Mapping) -> Provenance:
         {},
         claims=(KAnonymity(max(promised)),) if promised else (),
         columns=columns,
+        global_recoding=bool(done.get("recoded")),
         rows=Rows(done.get("rows", str(Rows.RECORDS))),
     )

@@ -250,7 +250,7 @@ def seen(release, path, found, key, memory, **settings) -> Seen:
         Of `key_of`: the column that says whose a row is; empty where each row is a person's.
     memory : Memory
     """
-    schema, true = release.schema, release.treated(*TRUE)
+    schema, true = release.schema, {*release.treated(*TRUE), *release.provenance.recoded}
     if release.provenance.rows is Rows.NOBODY:
         return Seen(release, tuple(found))
     averaged = schema.quasi_identifiers if release.groups is not None else []

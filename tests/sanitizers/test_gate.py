@@ -37,6 +37,7 @@ from privnb.sanitizers import (
     Rounding,
     Sampling,
     Suppress,
+    TopBottomCoding,
     UnivariateMicroaggregation,
     from_files,
     from_frames,
@@ -262,7 +263,6 @@ def pattern(n=N):
 ALTERED = {
     "noise": LaplaceNoise(100.0),
     "swapping": RankSwapping(5),
-    "rounding": Rounding(),
     "averages of one column": UnivariateMicroaggregation(5),
     "synthetic rows": MultipleImputation(),
 }
@@ -302,6 +302,38 @@ def test_what_harms_nobody_is_no_certainty_of_altered_rows(by):
     stated = Schema("pattern", (age, place, replace(ill, harmless={"flu": "so", "cold": "so"})))
     calm = replace(data, table=data.cells, schema=stated)
     assert not any(isinstance(each, CertainValue) for each in verdict(calm, by).notices)
+
+
+@pytest.mark.parametrize("by", [TopBottomCoding(), Rounding()], ids=["top coding", "rounding"])
+def test_cells_that_follow_from_the_value_alone_count_as_generalized_ones(by):
+    """An adversary who knows a value knows its cell: the rows that have it are all that the person's row can be."""
+    refused = verdict(numbers(), by)
+    release = by.sanitize(numbers(), rng=1)
+    sizes = release.table.groupby(["age", "pay"])["ill"].transform("size")
+    [reason] = refused.reasons
+    assert (reason.columns, reason.people) == (("age", "pay"), int((sizes == 1).sum()))
+    assert reason.people > N / 10
+    ends = {"bottom": {"place": 100, "age": 4}, "top": {"place": 800, "age": 5}}
+    found = verdict(pattern(), replace(by, **ends) if isinstance(by, TopBottomCoding) else by)
+    assert found.allowed
+    assert (found.notices[0].people, found.notices[0].nearest) == (N, False)
+    assert "everybody who is alike by place, age has the same value" in str(found.notices[0])
+
+
+@pytest.mark.parametrize("by", [TopBottomCoding(), Rounding()], ids=["top coding", "rounding"])
+def test_a_file_says_that_its_cells_follow_from_the_values(tmp_path, capsys, by):
+    path, out = described(tmp_path / "people"), tmp_path / "out.csv"
+    table = pd.read_csv(path.with_name("people.csv"))
+    table.loc[7, ["age", "town"]] = 45, "Aford"
+    table.loc[table.index != 7, "town"] = "Bton"
+    table.to_csv(path.with_name("people.csv"), index=False)
+    with pytest.raises(Refused, match="One person stands alone in age, town"):
+        from_files.sanitize(path, by, out)
+    made = from_files.sanitize(path, by, out, allow=WHY)
+    assert made.provenance["recoded"] == ["age"]
+    [reason] = made.verdict.reasons
+    read = judged(Unknown.of(out), load(path).schema, made.provenance, Memory.of("2GB"))
+    assert [each.data() for each in read.reasons] == [reason.data()]
 
 
 def test_of_many_people_a_sample_is_asked_and_that_is_said(monkeypatch):
