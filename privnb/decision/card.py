@@ -110,8 +110,8 @@ class Card:
 
     @property
     def text(self):
-        """The same as JSON."""
-        return json.dumps(self.content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        """The same as JSON, in ASCII: no character is invisible or turns the direction of others."""
+        return json.dumps(self.content, indent=1, allow_nan=False) + "\n"
 
     @property
     def sha256(self):

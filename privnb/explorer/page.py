@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 
+from privnb.microdata.invisible import shown
 from privnb.reporting import vega
 
 HERE = Path(__file__).parent
@@ -20,6 +21,10 @@ def page():
         _esm = (HERE / "board.js").read_text(encoding="utf-8")
         _css = (HERE / "board.css").read_text(encoding="utf-8")
         html = traitlets.Unicode().tag(sync=True)
+
+        @traitlets.validate("html")
+        def _shown(self, proposal):
+            return shown(proposal["value"])
 
     return Page
 

@@ -24,6 +24,7 @@ import pandas as pd
 from privnb.microdata import description, expect, hierarchy, progress, reading, text_files
 from privnb.microdata.columns import by_value, having, of_codes
 from privnb.microdata.hierarchy import taxonomies
+from privnb.microdata.invisible import shown
 from privnb.microdata.names import meant
 from privnb.microdata.notation import Notation, with_tails
 from privnb.microdata.processes import runs_as
@@ -78,7 +79,7 @@ class Dataset(Microdata):
     def _repr_html_(self):
         of = "" if self.people is None else f" of {self.headcount:,} people"
         text = f"{self.name}: {len(self):,} records{of}, attributes: {len(self.schema.attributes)}"
-        return f"<p>{html.escape(text)}</p>" + self.schema.described().to_html(index=False, border=0)
+        return shown(f"<p>{html.escape(text)}</p>" + self.schema.described().to_html(index=False, border=0))
 
     def with_known(self, names: Collection[str]) -> "Dataset":
         """The same records, of which an adversary knows the neutral columns `names` as the quasi-identifiers."""

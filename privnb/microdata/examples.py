@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata.counts import people_in
+from privnb.microdata.invisible import shown
 from privnb.microdata.withholding import LIMIT
 
 SHOWN, LONGEST = 3, 24  # examples of a column, and letters of each
@@ -39,7 +40,7 @@ def examples(column, values, *, hidden, people=None):
         own = None if people is None else people[groups >= 0]
         found = pd.Series(people_in(groups[groups >= 0], own, len(distinct)), distinct)
         if (shared := found[found >= LIMIT].nlargest(SHOWN)).size:
-            return ", ".join(text if len(text) <= LONGEST else f"{text[:LONGEST]}…" for text in shared.index)
+            return shown(", ".join(text if len(text) <= LONGEST else f"{text[:LONGEST]}…" for text in shared.index))
     return ""
 
 

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-WANTED = "\n\r\t\b\x1b"  # lines, columns, and what a bar of progress moves the cursor with
+CURSOR = re.compile(r"(?:\s|\x1b\[A)*")  # how several bars of progress move the cursor of a terminal
 FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol that are blank
 
 
@@ -26,7 +26,7 @@ class Shown:
 
     def write(self, text: str) -> int:
         """Write a text; returns its length, as streams do."""
-        self.stream.write(shown(text))
+        self.stream.write(text if CURSOR.fullmatch(text) else shown(text))
         return len(text)
 
     def __getattr__(self, name):
@@ -34,8 +34,7 @@ class Shown:
 
 
 def _is_invisible(letter):
-    hidden = unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") or letter in FILLERS
-    return hidden and letter not in WANTED
+    return unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") or letter in FILLERS
 
 
 def _escape(letter):

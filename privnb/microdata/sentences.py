@@ -64,7 +64,7 @@ class Page:
         return self.title
 
     def _repr_html_(self):
-        return self.table.to_html(border=0, index=not isinstance(self.table.index, pd.RangeIndex))
+        return shown(self.table.to_html(border=0, index=not isinstance(self.table.index, pd.RangeIndex)))
 
 
 def say(*parts):

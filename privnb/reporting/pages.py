@@ -15,7 +15,7 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
-from privnb.microdata import numerals
+from privnb.microdata import invisible, numerals
 from privnb.microdata.proposals import unconfirmed
 from privnb.reporting import glossary, ledger_page, rendering
 from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, tagged, titled, without_empty_sections
@@ -64,7 +64,7 @@ def make(chosen, executed, ledger, summary=None):
 
     def rendered(name, **values):
         templates.filters["explained"] = glossary.FirstUses()  # of this page
-        return templates.get_template(f"{name}.html.j2").render(values)
+        return invisible.shown(templates.get_template(f"{name}.html.j2").render(values))
 
     files = {
         f"{this['name']}.html": rendered("page", this=this, before=before, after=after)

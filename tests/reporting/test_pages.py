@@ -72,6 +72,12 @@ def test_the_index_says_the_decision_with_its_numbers_beside_original_and_baseli
     assert "<text>" not in html[html.index("Questions") :], "a small chart has no words"
 
 
+def test_a_page_shows_invisible_characters_as_escapes():
+    html = made(cell("<p>a\u202eb</p>"), text="Of z\u200bip.")["01_a.html"]
+    assert not {"\u202e", "\u200b"} & {*html}
+    assert r"<p>a\u202eb</p>" in html
+
+
 def test_without_a_decision_the_index_is_the_list_of_pages_alone():
     html = made(cell(ANSWER, "answer"))["index.html"]
     assert "<table" not in html

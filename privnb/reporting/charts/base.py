@@ -16,6 +16,7 @@ import pandas as pd
 
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
 from privnb.microdata import expect, numerals, withholding
+from privnb.microdata.invisible import shown
 from privnb.microdata.sentences import say
 from privnb.reporting.charts.narrow import WHOLE
 
@@ -78,10 +79,26 @@ class Aggregate:
             raise ValueError(f"an aggregate has at most 500 rows, got {len(self.rows)}. Group more coarsely.")
         if "people" in self.titles and self.rows["people"].between(1, self.fewest - 1).any():
             raise ValueError(f"a row stands for fewer than {self.fewest} people. Merge it with its neighbours.")
-        object.__setattr__(self, "rows", self.rows[list(self.titles)].reset_index(drop=True))
+        object.__setattr__(self, "rows", shown_rows(self.rows[list(self.titles)].reset_index(drop=True)))
 
     def _repr_html_(self):
-        return self.rows.rename(columns=self.titles).to_html(index=False, border=0)
+        return shown(self.rows.rename(columns=self.titles).to_html(index=False, border=0))
+
+
+def shown_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with each text as `shown` gives it."""
+    return rows.assign(**{name: _shown(rows[name]) for name in rows if _shown_differs(rows[name])})
+
+
+def _shown_differs(column):
+    return column.dtype.kind == "O" and any(isinstance(value, str) and shown(value) != value for value in column)
+
+
+def _shown(column):
+    texts = column.astype(object).map(lambda value: shown(value) if isinstance(value, str) else value)
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return texts
+    return pd.Categorical(texts, dict.fromkeys(map(shown, map(str, column.cat.categories))), column.cat.ordered)
 
 
 class Layer(NamedTuple):
@@ -213,6 +230,7 @@ def finish(chart, title, description, *, whole=False):
     """The looks that all charts share: a title that says something, below it what the marks mean, and both as the
     description for those who cannot see it. `whole`: on a narrow page it moves to the side, see `narrow`.
     """
+    title, description = shown(title), shown(description)
     looks = {
         **({"width": WIDTH} if isinstance(chart, alt.Chart | alt.LayerChart) else {}),
         "title": alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110)),

@@ -10,7 +10,8 @@ from privnb.decision import AXES
 from privnb.decision.points import check_points
 from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, Aggregate, alt, finish, none
+from privnb.microdata.invisible import shown
+from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, Aggregate, alt, finish, none, shown_rows
 from privnb.reporting.charts.explorer import CURRENT, SETTING
 from privnb.reporting.findings.rows import check_steps
 
@@ -58,7 +59,8 @@ def every_setting(steps, results, planes, measures, *, start=""):
     planes = [plane for plane in planes if plane[list(AXES)].notna().all(axis=1).any()]
     if not measures:
         return none("number of these measures")
-    rows = _numbered(steps, results, planes, measures)
+    rows = shown_rows(_numbered(steps, results, planes, measures))
+    start = shown(start)
     data = alt.InlineData(values=rows.astype(object).where(rows.notna(), None).to_dict("records"), name="settings")
     series = rows.groupby("series", sort=False).row.agg(["min", "size"])
     first = rows[rows.setting == start].iloc[0] if start in set(rows.setting) else rows.iloc[0]
@@ -217,8 +219,8 @@ def every_number(steps, results, measures):
     rows = _numbered(steps, results, [], measures)
     columns = {"setting": "", **{f"{measure}_text": title for measure, title in measures.items()}}
     folded = [
-        f"<details><summary>{html.escape(series)}: {len(part)} setting{'s' * (len(part) > 1)}</summary>"
-        + part[[*columns]].rename(columns=columns).to_html(index=False, border=0)
+        f"<details><summary>{shown(html.escape(series))}: {len(part)} setting{'s' * (len(part) > 1)}</summary>"
+        + shown(part[[*columns]].rename(columns=columns).to_html(index=False, border=0))
         + "</details>"
         for series, part in rows.groupby("series", sort=False)
     ]
