@@ -12,6 +12,7 @@ from privnb.measures.certainty import NEAR, SURE, harms_nobody, public_shares
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.release import Published
 
+SAMPLE = 2000  # people asked about where rows are nobody's, at most
 BY_LUCK = 0.01  # the chance at most that guesses by the public distribution would all be right
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privnb.attacks import Linkage
 from privnb.attacks.linkage import linkage_to_any_row
 from privnb.measures.certainty import certain_groups, harms_nobody, public_shares, tells_of_others
-from privnb.measures.conclusions import by_nearest_rows
+from privnb.measures.conclusions import SAMPLE, by_nearest_rows
 from privnb.measures.disclosed import tells_few
 from privnb.measures.intervals import wilson
 from privnb.microdata import expect, withholding
@@ -43,7 +43,7 @@ from privnb.sanitizers.base import SanitizationError
 
 ONE = 2  # people who must share a combination where no model promises a number: nobody stands alone
 ASKED = 300  # people, drawn at random, who are looked for in altered columns
-CONCLUDED = 20_000  # people, drawn at random, of whom it is asked what altered or synthetic rows make certain
+CONCLUDED = 100_000  # people, drawn at random, of whom it is asked what altered rows make certain; of synthetic: SAMPLE
 NAMED = 6  # columns that a sentence names at most
 OVERRIDE = 'or state your reason for releasing it all the same (--allow "reason"; in Python `allow=`)'
 
@@ -688,8 +688,8 @@ def found_in_altered(release: Release, original: Dataset | None = None) -> list[
 
 
 def certain_in_altered(release: Release, original: Dataset | None = None) -> list[CertainValue]:
-    """Return for how many people altered or synthetic rows make a sensitive value certain, measured by at most
-    `CONCLUDED` people of the table: one finding for each attribute of which somebody's value is certain.
+    """Return for how many people altered or synthetic rows make a sensitive value certain, measured by people of the
+    table: one finding for each attribute of which somebody's value is certain.
 
     Parameters
     ----------
@@ -703,7 +703,8 @@ def certain_in_altered(release: Release, original: Dataset | None = None) -> lis
     neutral = [name for name in release.known_neutral if name in original.schema.knowable]
     seen, data = release.with_known(neutral), original.with_known(neutral)
     published, key = seen._published(0)
-    records, drawn = _some_records(data, np.arange(len(data)) if key is None else np.sort(key))
+    whole, most = (np.arange(len(data)), SAMPLE) if nobody else (np.sort(key), CONCLUDED)
+    records, drawn = _some_records(data, whole, most)
     attack = linkage_to_any_row() if nobody else Linkage()
     found = []
     for name in release.schema.sensitive:
@@ -725,13 +726,13 @@ def _is_withheld(people: int, of: int, right: int, tells: bool = False) -> bool:
     return bool(withholding.tells(people, of)) or tells_of_others(people, right, tells)
 
 
-def _some_records(data: Dataset, records: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
-    """Return the records of at most `CONCLUDED` people, integer array, and whether these were drawn."""
+def _some_records(data: Dataset, records: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], bool]:
+    """Return the records of so many people at most, integer array, and whether these were drawn."""
     owner = records if data.people is None else data.people[records]
     people = np.unique(owner)
-    if len(people) <= CONCLUDED:
+    if len(people) <= most:
         return records, False
-    return records[np.isin(owner, np.random.default_rng(0).choice(people, CONCLUDED, replace=False))], True
+    return records[np.isin(owner, np.random.default_rng(0).choice(people, most, replace=False))], True
 
 
 def _is_neutral(release: Release, name: str) -> bool:

@@ -22,7 +22,7 @@ from privnb.evaluation.risks.scores import classes_of
 from privnb.evaluation.shares import share_in_classes
 from privnb.measures.base import state
 from privnb.measures.certainty import NEAR, certain_groups, harms_nobody, nearly_certain_groups, tells_of_others
-from privnb.measures.conclusions import Conclusions, by_nearest_rows, of_people, public_of
+from privnb.measures.conclusions import SAMPLE, Conclusions, by_nearest_rows, of_people, public_of
 from privnb.measures.disclosed import tells_few
 from privnb.microdata import expect, withholding
 from privnb.microdata.counts import distinct_codes, once_each, people_in, tabulate
@@ -30,8 +30,6 @@ from privnb.microdata.dataset import Dataset
 from privnb.microdata.release import Release
 from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.treatment import TRUE, Rows, Unreadable
-
-SAMPLE = 2000  # people asked about where rows are nobody's, at most
 
 state(
     "made_certain",
