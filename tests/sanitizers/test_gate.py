@@ -386,6 +386,21 @@ def test_what_parts_of_a_file_make_certain_stands_in_output_provenance_and_check
     assert "was not measured" not in said
 
 
+@pytest.mark.parametrize("by", [LaplaceNoise(1000.0), MultipleImputation()], ids=["noise", "synthetic rows"])
+def test_a_policy_that_caps_certainty_refuses_altered_files_that_break_it(tmp_path, by):
+    path, out = described(tmp_path / "people"), tmp_path / "out.csv"
+    table = pd.read_csv(path.with_name("people.csv"))
+    table["ill"] = np.where(table["age"] < 40, "flu", "cold")
+    table["age"] = np.where(table["age"] < 40, 10, 90) + np.arange(N) % 5
+    table.to_csv(path.with_name("people.csv"), index=False)
+    with pytest.raises(Refused, match="The policy allows 0% of people"):
+        from_files.sanitize(path, by, out, rule=Rule("Ours", 2, 0.0))
+    assert not [*tmp_path.glob("out.csv*")], "nothing is written"
+    found = from_files.rehearse(path, by, out, rule=Rule("Ours", 2, 0.0)).provenance["gate"]
+    assert (found["allowed"], found["reasons"][0]["finding"]) == (False, "certain value")
+    assert found["reasons"][0]["people"] > N / 2
+
+
 def test_exact_columns_beside_noise_count():
     data = of(np.arange(N))
     [reason] = verdict(data, LaplaceNoise(1.0) if data.schema["group"].numeric else Suppress()).reasons
