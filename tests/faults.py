@@ -123,10 +123,10 @@ FAULTS = [
     Fault("risks", "Apart._tells", ".sum()) < fewest", ".sum()) < 1", MEMBERSHIP),
     Fault("risks", "certain_groups", "public < near", "public < near / 2", CERTAIN),
     Fault("risks", "certain_groups", "disclosed &= ~np.asarray(harmless)", "pass", CERTAIN),
-    Fault("risks", "harms_nobody", " or value == SUPPRESSED", "", GATE),
+    Fault("risks", "harms_nobody", " or value == SUPPRESSED", "", CERTAIN),
     Fault("risks", "tells_of_others", "withholding.few(right - people, limit)", "False", CERTAIN),
     Fault("risks", "public_shares", "if declared := attribute.public_distribution:", "if declared := {}:", CERTAIN),
-    Fault("risks", "by_nearest_rows", "& (shares[named] < public)", "", CERTAINTY),
+    Fault("risks", "by_nearest_rows", "& (shares[named] < public)", "", GATE),
     Fault("risks", "certain_groups", "(counts == sizes[:, None])", "(counts >= sizes[:, None] - 1)", CERTAIN),
     # What is recommended.
     Fault("decision", "keeps", "row.high <= row.cap", "row.value <= row.cap", BY_POLICY),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privnb.measures.certainty import certain_groups, certain_people, public_shares, tells_of_others
+from privnb.measures.certainty import certain_groups, certain_people, harms_nobody, public_shares, tells_of_others
 from privnb.microdata.schema import Attribute, Categories, Role
 
 COUNTS = np.array([[10, 0, 0], [4, 1, 0], [0, 0, 2], [0, 0, 0]])
@@ -57,6 +57,11 @@ def test_what_is_public_is_counted_by_people_or_declared():
     assert public_shares(ill, codes, ("cold", "flu"), times=times).tolist() == [0.25, 0.75]
     declared = Attribute("ill", Role.SENSITIVE, Categories(("cold", "flu")), public_distribution={"flu": 0.97})
     assert public_shares(declared, codes, ("cold", "flu"), people).tolist() == [0.0, 0.97]
+
+
+def test_a_suppressed_cell_and_a_value_that_its_owner_names_harm_nobody():
+    ill = Attribute("ill", Role.SENSITIVE, Categories(("cold", "flu")), harmless={"cold": "Who has none?"})
+    assert harms_nobody(ill, ["cold", "flu", "*"]).tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize(

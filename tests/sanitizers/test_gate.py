@@ -366,6 +366,8 @@ def test_a_number_that_misses_few_people_is_withheld():
     [notice] = [each for each in verdict(mixed, Mondrian(KAnonymity(5))).notices if isinstance(each, CertainValue)]
     assert (notice.people, notice.data()["people"]) == (N - 5, None)
     assert "whose number is withheld" in str(notice)
+    assert gates._is_withheld(N - 5, N, N - 5), "the five others may all be guessed wrong"
+    assert not gates._is_withheld(N - 10, N, N - 10)
 
 
 def test_what_parts_of_a_file_make_certain_stands_in_output_provenance_and_check(tmp_path, capsys):
@@ -399,6 +401,13 @@ def test_a_policy_that_caps_certainty_refuses_altered_files_that_break_it(tmp_pa
     found = from_files.rehearse(path, by, out, rule=Rule("Ours", 2, 0.0)).provenance["gate"]
     assert (found["allowed"], found["reasons"][0]["finding"]) == (False, "certain value")
     assert found["reasons"][0]["people"] > N / 2
+
+
+def test_a_value_that_nearly_everybody_has_is_not_disclosed_by_altered_rows():
+    data, rare = pattern(), np.arange(N) % 25 == 0
+    table = data.table.assign(place=np.where(rare, 900, np.arange(N) % 7), ill=np.where(rare, "flu", "cold"))
+    first = verdict(replace(data, table=table), LaplaceNoise(1000.0)).notices[0]
+    assert (type(first), first.people) == (CertainValue, int(rare.sum()))
 
 
 def test_exact_columns_beside_noise_count():
