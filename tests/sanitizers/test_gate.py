@@ -688,7 +688,7 @@ def test_what_does_not_fit_into_the_memory_is_not_counted_and_refused(tmp_path, 
     """400 people have 400 combinations with their notes, and fewer without."""
     monkeypatch.setattr(Memory, "combinations", property(lambda _: 300))
     path = described(tmp_path / "people", "note")
-    for door in (of_files, of_frames, of_parts):
+    for door in (of_files, of_frames, of_parts, of_check):
         found = door(path, tmp_path)
         assert isinstance(found.reasons[0], NotCounted)
         assert "note" in found.reasons[0].columns
@@ -749,3 +749,12 @@ def test_a_share_of_few_people_does_not_leave_as_data():
     assert (few.data()["share"], few.data()["low"]) == (None, None)
     many = FoundInAltered(("age",), ("age",), 0.5, 0.4, 0.6, 0.001, 300)
     assert many.data()["share"] == 0.5
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_several_findings_of_a_value_that_of_the_largest_share_is_told(order):
+    """Of 300 people who were asked about 6 are a larger share than 10 of 1,000."""
+    few, many = CertainValue("ill", ("age",), 10, 1000), CertainValue("ill", ("age",), 6, 300, nearest=True, drawn=True)
+    other = CertainValue("income", ("age",), 1, 1000)
+    found = gates._most([few, many, other][::order], None)
+    assert sorted(found, key=lambda each: each.sensitive) == [many, other]
