@@ -288,16 +288,16 @@ class Chosen(NamedTuple):
         known = {name: marked for name, marked in marks(self.text).items() if name in cells}
         return having(cells, {n: _read(cells[n], marked, marked[0], Notation.of({})) for n, marked in known.items()})
 
-    def cleaned(self, table, names=None):
+    def cleaned(self, table: pd.DataFrame, names: Collection[str] | None = None, times: pd.Series | None = None):
         """Categoricals of texts, as files have them, as the description says: missing values, numbers on their steps.
 
         Raises SchemaError for values outside their domains. The index remains that of the rows that it keeps.
         `names`: the columns that `table` has to have; None: all of the description, also those that the study leaves
-        out.
+        out. `times`: as of `Schema.check`.
         """
-        return self.checked(_cleaned(self.text, table), names)
+        return self.checked(_cleaned(self.text, table), names, times)
 
-    def checked(self, table, names=None):
+    def checked(self, table, names=None, times=None):
         """The same of what `_read_files` gives."""
         weights = in_role(self.text, Role.WEIGHT)  # of which a domain's steps round nothing
         numeric = [each for each in self.columns.attributes if each.numeric and each.name in {*table} - weights]
@@ -306,7 +306,8 @@ class Chosen(NamedTuple):
         listed = [each for each in self.columns.attributes if isinstance(each.domain, Categories)]
         texts = {each.name: _listed(table[each.name], each.domain, notation) for each in listed if each.name in table}
         table = having(table, texts)
-        self._of(self.columns, names).check(table, least=0)  # of how many there are the whole table is asked
+        # Only the whole table is asked how many records it has, of which this may be a part.
+        self._of(self.columns, names).check(table, least=0, times=times)
         return table
 
     def made(self, kind, table, names=None, **more):
@@ -584,8 +585,6 @@ def _given(texts, marked):
 
 def _renamed(entry, table, names):
     """The table with the description's name for each column that its file calls otherwise."""
-    if absent := [name for name in names if name not in table]:
-        raise SchemaError(f"[renamed] has {absent}, which {entry['path']} lacks. Write each name as the file does.")
     reading.check_renamed(Path(entry["path"]), [*table], names)
     return table.rename(columns=names)
 

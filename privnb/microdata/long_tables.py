@@ -274,7 +274,8 @@ def _query(file, names, renamed, complete, held, checks, stack):
         known = _parquet(file)
         numbers = ", ".join(f"c{number}" for number in range(len(known)))
         query = f"select * from {engine.parquet(file.path)} as found({numbers})"
-    reading.check_renamed(file.path, known, renamed)
+    # A file that is not itself described may lack columns.
+    reading.check_renamed(file.path, known, renamed if file.entry else {n: renamed[n] for n in known if n in renamed})
     columns = {renamed.get(name, name): f"c{number}" for number, name in enumerate(known)}
     if file.layout and (end := file.layout.line_end):
         last = [*columns][-1]

@@ -341,7 +341,7 @@ def check_names(path, names):
 
 
 def check_renamed(path, names, renamed):
-    """Raise SchemaError unless the columns of a file have different names once some are `renamed`.
+    """Raise SchemaError unless a file has all columns that are `renamed`, and all its columns differ in name then.
 
     Parameters
     ----------
@@ -351,6 +351,8 @@ def check_renamed(path, names, renamed):
     renamed : dict of str to str
         Other names by those of the file.
     """
+    if absent := [name for name in renamed if name not in names]:
+        raise SchemaError(f"[renamed] has {absent}, which {path.name} lacks. Write each name as the file does.")
     called = Counter(renamed.get(name, name) for name in names)
     if twice := [name for name, times in called.items() if times > 1]:
         raise SchemaError(

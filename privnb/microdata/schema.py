@@ -41,9 +41,22 @@ def check_name(kind, name):
         )
 
 
-def commonest(values):
-    """The three commonest values with their counts, for errors: "'green' (2), 'pink' (1)"."""
-    return ", ".join(f"{value!r} ({count})" for value, count in pd.Series(values).value_counts().head(3).items())
+def commonest(values, times=None):
+    """Return the three commonest values with their counts, for errors: "'green' (2), 'pink' (1)".
+
+    `times`: how many records have each value, a Series with the index of `values`; None: one.
+    """
+    values = pd.Series(values)
+    if times is None:
+        counts = values.value_counts()
+    else:
+        counts = times.groupby(values, sort=False).sum().sort_values(ascending=False, kind="stable")
+    return ", ".join(f"{value!r} ({count})" for value, count in counts.head(3).items())
+
+
+def _records(rows, times):
+    """Return how many records the `rows` stand for, a Series. `times`: as of `Schema.check`."""
+    return len(rows) if times is None else int(times.loc[rows.index].sum())
 
 
 def _is_mark(text):
@@ -613,9 +626,16 @@ class Schema:
         )
         return Schema(self.dataset, tuple(a for a in chosen if a.role is not Role.UNUSED))
 
-    def check(self, table, least=2):
-        """Raise SchemaError unless `table` has exactly these columns and only values of their domains. `least`: rows,
-        where they are no records.
+    def check(self, table: pd.DataFrame, least: int = 2, times: pd.Series | None = None) -> None:
+        """Raise SchemaError unless `table` has exactly these columns and only values of their domains.
+
+        Parameters
+        ----------
+        table : DataFrame
+        least : int
+            The smallest number of rows.
+        times : Series, optional
+            How many records each row stands for, with the index of `table`; None: one.
         """
         columns = list(table.columns)
         twice = sorted({str(c) for c in columns if columns.count(c) > 1})
@@ -637,19 +657,20 @@ class Schema:
         if len(table) < least:
             self.check_records(len(table))
         for attribute in self.attributes:
-            self._check_column(attribute, table[attribute.name])
+            self._check_column(attribute, table[attribute.name], times)
 
     def check_records(self, number):
         """Raise SchemaError unless there are at least 2 records."""
         if number < 2:
             raise SchemaError(f"dataset '{self.dataset}': a table needs at least 2 records, this one has {number}.")
 
-    def _check_column(self, attribute, column):
+    def _check_column(self, attribute, column, times):
         if attribute.role is Role.PERSON and (missing := column.isna()).any():
+            first = f", the first in record {missing.argmax() + 1}" if times is None else ""
             raise SchemaError(
-                f"dataset '{self.dataset}': column '{attribute.name}', the key of people, has {missing.sum()} missing "
-                f"values, the first in record {missing.argmax() + 1}. Nobody could count whose rows these are: fill "
-                "them in, drop those records, or give the column another role."
+                f"dataset '{self.dataset}': column '{attribute.name}', the key of people, has "
+                f"{_records(missing[missing], times)} missing values{first}. Nobody could count whose rows these are: "
+                "fill them in, drop those records, or give the column another role."
             )
         if attribute.role is Role.WEIGHT:
             self._check_weights(attribute.name, column)
@@ -658,15 +679,15 @@ class Schema:
         outside = attribute.domain.outside(column)
         if not len(outside):
             return
-        if missing := outside.isna().sum():
+        if missing := _records(outside[outside.isna()], times):
             raise SchemaError(
                 f"dataset '{self.dataset}': column '{attribute.name}' has {missing} missing values, "
                 "which its domain does not allow. Drop those records, or list a value for 'missing' in the domain: one "
                 'more text in a list, missing = "NA" beside low and high.'
             )
         raise SchemaError(
-            f"dataset '{self.dataset}': column '{attribute.name}' has {len(outside)} values outside its public "
-            f"domain: {commonest(outside)}. Correct the table or the domain in the schema."
+            f"dataset '{self.dataset}': column '{attribute.name}' has {_records(outside, times)} values outside its "
+            f"public domain: {commonest(outside, times)}. Correct the table or the domain in the schema."
         )
 
     def _check_weights(self, name, column):

@@ -6,7 +6,7 @@ column is counted, the frame is made of the release alone: it reads no record ag
 
 from dataclasses import dataclass, field
 
-from privnb.microdata import expect, file_forms, long_tables, reading
+from privnb.microdata import expect, file_forms, long_tables
 from privnb.microdata.dataset import Chosen, find
 from privnb.microdata.frames import LongFrame
 from privnb.microdata.memory import Memory
@@ -109,5 +109,5 @@ def _values(chosen, table, name, memory):
     """The values of a column that is published record by record, and how each is published."""
     found = table.counted([name], memory.combinations)
     memory.check(found, "Round or group them in the frame first, give the column another role, or allow more memory.")
-    clean = chosen.cleaned(reading.of_arrow(found.drop_columns([long_tables.TIMES])), [name])
+    clean = of_counts.cleaned(chosen, found, [name])
     return found.take(clean.index.to_numpy()), own_cells.arrow(clean, chosen.schema)[0]

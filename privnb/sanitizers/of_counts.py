@@ -169,8 +169,12 @@ def released(chosen, found, names, sanitizer):
 
 
 def cleaned(chosen, found, names):
-    """The columns `names` of an engine's answer as the description says."""
-    return chosen.cleaned(reading.of_arrow(found.select(names)), names)
+    """Return the columns `names` of an engine's answer as the description says.
+
+    `found`: records, or combinations with how many records have each.
+    """
+    times = found.column(long_tables.TIMES).to_pandas() if long_tables.TIMES in found.column_names else None
+    return chosen.cleaned(reading.of_arrow(found.select(names)), names, times)
 
 
 class Seen(NamedTuple):
@@ -212,7 +216,7 @@ def seen(chosen, table, counts, release, others, memory) -> Seen:
         stated = replace(release, schema=schema, provenance=facts)
         return Seen(stated, (NotCounted((*release.schema.knowable, *names), memory.combinations),))
     found = found.filter(pa.compute.greater_equal(found.column(ROW), 0))
-    cells = chosen.cleaned(reading.of_arrow(found.select(own).rename_columns(names)), names)
+    cells = cleaned(chosen, found.rename_columns([ROW, *names, long_tables.TIMES]), names)
     kept = cells.index.to_numpy()
     rows = found.column(ROW).to_numpy()[kept]
     whole = release.cells.iloc[rows].reset_index(drop=True)

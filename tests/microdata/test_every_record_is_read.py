@@ -229,6 +229,35 @@ def test_renaming_onto_another_column_is_refused(tmp_path):
             use(description)
 
 
+@pytest.mark.parametrize(
+    ("renamed", "said"),
+    [
+        ('x = "c"\n', r"\[renamed\] has \['x'\], which renamed.csv lacks"),
+        ('a = "b"\nb = "a"\n', r"column 'a' has 90 values outside its public domain: 'x' \(60\), 'y' \(30\)"),
+    ],
+)
+def test_load_and_sanitize_refuse_a_wrong_renaming_in_the_same_words(tmp_path, renamed, said):
+    path = tmp_path / "renamed.csv"
+    path.write_text(written([["a", "b", "town"], *([str(n % 2), "xxy"[n % 3], "Ulm"] for n in range(90))]))
+    description = draft(path, folder=tmp_path)
+    text = description.read_text().replace("draft = true\n", "")
+    description.write_text(text.replace("[columns.a]", f"[renamed]\n{renamed}\n[columns.a]"))
+    for use in (load, lambda path: sanitize(path, "k=2", tmp_path / "release.csv")):
+        with pytest.raises(SchemaError, match=said):
+            use(description)
+
+
+def test_missing_keys_of_people_are_counted_by_records(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text("key,sex\n" + "".join(f"{n % 20},f\n" for n in range(60)) + ",m\n" * 7)
+    description = draft(path, folder=tmp_path)
+    text = description.read_text().replace("draft = true\n", "")
+    before, own, after = text.partition("[columns.key]")
+    description.write_text(before + own + re.sub(r'role = "[^"]*"', 'role = "person"', after, count=1))
+    with pytest.raises(SchemaError, match=r"the key of people, has 7 missing values\. Nobody"):
+        sanitize(description, "k=2", tmp_path / "release.csv")
+
+
 def test_a_folder_with_a_file_and_its_copy_is_refused(tmp_path):
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(written([HEADER, *RECORDS]))
