@@ -44,8 +44,8 @@ def alerts(values, roles, numeric, pairs=(), copies=(), guessed=()):
     ----------
     values : dict of str to Values
     roles : dict of str to Role
-    numeric : container of str
-        The columns that are described as numbers.
+    numeric : dict of str to number
+        The columns that are described as numbers, and the step of each domain.
     pairs : iterable of tuple
         What `determined` gives.
     copies : iterable of tuple
@@ -61,6 +61,8 @@ def alerts(values, roles, numeric, pairs=(), copies=(), guessed=()):
     found = {
         name: [*_alone(name, values[name], roles[name], name in numeric)] if name in shown else [] for name in roles
     }
+    for name in shown & {*numeric}:
+        found[name].extend(_rounded(values[name], numeric[name]))
     for name in guessed:
         found[name].extend(_odd(values[name], "numbers" if name in numeric else "dates"))
     for name, said in found.items():
@@ -104,6 +106,23 @@ def _odd(values, what):
         "line `missing` of this column in the description file. If they say more, correct the file and describe it "
         "again with --again"
     )
+
+
+def _rounded(values, step):
+    """The warning that numbers are rounded because a few outliers stretch their domain: one sentence, or none."""
+    if not values.numbers or not values.outliers.any():
+        return
+    steps = pd.to_numeric(values.texts).to_numpy(dtype=float) / step
+    changed = values.counts[abs(steps - np.rint(steps)) > 1e-6].sum()
+    if changed:
+        outliers = values.counts[values.outliers].sum()
+        yield (
+            f"Numbers are rounded to multiples of {step:,g}, which changes {changed:,} of {values.records:,} records: "
+            f"{outliers:,} {'records have outliers' if outliers > 1 else 'record has an outlier'}, far from all other "
+            "numbers, and the domain holds these too. If outliers are errors or say that nobody answered, correct the "
+            "file and describe it again with --again, or name them with --missing. Otherwise, check the `step` of this "
+            "column in the description file"
+        )
 
 
 def _numbers_people(values):

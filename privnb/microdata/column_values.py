@@ -15,6 +15,8 @@ FIRST = 10  # texts are looked at before all the others
 RARELY = 0.05  # of the records: cells that are not of the type of their column
 STEPS = 10**8  # whole numbers are rounded so that a domain has at most so many
 GRAINS = 10**6  # and decimals
+MOST_STEPS = 10**9  # of a domain that outliers stretch: with wider ends it is still one that `Numbers` holds
+FENCE = 3  # interquartile ranges beyond the quartiles: what lies farther is an outlier
 FINEST = Decimal("1e-9")  # no step of a domain is finer
 
 
@@ -121,11 +123,19 @@ class Values:
     def in_steps(self, finest=Decimal(0)):
         """The domain of numbers, its ends rounded outward, its steps no finer than `finest`; None for those that floats
         or the steps of a domain do not tell apart.
+
+        The numbers without `outliers` decide how fine the steps are, so that one outlier or a code does not round all.
         """
         numbers = self.texts.astype(float)
         least, most = Decimal(self.texts[numbers.idxmin()]), Decimal(self.texts[numbers.idxmax()])
+        usual = numbers[~self.outliers] if self.outliers.any() else numbers
+        spread = Decimal(usual.max() - usual.min())
         step = Decimal(10) ** -self._places
-        while step < max(finest, FINEST) or (most - least) / step > (GRAINS if step < 1 else STEPS):
+        while (
+            step < max(finest, FINEST)
+            or spread / step > (GRAINS if step < 1 else STEPS)
+            or (most - least) / step > MOST_STEPS
+        ):
             step *= 10
         if 0 < most - least < 10 * step == 10 * FINEST or max(abs(least), abs(most)) > 10**15:
             return None
@@ -140,6 +150,18 @@ class Values:
         if low == least and low != 0 and self._few_have(numbers == float(least)):
             low = ((least / wide).to_integral_value(ROUND_CEILING) - 1) * wide
         return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
+
+    @cached_property
+    def outliers(self):
+        """Which texts of numbers lie more than three interquartile ranges beyond the quartiles of the different
+        numbers: boolean array (texts,). A code such as 999999 is one number, however many records have it.
+
+        Source: Tukey, "Exploratory Data Analysis", 1977: values that are far out.
+        """
+        numbers = self.texts.astype(float).to_numpy()
+        first, third = np.quantile(numbers, [0.25, 0.75])
+        far = FENCE * (third - first)
+        return (numbers < first - far) | (numbers > third + far)
 
     def _few_have(self, alike):
         """Whether few records have one of some texts. alike: boolean Series of these."""

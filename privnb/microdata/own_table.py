@@ -170,7 +170,11 @@ class OwnTable:
         """The columns as their owner sees them under these `roles`: list of `Seen`."""
         entries, why = self._described["columns"], toml_lines.reasons(self.text)
         kinds = {name: _kind(entries[name].get("domain")) for name in entries}
-        numeric = [name for name, kind in kinds.items() if kind in ("numbers", "decimals")]
+        numeric = {
+            name: entries[name]["domain"].get("step", 1)
+            for name, kind in kinds.items()
+            if kind in ("numbers", "decimals")
+        }
         guessed = [name for name in self.guessed_missing if name not in roles.missing]
         found = alerts.alerts(self._values, roles.chosen, numeric, self._determined, self._ordered_alike, guessed)
         return [
