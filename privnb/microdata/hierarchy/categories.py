@@ -4,6 +4,7 @@ One module: the three kinds share how a label lists its values.
 """
 
 import csv
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,6 +27,8 @@ from privnb.microdata.hierarchy.generalization import (
 )
 from privnb.microdata.hierarchy.intervals import Ranges
 from privnb.microdata.schema import Categories, Numbers, SchemaError
+
+HEADER = re.compile(r"\s*(level|generali[sz]ation|hierarchy)[\W_]*\d*\s*", re.IGNORECASE)  # names of levels, not labels
 
 
 @dataclass(frozen=True)
@@ -118,8 +121,9 @@ class Taxonomy(OfLeaves, OnALine):
             For no file, a leaf that is missing, and rows that are no tree.
         """
         expect.kind("domain", domain, Categories, Numbers)
-        tree = cls(Path(expect.path("path", path)).stem, _rooted(rows_of(path)))
-        leaves = values_of(domain)
+        rows, leaves = rows_of(expect.path("path", path)), values_of(domain)
+        _refuse_header(path, rows, leaves)
+        tree = cls(Path(path).stem, _rooted(rows))
         absent = [leaf for leaf in leaves if leaf not in tree._index]
         if absent:
             raise SchemaError(
@@ -353,12 +357,27 @@ def rows_of(path):
             rows = tuple(map(tuple, filter(None, csv.reader(file, delimiter=";"))))
     except (UnicodeDecodeError, csv.Error) as error:
         raise SchemaError(f"{path} is no hierarchy's file: {error}. Save it as CSV with ; in UTF-8.") from None
-    if rows and all(len(row) == 1 and row[0].rstrip('" ').endswith((",*", "\t*", '"*')) for row in rows):
+    if rows and all(len(row) == 1 and re.search(r"[,\t|]", row[0]) for row in rows):
         raise SchemaError(
             f"{path} must have semicolons between the levels of a hierarchy, as in 'leaf;level 1;*'; got another "
             "separator. Save it with semicolons."
         )
+    if len(rows) > 1 and len(rows[0]) > 1 and all(map(HEADER.fullmatch, rows[0][1:])):
+        raise _header(path, rows[0])
     return rows
+
+
+def _header(path, row):
+    return SchemaError(
+        f"{path} must have no header, since each line of a hierarchy begins with a leaf; got {';'.join(row)!r} as the "
+        "first line. Delete that line."
+    )
+
+
+def _refuse_header(path, rows, leaves):
+    """Raise SchemaError if the first row is of no leaf and ends in another label than all other rows."""
+    if len(rows) > 2 and rows[0][0] not in leaves and {row[-1] for row in rows[1:]} == {rows[1][-1]} != {rows[0][-1]}:
+        raise _header(path, rows[0])
 
 
 def _rooted(rows):

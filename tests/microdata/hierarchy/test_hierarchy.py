@@ -502,11 +502,35 @@ def test_a_file_of_arx_may_have_any_label_at_the_top(tmp_path, text, rows):
     assert Taxonomy.read(path, Categories(tuple(row[0] for row in rows))).rows == rows
 
 
-@pytest.mark.parametrize("separator", [",", "\t"])
-def test_another_separator_than_semicolons_is_named(tmp_path, separator):
-    path = write(tmp_path / "town.csv", "a;x;*\nb;x;*\n".replace(";", separator))
+@pytest.mark.parametrize("separator", [",", "\t", "|"])
+@pytest.mark.parametrize(
+    "text", ["a;x;*\nb;x;*\n", "a;x;all\nb;x;all\n", "a;low\nb;high\n", '"a";"x";"*"\n"b";"x";"*"\n']
+)
+def test_another_separator_than_semicolons_is_named(tmp_path, separator, text):
+    path = write(tmp_path / "town.csv", text.replace(";", separator))
     with pytest.raises(SchemaError, match=r"town\.csv must have semicolons between the levels of a hierarchy"):
         Taxonomy.read(path, Categories(("a", "b")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "value;level1\na;x\nb;y\n",
+        "value;Level 1;Level 2\na;x;*\nb;x;*\n",
+        "value;level_1;level_2\na;x;all\nb;x;all\n",
+        "town;part;country\na;x;*\nb;x;*\n",
+        "town;part;country\na;x;all\nb;x;all\n",
+    ],
+)
+def test_a_header_is_named(tmp_path, text):
+    path = write(tmp_path / "town.csv", text)
+    with pytest.raises(SchemaError, match=rf"town\.csv must have no header.* got '{text.splitlines()[0]}' as"):
+        Taxonomy.read(path, Categories(("a", "b")))
+
+
+def test_a_first_leaf_that_does_not_occur_is_no_header(tmp_path):
+    path = write(tmp_path / "town.csv", "z;y;Asia\na;x;Europe\nb;x;Europe\nc;v;Africa\n")
+    assert Taxonomy.read(path, Categories(("a", "b", "c"))).leaves == ("a", "b", "c")
 
 
 @pytest.mark.parametrize("value", ["x\ry", "x\r", "x\ny", "x\r\ny"])
