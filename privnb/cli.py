@@ -249,6 +249,7 @@ def _unconfirmed(args, table):
 
 def _described(table, args):
     """The table with the roles that are given, which are written; and what stands out and is missing, sentences."""
+    from privnb.microdata.draft_text import renaming
     from privnb.microdata.roles import checked, parsed, parsed_days
     from privnb.microdata.schema import Role, SchemaError
     from privnb.microdata.sentences import listed
@@ -268,9 +269,7 @@ def _described(table, args):
     if roles != table.roles or (args.confirm and table.is_draft):
         table, lacks = table.save(roles, confirm=args.confirm)
     alerts = [f"{each.name}: {alert}." for each in table.seen(roles) for alert in each.alerts]
-    renamed = table.renamed.items()
-    called = [f"{own!r} is called '{name}' here: it holds what the name of a file may not." for own, name in renamed]
-    return table, [*called, *alerts, *filter(None, [table.copies]), roles.publishes, *lacks]
+    return table, [*renaming(table.renamed), *alerts, *filter(None, [table.copies]), roles.publishes, *lacks]
 
 
 def sanitize(args):

@@ -73,6 +73,38 @@ def test_a_mark_of_a_missing_value_is_given_to_a_name_with_a_comma(here):
     assert "out" not in set(table["in out"])
 
 
+def test_sanitize_says_a_changed_name_and_keeps_it_in_the_provenance(here, capsys):
+    assert main(["sanitize", "people.csv", "--model", 'k=3, t=0.9:"in/out"', "--out", "out.csv"]) == 0
+    facts = json.loads((here / "out.csv.provenance.json").read_text())
+    assert facts["renamed"] == {"in/out": "in out"}
+    for said in (capsys.readouterr().out, facts["note"]):
+        assert "'in/out' is called 'in out' here: a name must not" in said
+
+
+def test_a_model_finds_a_changed_name_next_to_a_similar_one(here):
+    text = (here / "people.csv").read_text().replace("x|y", "in out")
+    (here / "people.csv").write_text(text)
+    assert main(["sanitize", "people.csv", "--model", "k=3, l=2:in/out", "--out", "out.csv"]) == 0
+    facts = json.loads((here / "out.csv.provenance.json").read_text())
+    assert facts["renamed"] == {"in/out": "in out 2"}
+    assert "DistinctDiversity(l=2, sensitive='in out 2')" in facts["claims"]
+
+
+def test_a_name_that_its_owner_chose_is_taken_by_models_and_explained(here, capsys):
+    assert main(["new", "people.csv", "--sensitive", "x|y", "--confirm"]) == 0
+    path = here / "data" / "people" / "people.toml"
+    text = path.read_text().replace('[columns."x|y"]', "[columns.mark]")
+    path.write_text(text.replace("[renamed]\n", '[renamed]\n"x|y" = "mark"\n'))
+    (path.parent / "hierarchies" / "default" / "x|y.csv").rename(path.parent / "hierarchies" / "default" / "mark.csv")
+    capsys.readouterr()
+    assert main(["describe", "people"]) == 0
+    assert "'x|y' is called 'mark' here: its description says so under [renamed]." in capsys.readouterr().out
+    assert main(["sanitize", "people", "--model", "k=3, l=2:x|y", "--out", "out.csv"]) == 0
+    facts = json.loads((here / "out.csv.provenance.json").read_text())
+    assert facts["renamed"] == {"in/out": "in out", "x|y": "mark"}
+    assert "DistinctDiversity(l=2, sensitive='mark')" in facts["claims"]
+
+
 def test_a_name_that_is_changed_is_said(here, capsys):
     assert main(["new", "people.csv", "--sensitive", "in/out"]) == 0
     assert "'in/out' is called 'in out' here" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 import itertools
 import re
 import shlex
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from privnb.microdata import cuts, description
@@ -27,6 +28,21 @@ def renamed_in(names):
         renamed[column] = next(each for each in itertools.chain([name], numbered) if each not in taken)
         taken.add(renamed[column])
     return renamed
+
+
+def renaming(renamed: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each column that its file calls otherwise. `renamed`: names by those of the file.
+
+    >>> print(*renaming({"in/out": "in out", "sex": "gender"}), sep="\\n")
+    'in/out' is called 'in out' here: a name must not begin with a dot, nor hold a slash, an angle bracket or an \
+invisible character.
+    'sex' is called 'gender' here: its description says so under [renamed].
+    """
+    unfit = "a name must not begin with a dot, nor hold a slash, an angle bracket or an invisible character"
+    chosen = "its description says so under [renamed]"
+    return [
+        f"{own!r} is called '{name}' here: {unfit if renamed_in([own]) else chosen}." for own, name in renamed.items()
+    ]
 
 
 def mark_of(columns):

@@ -82,7 +82,7 @@ def described(folder, name, files, table, names, sensitive):
     text = draft_text.text(name, copies, layout, notation, records, mark, columns, renamed, checked=False)
     path.write_text(text.replace("\ndraft = true\n", "\n"), encoding="utf-8")
     odd = {each.name: values[each.name].records_with(each.odd) for each in columns if each.odd}
-    return path, [*_said(columns, odd)]
+    return path, [*draft_text.renaming(renamed), *_said(columns, odd)]
 
 
 def _said(columns, odd):

@@ -178,13 +178,14 @@ def _made(source, model, out, given, *, refuses, beside=None, sample=0, rule=Non
     out, given = writing.output(expect.path("out", out), spreadsheet_safe=spreadsheet_safe), Memory.of(memory)
     with writing.staged(out) as folder:
         chosen, files, guessed = _described(source, model, dataset, study, roles, folder, given)
-        sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema)
+        renamed = chosen.text.get("renamed", {})
+        sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema, renamed)
         names, others = of_counts.columns(chosen.schema)
         before = [_fingerprint(file.path) for file in files]
         for file in files:
             if "sha256" in file.entry:
                 check_sum(file.entry, description.checksum(file.path))
-        renamed, made = chosen.text.get("renamed", {}), folder / "release" / out.name
+        made = folder / "release" / out.name
         made.parent.mkdir()  # of its own: whatever it is called, it is no file of the work
         opened = partial(long_tables.opened, files, [*names, *others], renamed, complete=chosen.dropped)
         with opened(**given.counting(folder / "engine") | {"held": True, "complete": None}) as table:
@@ -206,7 +207,7 @@ def _made(source, model, out, given, *, refuses, beside=None, sample=0, rule=Non
                 tuple(dict.fromkeys([*formulas.names, *spreadsheets.in_buckets(release.buckets)])), spreadsheet_safe
             )
         said = (*guessed, *readings(model, sanitizer))
-        written = Written.of(release, sanitizer, others, verdict, said, formulas, path=out, **more)
+        written = Written.of(release, sanitizer, others, verdict, said, formulas, renamed, path=out, **more)
         written.provenance["records_read"] = read
         texts = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
         if written.buckets is not None:

@@ -71,9 +71,10 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
             "app --new`, and name that dataset: dataset=..."
         )
     chosen = Chosen.of(find(dataset), study)
-    sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema)
+    renamed = chosen.text.get("renamed", {})
+    sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema, renamed)
     names, others = of_counts.columns(chosen.schema)
-    table = LongFrame.of(frame, chosen.text.get("renamed", {})).having([*names, *others])
+    table = LongFrame.of(frame, renamed).having([*names, *others])
     if chosen.refused is not None:
         complete = table.complete(chosen.refused)
         of_counts.check_gaps(table.held().record_count(), complete.record_count())
@@ -95,7 +96,7 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
         made = table.released(counts.found.filter(kept), place[counts.row[kept]], rows, values)
     else:
         made = table.repeated(rows, times)
-    return Returned.of(release, sanitizer, others, verdict, readings(model, sanitizer), frame=made)
+    return Returned.of(release, sanitizer, others, verdict, readings(model, sanitizer), renamed=renamed, frame=made)
 
 
 def _arrow_table(columns):

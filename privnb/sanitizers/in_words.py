@@ -7,13 +7,14 @@ same names.
 
 import contextlib
 import re
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from types import MappingProxyType
 from typing import NamedTuple, get_type_hints
 
 import pandas as pd
 
 from privnb.microdata import expect, reading
-from privnb.microdata.draft_text import renamed_in
 from privnb.microdata.family import members, sentence
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.names import meant, name_list
@@ -48,7 +49,7 @@ class Part(NamedTuple):
         return f"{self.name}={self.bound}{more}" + f":{name_list([self.sensitive])}" * bool(self.sensitive)
 
 
-def asked(model: str, algorithm: str, schema: Schema) -> Sanitizer:
+def asked(model: str, algorithm: str, schema: Schema, renamed: Mapping[str, str] = MappingProxyType({})) -> Sanitizer:
     """Return the sanitizer that a person asks for.
 
     Parameters
@@ -60,6 +61,8 @@ def asked(model: str, algorithm: str, schema: Schema) -> Sanitizer:
     algorithm : str
         The class of the sanitizer, or its title: "local recoding".
     schema : Schema
+    renamed : dict of str to str, optional
+        Names of the schema by those of the table's file. `model` may use either; a name of the schema comes first.
 
     Returns
     -------
@@ -81,7 +84,8 @@ def asked(model: str, algorithm: str, schema: Schema) -> Sanitizer:
     Mondrian(KAnonymity(k=10), DistinctDiversity(l=2, sensitive='salary'))
     """
     expect.kind("algorithm", algorithm, str, instead='Give one such as "Mondrian".')
-    kind, parts = _kind(algorithm), [*parsed(model)]
+    kind, names = _kind(algorithm), {**renamed, **{name: name for name in schema.names()}}
+    parts = [part._replace(sensitive=names.get(part.sensitive, part.sensitive)) for part in parsed(model)]
     size = next((part.bound for part in parts if part.name == KAnonymity.word), None)
     models = {part: _model(part, schema, size) for part in parts if part.name != "epsilon"}
     _check_once(parts, models)
@@ -321,8 +325,7 @@ def _kind(algorithm):
 def _sensitive(part, schema):
     """The sensitive attribute that a part is about."""
     if part.sensitive:
-        name = part.sensitive
-        return schema[name if name in schema.names() else renamed_in([name]).get(name, name)].name
+        return schema[part.sensitive].name
     if len(schema.sensitive) != 1:
         there = f"has {len(schema.sensitive)}: {', '.join(schema.sensitive)}" if schema.sensitive else "has none"
         raise SanitizationError(

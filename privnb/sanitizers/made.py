@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -53,13 +54,26 @@ class Made:
     verdict: Verdict
 
     @classmethod
-    def of(cls, release, sanitizer, others, verdict, guessed=(), formulas=spreadsheets.NONE, **more):
+    def of(
+        cls,
+        release,
+        sanitizer,
+        others,
+        verdict,
+        guessed=(),
+        formulas=spreadsheets.NONE,
+        renamed=MappingProxyType({}),
+        **more,
+    ):
         """Of a release of counts with the columns `others` beside it. `guessed`: how a table that nobody described and
-        a model in words were read, sentences; `formulas`: those of its file.
+        a model in words were read, sentences; `formulas`: those of its file; `renamed`: names of columns by those of
+        the table.
         """
         notes, sizes = (*guessed, *filter(None, [release.provenance.note]), *formulas.sentences), _sizes(release)
         facts = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
         facts |= {"gate": verdict.data()}
+        if called := {own: name for own, name in renamed.items() if name in {*facts["columns"], *others}}:
+            facts |= {"renamed": called}
         counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
         return cls(
             sanitizer=sanitizer,

@@ -3,6 +3,7 @@
 An engine counts them. Where the release goes stands elsewhere: see `from_files`.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from privnb.microdata.counts import coded
 from privnb.microdata.names import OWN
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Counted
-from privnb.microdata.schema import PUBLISHED, Role, SchemaError
+from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError
 from privnb.microdata.treatment import Treatment
 from privnb.sanitizers.algorithms import announced_compiling
 from privnb.sanitizers.base import SanitizationError, Sanitizer
@@ -26,9 +27,9 @@ ROW = f"{OWN}row of the release"
 FEW = 100  # different values of a neutral column that is counted; one of more is published record by record
 
 
-def sanitizer_of(model, algorithm, schema):
-    """The sanitizer that is asked for, in words or by itself."""
-    return model if isinstance(model, Sanitizer) else asked(model, algorithm, schema)
+def sanitizer_of(model: str | Sanitizer, algorithm: str, schema: Schema, renamed: Mapping[str, str]) -> Sanitizer:
+    """Return the sanitizer that is asked for, in words or by itself. `renamed`: as of `in_words.asked`."""
+    return model if isinstance(model, Sanitizer) else asked(model, algorithm, schema, renamed)
 
 
 def columns(schema):
