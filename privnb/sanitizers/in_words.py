@@ -140,10 +140,11 @@ to nearly everybody. `frequency-l=2` also bounds that: no value belongs to more 
         return ()
     kept = getattr(sanitizer, "partition", sanitizer)
     distinct = [each for each in getattr(kept, "models", ()) if type(each) is DistinctDiversity]
-    return tuple(_reading(part, sanitizer, distinct) for part in parsed(model) if part.name in SHORT)
+    group = "class" if kept is sanitizer else "bucket"
+    return tuple(_reading(part, sanitizer, distinct, group) for part in parsed(model) if part.name in SHORT)
 
 
-def _reading(part, sanitizer, distinct):
+def _reading(part, sanitizer, distinct, group):
     l = number(part)  # noqa: E741 - the field's letter
     if not distinct:
         return (
@@ -153,9 +154,9 @@ def _reading(part, sanitizer, distinct):
         )
     sensitive = next((each.sensitive for each in distinct if part.sensitive in ("", each.sensitive)), part.sensitive)
     return (
-        f"`{part}` was read as `distinct-l={l}`: in each class '{sensitive}' has at least {l} different values, of "
+        f"`{part}` was read as `distinct-l={l}`: in each {group} '{sensitive}' has at least {l} different values, of "
         f"which one may belong to nearly everybody. `frequency-l={l}` also bounds that: no value belongs to more than "
-        f"one in {l} people of a class."
+        f"one in {l} people of a {group}."
     )
 
 
@@ -279,12 +280,21 @@ def _model(part, schema, size):
     try:
         return kind(**given)
     except ValueError as error:
-        if part.name not in SHORT:
+        if part.name not in SHORT or not _may_be_frequency(part, given["sensitive"]):
             raise
         raise ValueError(
             f"{error} `l` counts different values. Try {FrequencyDiversity.word}={part.bound}, if it is to bound the "
             "share of the commonest one."
         ) from None
+
+
+def _may_be_frequency(part, sensitive):
+    """Whether `frequency-l` takes the bound of a part."""
+    try:
+        FrequencyDiversity(number(part), sensitive)
+    except ValueError:
+        return False
+    return True
 
 
 def _value(what, text, kind, schema, sensitive):

@@ -34,7 +34,7 @@ from privnb.privacy_models import (
 from privnb.sanitizers import Anatomy, Bucketize, FullDomain, KMember, Mondrian, SanitizationError, catalogue
 from privnb.sanitizers.base import MODELS
 from privnb.sanitizers.from_files import sanitize
-from privnb.sanitizers.in_words import asked, forms, models, parsed
+from privnb.sanitizers.in_words import asked, forms, models, parsed, readings
 
 SALARY = schema_of("adult")
 ILL = Schema(
@@ -259,3 +259,21 @@ def test_the_buckets_of_anatomy_name_no_value_of_few_people():
     with pytest.raises(SanitizationError, match=r"have one value\. ") as refused:
         Anatomy(2, "ill").sanitize(of_ills({"no": 9, "yes": 2}), rng=None)
     assert "'no'" not in str(refused.value)
+
+
+def test_advice_on_l_works():
+    with pytest.raises(ValueError, match="l must be") as error:
+        asked("l=1", "Mondrian", schema_of("adult"))
+    assert "frequency-l" not in str(error.value)
+    with pytest.raises(ValueError, match="l must be") as error:
+        asked("l=2.5", "Mondrian", schema_of("adult"))
+    assert "Try frequency-l=2.5" in str(error.value)
+    assert asked("frequency-l=2.5", "Mondrian", schema_of("adult"))
+
+
+def test_buckets_are_called_buckets():
+    (bucket,), (other,) = (
+        readings("l=2", asked("l=2", kind, schema_of("adult"))) for kind in ("Bucketize", "Mondrian")
+    )
+    assert ("of a bucket" in bucket, "class" in bucket) == (True, False)
+    assert ("bucket" in other, "of a class" in other) == (False, True)
