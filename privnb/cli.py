@@ -332,8 +332,9 @@ def check(args):
 
     from privnb.microdata.dataset import Chosen, find, load
     from privnb.microdata.memory import Memory
-    from privnb.microdata.schema import SchemaError
+    from privnb.microdata.schema import Role, SchemaError
     from privnb.microdata.unknown_files import Unknown
+    from privnb.microdata.writing import FACTS
     from privnb.privacy_models import check_k
     from privnb.privacy_models.grading import grade, known
 
@@ -370,6 +371,10 @@ def check(args):
         print(f"{row.measure:<20}{number:>10}  {row.meaning}")
     if lacking:
         print(f"Not in {args.file}, and so not counted: {', '.join(lacking)}, by {schema.dataset} quasi-identifiers.")
+    if not Path(f"{args.file}{FACTS}").is_file():  # in a release, records are alike on purpose
+        roles = {each.name: each.role for each in schema.attributes if each.name in table.names} if schema else {}
+        if said := table.copies(roles | ({person: Role.PERSON} if person else {}), memory):
+            print(said)
     if strange:
         print(f"Not described by {schema.dataset}, and so not counted: {', '.join(strange)}.")
     if unknown:

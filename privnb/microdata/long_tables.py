@@ -48,6 +48,18 @@ class LongTable:
 
         return int(self.frame.select(nw.len()).collect(backend="pyarrow").item())
 
+    def repetition(self, names: list[str]) -> tuple[int, int, int]:
+        """Return how many records there are, how many differ in some columns, and how often the rarest occurs."""
+        import narwhals as nw
+
+        own = self.called(names)
+        grouped = self.frame.select(own).group_by(own).agg(nw.len().alias(TIMES))
+        times = nw.col(TIMES)
+        found = grouped.select(times.sum().alias("s"), nw.len().alias("n"), times.min().alias("m"))
+        [row] = found.collect(backend="pyarrow").rows()
+        self.check()
+        return tuple(int(each or 0) for each in row)
+
     def counted(self, names, most):
         """The distinct combinations of some columns, and how many records have each.
 

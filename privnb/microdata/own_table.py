@@ -21,6 +21,7 @@ from privnb.microdata import alerts, column_types, description, expect, toml_lin
 from privnb.microdata.column_values import Values
 from privnb.microdata.counts import combinations
 from privnb.microdata.dataset import cells, described_by, find, marks
+from privnb.microdata.doubled import compared, doubled
 from privnb.microdata.draft import draft, drafted, named
 from privnb.microdata.draft_text import missing, proposal
 from privnb.microdata.examples import examples
@@ -29,7 +30,6 @@ from privnb.microdata.reading import parts
 from privnb.microdata.roles import Roles
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 
-FEW_KINDS = 50  # of records: of so few each is some other one's copy
 SAMPLE = 20_000  # records that are looked at for examples, and for what determines what
 
 
@@ -121,18 +121,12 @@ class OwnTable:
 
     @cached_property
     def copies(self):
-        """That each record stands more than once, a sentence; empty where one does not, or few kinds of records can be.
-
-        Not compared are columns that name people: copies may be numbered.
-        """
-        named = {each for each, role in self.roles.before.items() if role in (Role.IDENTIFIER, Role.PERSON)}
-        found = combinations(self.cells[[each for each in self.cells if each not in named]]).multiplicities
-        if found.min() < 2 or len(found) < max(FEW_KINDS, len(self.cells) / 10) or self.roles.names(Role.PERSON):
+        """Return a sentence if each record occurs more than once, see `doubled`; else an empty text."""
+        names = compared(self.roles.before)
+        if not names or self.roles.names(Role.PERSON):
             return ""
-        return (
-            f"Each record stands more than once: {len(self.cells):,} records, {len(found):,} different ones. If copies "
-            "are one person's, k counts that person several times: leave one of them, or name whose they are."
-        )
+        found = combinations(self.cells[names]).multiplicities
+        return doubled(len(self.cells), len(found), int(found.min()))
 
     @cached_property
     def _values(self):

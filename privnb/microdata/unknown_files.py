@@ -4,6 +4,7 @@ CSV and Parquet are counted by the engine. Files of other kinds are read, whose 
 """
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import engine, expect, long_tables, reading, unfinished
+from privnb.microdata.doubled import compared, doubled
 from privnb.microdata.long_tables import TIMES, File
-from privnb.microdata.schema import SchemaError
+from privnb.microdata.memory import Memory
+from privnb.microdata.schema import Role, SchemaError
 
 # What the engine tells apart as its texts are: of others, as 0.0 and -0.0, two texts may be equal.
 AS_TEXT = ("VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT")
@@ -48,6 +51,21 @@ class Unknown:
             return cls([*table], [], table)
         files = [File(each, layout) for each, layout in zip(paths, layouts, strict=True)]
         return cls(long_tables.columns(files), files)
+
+    def copies(self, roles: Mapping[str, Role], memory: Memory) -> str:
+        """Return a sentence if each record occurs more than once, see `doubled`; else an empty text."""
+        names = [name for name in compared(dict.fromkeys(self.names, Role.UNUSED) | roles) if name in self.names]
+        if not names:
+            return ""
+        if self.table is not None:
+            times = self.table[names].value_counts(dropna=False, sort=False)
+            times = times[times > 0]
+            return doubled(len(self.table), len(times), int(times.min()))
+        with (
+            unfinished.folder() as folder,
+            long_tables.opened(self.files, names, {}, held=True, **memory.counting(folder)) as table,
+        ):
+            return doubled(*table.repetition(names))
 
     def counted(self, names, memory):
         """The distinct combinations of the cells of some columns, and how many records have each.

@@ -192,6 +192,7 @@ def _made(source, model, out, given, *, refuses, beside=None, sample=0, rule=Non
             read = table.record_count()
             table.check()
         long_tables.check_count(files, read)
+        doubled = _copies(chosen, files, renamed, given.counting(folder / "engine"))
         _refuse_gaps(chosen, opened, read, given.counting(folder / "engine"))
         released = _of_counts if sanitizer.by_combinations else partial(_in_parts, sample=sample)
         release, rows, seen, more = released(chosen, opened, (names, others), sanitizer, given, folder)
@@ -206,7 +207,7 @@ def _made(source, model, out, given, *, refuses, beside=None, sample=0, rule=Non
             formulas = Formulas(
                 tuple(dict.fromkeys([*formulas.names, *spreadsheets.in_buckets(release.buckets)])), spreadsheet_safe
             )
-        said = (*guessed, *readings(model, sanitizer))
+        said = (*filter(None, [doubled]), *guessed, *readings(model, sanitizer))
         written = Written.of(release, sanitizer, others, verdict, said, formulas, renamed, path=out, **more)
         written.provenance["records_read"] = read
         texts = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
@@ -241,6 +242,14 @@ def _refuse_names(chosen, files, text, settings):
                     f"nothing is written: what would stand beside the release names somebody of the column '{name}'. "
                     "Leave names out of what the sanitizer says of itself: its parameters and its note."
                 )
+
+
+def _copies(chosen, files, renamed, settings):
+    """A sentence if each record of the files occurs more than once; else an empty text."""
+    there = {renamed.get(name, name) for name in long_tables.columns(files)}
+    names = [name for name in chosen.columns.names() if name in there]
+    with long_tables.opened(files, names, renamed, complete=chosen.dropped, **settings) as table:
+        return of_counts.copies(chosen, table)
 
 
 def _refuse_gaps(chosen, opened, records, settings):

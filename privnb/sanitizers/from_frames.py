@@ -80,6 +80,7 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
         of_counts.check_gaps(table.held().record_count(), complete.record_count())
     if chosen.dropped is not None:
         table = table.complete(chosen.dropped)
+    doubled = of_counts.copies(chosen, table)
     table = table.replaced(of_counts.merged(chosen, table, names, memory))
     found = of_counts.counted(table, names, sanitizer, memory)
     if long_tables.has_blank(found, names):
@@ -96,7 +97,8 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
         made = table.released(counts.found.filter(kept), place[counts.row[kept]], rows, values)
     else:
         made = table.repeated(rows, times)
-    return Returned.of(release, sanitizer, others, verdict, readings(model, sanitizer), renamed=renamed, frame=made)
+    said = (*filter(None, [doubled]), *readings(model, sanitizer))
+    return Returned.of(release, sanitizer, others, verdict, said, renamed=renamed, frame=made)
 
 
 def _arrow_table(columns):

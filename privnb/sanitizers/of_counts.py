@@ -13,6 +13,7 @@ from privnb.microdata import long_tables, reading
 from privnb.microdata.bands import Bands
 from privnb.microdata.columns import by_value
 from privnb.microdata.counts import coded
+from privnb.microdata.doubled import compared, doubled
 from privnb.microdata.names import OWN
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Counted
@@ -30,6 +31,14 @@ FEW = 100  # different values of a neutral column that is counted; one of more i
 def sanitizer_of(model: str | Sanitizer, algorithm: str, schema: Schema, renamed: Mapping[str, str]) -> Sanitizer:
     """Return the sanitizer that is asked for, in words or by itself. `renamed`: as of `in_words.asked`."""
     return model if isinstance(model, Sanitizer) else asked(model, algorithm, schema, renamed)
+
+
+def copies(chosen, table) -> str:
+    """Return a sentence if each record of a LongTable occurs more than once, see `doubled`; else an empty text."""
+    roles = {each.name: each.role for each in chosen.columns.attributes}
+    names = compared(roles | {chosen.schema.person: Role.PERSON} if chosen.schema.person else roles)
+    names = [name for name in names if name in table.own]
+    return doubled(*table.repetition(names)) if names else ""
 
 
 def columns(schema):
