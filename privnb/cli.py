@@ -347,8 +347,11 @@ def check(args):
     else:
         table, described = Unknown.of(args.file), args.dataset and Chosen.of(find(args.dataset), args.study)
         schema = described and described.schema
-    names = args.quasi_identifiers and columns_in(args.quasi_identifiers, table.names)
+    called = _renamed_in(args.file, table.names)
+    names = args.quasi_identifiers and columns_in(args.quasi_identifiers, [*table.names, *called])
+    names = names and [called.get(name, name) for name in names]
     secrets = [args.sensitive if args.sensitive in (None, *table.names) else unquoted(args.sensitive)]
+    secrets = [called.get(name, name) for name in secrets]
     if schema:
         names = names or [name for name in schema.quasi_identifiers if name in table.names and name not in secrets]
         if args.sensitive is None:
@@ -386,6 +389,18 @@ def check(args):
         print(f"privnb: k is {reached:g}, less than the {args.at_least_k} asked for.", file=sys.stderr)
         return 1
     return status
+
+
+def _renamed_in(file: str, names: list[str]) -> dict[str, str]:
+    """Return what columns of a release are called, by the source's names, as its provenance records them.
+
+    A name that the release has itself means that column.
+    """
+    from privnb.decision.card import provenance
+    from privnb.microdata.writing import FACTS
+
+    recorded = provenance(Path(file)).get("renamed", {}) if Path(f"{file}{FACTS}").is_file() else {}
+    return {own: name for own, name in recorded.items() if own not in names}
 
 
 def _say_gate(file, table, schema, memory):

@@ -108,3 +108,17 @@ def test_a_name_that_its_owner_chose_is_taken_by_models_and_explained(here, caps
 def test_a_name_that_is_changed_is_said(here, capsys):
     assert main(["new", "people.csv", "--sensitive", "in/out"]) == 0
     assert "'in/out' is called 'in out' here" in capsys.readouterr().out
+
+
+def test_check_takes_the_names_of_the_source(tmp_path, monkeypatch, capsys):
+    """`a/b` is called `a b 2` where the table has `a b`, and means that column."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{20 + n % 50},{'fm'[n % 2]},{n % 3},{n % 2}" for n in range(300)]
+    (tmp_path / "people.csv").write_text("\n".join(["in/out,sex,a b,a/b", *rows]) + "\n")
+    assert main(["sanitize", "people.csv", "--model", "k=4, p=2:a/b", "--out", "out.csv", "--allow", "a test"]) == 0
+    said = []
+    for known, sensitive in (("in/out,sex", "a/b"), ("in out,sex", "a b 2"), ("in out,sex", "a b")):
+        capsys.readouterr()
+        assert main(["check", "out.csv", "--quasi-identifiers", known, "--sensitive", sensitive]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] != said[2]
