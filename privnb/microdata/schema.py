@@ -205,8 +205,9 @@ class Numbers(_Domain):
             raise SchemaError(f"a domain's high must lie a whole number of steps above low, got {self}.")
         most = 2**31 - (self.missing is not None)
         if self.step < 1e-9 or self.width / self.step >= most or max(abs(self.low), abs(self.high)) >= 2**53:
+            counted = f", of which {self.missing!r} for a missing one is one" if self.missing is not None else ""
             raise SchemaError(
-                f"a domain of numbers has at most 2,147,483,648 values, steps of 1e-9 or more and nothing beyond 2^53, "
+                f"a domain of numbers has at most {2**31:,} values{counted}, steps of 1e-9 or more and nothing beyond 2^53, "
                 f"got low={self.low!r}, high={self.high!r}, step={self.step!r}. Give a coarser step or another unit."
             )
         expect.kind("missing", self.missing, str, type(None))

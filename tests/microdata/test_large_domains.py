@@ -51,6 +51,13 @@ def incomes(n=200):
     return Dataset("incomes", table, INCOMES, {"income": Ranges(WIDEST, exact=True)})
 
 
+def test_the_mark_of_a_missing_number_counts_as_a_value():
+    with pytest.raises(SchemaError, match=r"2,147,483,648 values, of which 'NA' for a missing one is one, .* coarser"):
+        Numbers(0, 2**31 - 1, missing="NA")
+    with pytest.raises(SchemaError, match=r"2,147,483,648 values, steps of"):
+        Numbers(0, 2**31)
+
+
 @pytest.mark.parametrize("name", sorted(kinds()))
 def test_numbers_of_the_largest_domain_may_be_missing(name):
     """The mark of a missing one is the last code that has room in 32 bits; the next one has none."""
