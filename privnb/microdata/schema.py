@@ -207,8 +207,9 @@ class Numbers(_Domain):
         if self.step < 1e-9 or self.width / self.step >= most or max(abs(self.low), abs(self.high)) >= 2**53:
             counted = f", of which {self.missing!r} for a missing one is one" if self.missing is not None else ""
             raise SchemaError(
-                f"a domain of numbers has at most {2**31:,} values{counted}, steps of 1e-9 or more and nothing beyond 2^53, "
-                f"got low={self.low!r}, high={self.high!r}, step={self.step!r}. Give a coarser step or another unit."
+                f"a domain of numbers has at most {2**31:,} values{counted}, steps of 1e-9 or more and nothing beyond "
+                f"2^53, got low={self.low!r}, high={self.high!r}, step={self.step!r}. Give a coarser step or another "
+                "unit."
             )
         expect.kind("missing", self.missing, str, type(None))
         expect.kind("missing_is_public", self.missing_is_public, bool)
