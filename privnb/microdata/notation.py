@@ -58,13 +58,18 @@ class Notation(NamedTuple):
     def without_tail(self, texts):
         """Texts, a Series, of which whole numbers have no decimals: `1067.0` is `1067`.
 
-        pandas and R write the whole numbers of a column in this way if one of its cells is empty.
+        pandas and R write the whole numbers of a column in this way if one of its cells is empty. Codes that begin with
+        0, as `0001.0`, lose the tail only where every text with a digit is a whole number: beside E11.0, 01.0 keeps it.
         """
         ends = texts.str.endswith("0") & texts.str.contains(self.decimal, regex=False)  # of few a pattern is looked for
         if not ends.any():
             return texts
-        tail = rf"^(-?(?:0|[1-9]\d*)){re.escape(self.decimal)}0+$"
-        return texts.where(~ends, texts[ends].str.replace(tail, r"\1", regex=True))
+        point = re.escape(self.decimal)
+        plain = texts.where(~ends, texts[ends].str.replace(rf"^(-?(?:0|[1-9]\d*)){point}0+$", r"\1", regex=True))
+        coded = plain.str.fullmatch(rf"0\d+{point}0")
+        if coded.any() and (coded | plain.str.fullmatch(r"-?\d+|\D*")).all():
+            return plain.where(~coded, plain.str.partition(self.decimal)[0])
+        return plain
 
     def are_numbers(self, texts):
         """Which texts, a Series, are numbers that are written so: a boolean Series."""

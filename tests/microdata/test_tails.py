@@ -111,12 +111,26 @@ def test_a_tail_changes_no_release_from_file_to_file(here):
         (["0.0", "-8.0"], ["0", "-8"]),
         (["1.0", "unknown"], ["1", "unknown"]),
         (["01.0", "E11.0"], ["01.0", "E11.0"]),
+        (["01.0", "01.1"], ["01.0", "01.1"]),
+        (["08.00", "09.00"], ["08.00", "09.00"]),  # of the clock
+        (["0001.0", "1067.0", "n/k"], ["0001", "1067", "n/k"]),
+        (["0001", "0001.0"], ["0001"]),
     ],
 )
 def test_only_whole_numbers_lose_their_tails(texts, found):
     values = Values.of(pd.Series(texts).astype("category"), "?").without_tails(Notation())
     assert sorted(values.texts) == sorted(found)
     assert values.counts.sum() == len(texts)
+
+
+@pytest.mark.parametrize("tail", [".0", ""])
+def test_post_codes_that_begin_with_0_lose_their_tails(here, tail):
+    codes = [("0001", "0115", "1067")[n % 3] for n in range(90)]
+    rows = [f"{code}{tail},{n % 5}" for n, code in enumerate(codes)]
+    (here / "people.csv").write_text("\n".join(["zip,children", *rows, ",1", ""]))
+    assert cli.main(["new", "people.csv", "--sensitive", "", "--confirm"]) == 0
+    assert load("people").table["zip"].tolist() == [*codes, "?"]
+    assert "0*" in (here / "data/people/hierarchies/default/zip.csv").read_text()
 
 
 def test_thousands_are_no_tail():
