@@ -17,17 +17,17 @@ def compared(roles: Mapping[str, Role]) -> list[str]:
     return [name for name, role in roles.items() if role is not Role.IDENTIFIER]
 
 
-def doubled(records: int, different: int, fewest: int) -> str:
+def doubled(records: int, different: int, rarest: int) -> str:
     """Return a sentence if each record occurs more than once; else an empty text.
 
     Parameters
     ----------
     records, different : int
         How many records a table has, and how many different ones.
-    fewest : int
+    rarest : int
         How often the rarest record occurs.
     """
-    if fewest < 2 or different < max(FEW_KINDS, records / 10):
+    if rarest < 2 or different < max(FEW_KINDS, records / 10):
         return ""
     return (
         f"Each record occurs more than once: {records:,} records, {different:,} different ones. If the copies belong "

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import engine, expect, long_tables, reading, unfinished
+from privnb.microdata.counts import combinations
 from privnb.microdata.doubled import compared, doubled
 from privnb.microdata.long_tables import TIMES, File
 from privnb.microdata.memory import Memory
@@ -58,8 +59,7 @@ class Unknown:
         if not names:
             return ""
         if self.table is not None:
-            times = self.table[names].value_counts(dropna=False, sort=False)
-            times = times[times > 0]
+            times = combinations(self.table[names]).multiplicities
             return doubled(len(self.table), len(times), int(times.min()))
         with (
             unfinished.folder() as folder,
