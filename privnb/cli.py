@@ -249,7 +249,7 @@ def _unconfirmed(args, table):
 
 def _described(table, args):
     """The table with the roles that are given, which are written; and what stands out and is missing, sentences."""
-    from privnb.microdata.draft_text import renaming
+    from privnb.microdata.names import renaming
     from privnb.microdata.roles import checked, parsed, parsed_days
     from privnb.microdata.schema import Role, SchemaError
     from privnb.microdata.sentences import listed

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import column_types, numerals
-from privnb.microdata.draft_text import DASHES, MISSING
+from privnb.microdata.missing_marks import DASHES, MISSING
 from privnb.microdata.names import first_of, has_none
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.sentences import listed

@@ -20,8 +20,9 @@ from types import MappingProxyType
 from privnb.microdata import expect, reading
 from privnb.microdata.column_types import recognized
 from privnb.microdata.column_values import Values
-from privnb.microdata.draft_text import mark_of, marks_in, renamed_in, text
-from privnb.microdata.names import like, offered
+from privnb.microdata.draft_text import text
+from privnb.microdata.missing_marks import mark_of, marks_in
+from privnb.microdata.names import like, offered, renamed_in
 from privnb.microdata.notation import Notation, with_tails
 from privnb.microdata.owners import of_people
 from privnb.microdata.roles import checked

@@ -1,71 +1,15 @@
 """What a drafted description says: the text of a table's columns, as `column_types` guesses them."""
 
-import itertools
 import re
 import shlex
-from collections.abc import Mapping
 from types import MappingProxyType
 
 from privnb.microdata import cuts, description
-from privnb.microdata.counts import people_among
-from privnb.microdata.names import offered, refused
+from privnb.microdata.names import offered
 from privnb.microdata.schema import Categories, Role
 from privnb.microdata.toml_lines import GUESS, quoted
 
-# Marks of a missing value, beside the empty cell; and some that are values as well where no number stands beside them.
-MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "n.a.", "NaN", "nan", "NULL", "null", "k.A.", "k. A.", "keine Angabe")
-DASHES = ("-", "--", ".")
 LISTED = 200  # a longer domain stands in its hierarchy's file alone
-
-
-def renamed_in(names):
-    """`{column: another name}` for the columns whose own names may not be used or can name no file of a hierarchy."""
-    unfit = [column for column in names if refused(column) or re.search(r"[/\\]|^\.", column)]
-    taken, renamed = set(names) - set(unfit), {}
-    for column in unfit:
-        name = offered(re.sub(r"[/\\]|^\W+", " ", column))
-        numbered = (f"{name} {number}" for number in itertools.count(2))
-        renamed[column] = next(each for each in itertools.chain([name], numbered) if each not in taken)
-        taken.add(renamed[column])
-    return renamed
-
-
-def renaming(renamed: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each column that its file calls otherwise. `renamed`: names by those of the file.
-
-    >>> print(*renaming({"in/out": "in out", "sex": "gender"}), sep="\\n")
-    'in/out' is called 'in out' here: a name must not begin with a dot, nor hold a slash, an angle bracket or an \
-invisible character.
-    'sex' is called 'gender' here: its description says so under [renamed].
-    """
-    unfit = "a name must not begin with a dot, nor hold a slash, an angle bracket or an invisible character"
-    chosen = "its description says so under [renamed]"
-    return [
-        f"{own!r} is called '{name}' here: {unfit if renamed_in([own]) else chosen}." for own, name in renamed.items()
-    ]
-
-
-def mark_of(columns):
-    """The commonest mark of missing values in a table; "" if none is missing.
-
-    `columns`: of each its Categorical of texts, and how many records each entry stands for, or None.
-    """
-    counts = dict.fromkeys([*MISSING, *DASHES], 0)
-    empty = False
-    for column, times in columns:
-        codes, categories = column.cat.codes.to_numpy(), column.cat.categories
-        empty = empty or bool((codes < 0).any())
-        for mark in marks_in(column):
-            counts[mark] += people_among(codes == categories.get_loc(mark), times=times)
-    mark = max(counts, key=counts.get)
-    return mark if empty or counts[mark] else ""
-
-
-def marks_in(column):
-    """The marks of missing values that stand in a Categorical of texts, in the order of their list."""
-    texts = column.cat.categories
-    known = (*MISSING, *DASHES) if len(texts) and texts.str.contains(r"\d").mean() > 0.5 else MISSING
-    return [mark for mark in known if mark in texts]
 
 
 HEAD = """\

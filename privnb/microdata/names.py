@@ -4,7 +4,7 @@ import difflib
 import itertools
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 OWN = "\ue000"  # begins the names of privnb's own columns: an invisible character, which no name of a table may hold
 QUOTED = r'"((?:[^"]|"")*)"'
@@ -36,6 +36,33 @@ def offered(name):
     ('illness b', 'unnamed')
     """
     return " ".join("".join(" " if refused(each) else each for each in name).split()) or "unnamed"
+
+
+def renamed_in(names):
+    """`{column: another name}` for the columns whose own names may not be used or can name no file of a hierarchy."""
+    unfit = [column for column in names if refused(column) or re.search(r"[/\\]|^\.", column)]
+    taken, renamed = set(names) - set(unfit), {}
+    for column in unfit:
+        name = offered(re.sub(r"[/\\]|^\W+", " ", column))
+        numbered = (f"{name} {number}" for number in itertools.count(2))
+        renamed[column] = next(each for each in itertools.chain([name], numbered) if each not in taken)
+        taken.add(renamed[column])
+    return renamed
+
+
+def renaming(renamed: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each column that its file calls otherwise. `renamed`: names by those of the file.
+
+    >>> print(*renaming({"in/out": "in out", "sex": "gender"}), sep="\\n")
+    'in/out' is called 'in out' here: a name must not begin with a dot, nor hold a slash, an angle bracket or an \
+invisible character.
+    'sex' is called 'gender' here: its description says so under [renamed].
+    """
+    unfit = "a name must not begin with a dot, nor hold a slash, an angle bracket or an invisible character"
+    chosen = "its description says so under [renamed]"
+    return [
+        f"{own!r} is called '{name}' here: {unfit if renamed_in([own]) else chosen}." for own, name in renamed.items()
+    ]
 
 
 def apart(names):

@@ -21,7 +21,7 @@ import pandas as pd
 
 from privnb.microdata import engine, expect, text_files
 from privnb.microdata.columns import of_codes
-from privnb.microdata.draft_text import MISSING
+from privnb.microdata.missing_marks import MISSING
 from privnb.microdata.names import OWN, apart
 from privnb.microdata.notation import NUMBER
 from privnb.microdata.schema import SchemaError, text

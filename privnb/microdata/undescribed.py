@@ -7,7 +7,8 @@ from privnb.microdata import draft_text, reading
 from privnb.microdata.column_types import Column, published, recognized
 from privnb.microdata.column_values import Values
 from privnb.microdata.long_tables import TIMES
-from privnb.microdata.names import meant
+from privnb.microdata.missing_marks import mark_of
+from privnb.microdata.names import meant, renamed_in, renaming
 from privnb.microdata.notation import Notation
 from privnb.microdata.owners import of_people
 from privnb.microdata.schema import Role, SchemaError
@@ -54,8 +55,8 @@ def described(folder, name, files, table, names, sensitive):
         raise SchemaError(f"'{own[0]}' has more than {MANY:,} different values. Round or group them in the file first.")
     texts = {each: reading.of_arrow(counted[each].select([each]))[each] for each in names if each not in long}
     times = {each: counted[each].column(TIMES).to_numpy() for each in texts}
-    renamed = draft_text.renamed_in(names)
-    mark = draft_text.mark_of([(texts[each], times[each]) for each in texts])
+    renamed = renamed_in(names)
+    mark = mark_of([(texts[each], times[each]) for each in texts])
     values = {renamed.get(each, each): Values.of(texts[each], mark or "NA", times[each]) for each in texts}
     layout = files[0].layout
     notation = Notation.found([each.numerals for each in values.values()], layout and layout.separator)
@@ -82,7 +83,7 @@ def described(folder, name, files, table, names, sensitive):
     text = draft_text.text(name, copies, layout, notation, records, mark, columns, renamed, checked=False)
     path.write_text(text.replace("\ndraft = true\n", "\n"), encoding="utf-8")
     odd = {each.name: values[each.name].records_with(each.odd) for each in columns if each.odd}
-    return path, [*draft_text.renaming(renamed), *_said(columns, odd)]
+    return path, [*renaming(renamed), *_said(columns, odd)]
 
 
 def _said(columns, odd):

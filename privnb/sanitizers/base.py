@@ -23,6 +23,7 @@ from privnb.sanitizers.missing_numbers import TREATMENTS, Gaps
 from privnb.sanitizers.statements import positions, stated, treatments
 
 FACTS = ("claims", "promise", "noisy", "perturbed", "rows", "new", "note", "buckets")  # what a sanitizer says
+MOST_AT_ONCE = 1_000_000  # records that are given to a sanitizer at once, at most
 
 
 class SanitizationError(ValueError):
@@ -157,6 +158,10 @@ class Sanitizer(ABC):
         """A few that a small table of this schema can have, for the contract tests: a list."""
         sensitive = next(iter(schema.sensitive), None)
         return [cls.at({letter: USUAL[letter] for letter in cls.requires or cls.letters[:1]}, sensitive)]
+
+    def fits(self, records: int) -> bool:
+        """Return whether it can be given so many records: as combinations, in parts, or all at once."""
+        return self.by_combinations or self.in_parts or records <= MOST_AT_ONCE
 
     @property
     def draws(self):

@@ -17,7 +17,7 @@ from privnb.microdata.counts import coded, factorized
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import TRUE, UNTRUE, Rows, Treatment
-from privnb.sanitizers import of_counts, own_cells
+from privnb.sanitizers import base, of_counts, own_cells
 from privnb.sanitizers.algorithms import announced_compiling
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken
@@ -25,13 +25,7 @@ from privnb.sanitizers.gate import NotCounted, certain_in_altered, found_in_alte
 from privnb.sanitizers.of_counts import Seen
 
 SIZE = 100_000  # records of a part at most
-WHOLE = 1_000_000  # records at most that are given to a sanitizer at once
 LONGEST = 24 * 3600  # seconds of all parts
-
-
-def fits(sanitizer, records):
-    """Whether a sanitizer can be given so many records: on combinations, in parts, or at once."""
-    return sanitizer.by_combinations or sanitizer.in_parts or records <= WHOLE
 
 
 def released(chosen, table, names, sanitizer, path, sample=0):
@@ -46,7 +40,7 @@ def released(chosen, table, names, sanitizer, path, sample=0):
     names : list of str
         The columns that are read.
     sanitizer : Sanitizer
-        One that works record by record; if not `in_parts`, on all of `WHOLE` records at most.
+        One that works record by record; if not `in_parts`, on all of `MOST_AT_ONCE` records at most.
     path : Path
         Of the file.
     sample : int
@@ -63,7 +57,7 @@ def released(chosen, table, names, sanitizer, path, sample=0):
     Raises
     ------
     SanitizationError
-        As of `Sanitizer.sanitize`, for a work of more than a day, and for more than `WHOLE` records at once.
+        As of `Sanitizer.sanitize`, for a work of more than a day, and for more than `MOST_AT_ONCE` records at once.
     SchemaError
         For values outside their domains, and for no record.
     """
@@ -71,10 +65,10 @@ def released(chosen, table, names, sanitizer, path, sample=0):
 
     chosen.schema.check_records(total := table.record_count())
     total = min(total, sample or total)
-    if not fits(sanitizer, total):
+    if not sanitizer.fits(total):
         raise SanitizationError(
-            f"{sanitizer!r} works on all records at once, and these are {total:,}: more than {WHOLE:,}. Choose one of "
-            f"{', '.join(of_counts.able())}, which work on combinations, or sanitize fewer records."
+            f"{sanitizer!r} works on all records at once, and these are {total:,}: more than {base.MOST_AT_ONCE:,}. "
+            f"Choose one of {', '.join(of_counts.able())}, which work on combinations, or sanitize fewer records."
         )
     number = -(-total // SIZE) if sanitizer.in_parts else 1
     parts = progress.track(_parts(chosen, table, names, -(-total // number), total), "parts of the table", number)

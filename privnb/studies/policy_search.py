@@ -22,7 +22,7 @@ from privnb.microdata import expect, withholding
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.schema import LISTED, NotForThisTable, Role, Schema
 from privnb.microdata.sentences import listed
-from privnb.sanitizers import in_parts
+from privnb.sanitizers import base
 from privnb.sanitizers.catalogue import ends
 from privnb.studies.every_sanitizer import AVERAGED, MEASURES, appraised, diverse, family
 from privnb.studies.profiles import evaluated, profile_of
@@ -101,7 +101,7 @@ class Searched:
                 "a file of all, fewer or more people may share a combination; they are counted before one is written."
             )
         if self.too_many:
-            why = f"work on all records at once, and these are more than {in_parts.WHOLE:,}"
+            why = f"work on all records at once, and these are more than {base.MOST_AT_ONCE:,}"
             said.append(f"Not tried are settings that {why}: {self.too_many}.")
         return said
 
@@ -233,7 +233,7 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
     sizes = _sizes(profile, policy)
     tried = [*family(dataset, k=sizes, profile=profile), *diverse(dataset, k=sizes)]
     known = [each for each in tried if not each.reference]
-    settings = [each for each in known if in_parts.fits(each, max(records, len(dataset)))]
+    settings = [each for each in known if each.fits(max(records, len(dataset)))]
     results = {}
 
     def measured(tried, records, seeds=1):

@@ -31,7 +31,7 @@ from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import chosen_release, in_file, release_card
-from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, from_files, in_parts
+from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, base, from_files
 from privnb.sanitizers.catalogue import ends
 from privnb.sanitizers.gate import CertainValue, Verdict
 from privnb.studies import Profile, policy_search
@@ -105,7 +105,7 @@ def first(clinic, tmp_path_factory):
         patch.setitem(studies.PROFILES, "small", SMALL)
         patch.setattr(policy_search, "family", lambda dataset, **_: [*ends(), *TRIED])
         patch.setattr(policy_search, "diverse", lambda dataset, **_: [])
-        patch.setattr(in_parts, "WHOLE", 119)
+        patch.setattr(base, "MOST_AT_ONCE", 119)
         patch.setattr(policy_search, "searched", searched)
         ran = decide(clinic, out)
     signed = out.with_name(out.name + card.ENDING).read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from privnb.sanitizers import (
     Microaggregation,
     Mondrian,
     SanitizationError,
+    base,
     from_files,
     gate,
     in_parts,
@@ -74,14 +75,14 @@ def test_what_needs_all_records_at_once_is_given_them_unless_they_are_too_many(s
     written, claim = pd.read_csv(out, dtype=str), facts(out)["claims"]
     assert (len(written), claim) == (len(clinic), ["KAnonymity(k=5)"])
     assert written.groupby(clinic.schema.quasi_identifiers).size().min() >= 5
-    monkeypatch.setattr(in_parts, "WHOLE", 299)
+    monkeypatch.setattr(base, "MOST_AT_ONCE", 299)
     with pytest.raises(SanitizationError, match="works on all records at once, and these are 300"):
         sanitize(CLINIC, Microaggregation(5), small / "other.csv")
     assert [path.name for path in small.iterdir() if "other" in path.name] == []
 
 
 def test_of_a_sample_the_release_is_of_so_many_records_drawn_at_random(small, monkeypatch):
-    monkeypatch.setattr(in_parts, "WHOLE", 40)  # which the table has more of
+    monkeypatch.setattr(base, "MOST_AT_ONCE", 40)  # which the table has more of
     rows = []
     for name in ("one.csv", "two.csv"):
         sanitize(CLINIC, Microaggregation(5), small / name, sample=40)
