@@ -16,14 +16,14 @@ install: $(STAMP)
 report: $(STAMP)
 	$(BIN)/privnb report$(if $(DATASET), --dataset '$(DATASET)')$(if $(PROFILE), -p PROFILE '$(PROFILE)' --jobs 1)
 
-# What takes too long for each report, for privnb/studies/full_profile.csv, which is written anew after each part: the
+# What takes too long for each report, for privnb/papers/full_profile.csv, which is written anew after each part: the
 # second reading of Sramka et al., in minutes; then the full profile, in hours, with Weka if it is there. After a kill the
 # same command goes on where it stopped.
 FULL := 03_utility 04_attack 02_sanitize 06_li_li 05_brickell_shmatikov
-WRITE = $(BIN)/python -c 'import sys; from pathlib import Path; from privnb.studies import full_profile; \
+WRITE = $(BIN)/python -c 'import sys; from pathlib import Path; from privnb.papers import full_profile; \
   full_profile.write([each for each in map(Path, sys.argv[1:]) if each.exists()])' $(patsubst %,reports/full/%,$(FULL) taxonomy)
 ledger: $(STAMP)
-	@$(BIN)/python -c 'from privnb.studies import full_profile; full_profile.commit()' # before the hours, not after
+	@$(BIN)/python -c 'from privnb.papers import full_profile; full_profile.commit()' # before the hours, not after
 	$(BIN)/privnb report --out reports/full/taxonomy -p STUDY sramka-taxonomy --notebook 03_utility 05_brickell_shmatikov
 	@$(WRITE)
 	@for part in $(FULL); do \

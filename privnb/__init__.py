@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 BEGAN = time.time()  # no file of the package was loaded before
-ROOMS = ("microdata", "privacy_models", "sanitizers", "attacks", "evaluation")  # in the order of the loop
+ROOMS = ("datasets", "privacy_models", "sanitizers", "attacks", "evaluation", "publishing")  # in the order of the loop
 
 
 def __getattr__(name):

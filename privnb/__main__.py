@@ -1,6 +1,6 @@
 """The entry of the command `privnb`: it notes Ctrl-C before it loads anything that takes time."""
 
-from privnb.microdata.stopping import interrupts_noted
+from privnb.runtime.stopping import interrupts_noted
 
 
 def main() -> int:

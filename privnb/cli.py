@@ -16,10 +16,10 @@ from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
-from privnb.microdata.invisible import Shown
-from privnb.microdata.names import columns_in, meant, names_in, unquoted
-from privnb.microdata.processes import fit_to_limit, memory_limit, runs_as, wants_memory
-from privnb.microdata.stopping import interrupts_noted, stoppable
+from privnb.runtime.invisible import Shown
+from privnb.runtime.names import columns_in, meant, names_in, unquoted
+from privnb.runtime.processes import fit_to_limit, memory_limit, runs_as, wants_memory
+from privnb.runtime.stopping import interrupts_noted, stoppable
 
 # Our reporting first, which spares JupyterLab the library that takes longer to load than all others together.
 LAB = "import privnb.reporting; from jupyterlab.labapp import main; main()"
@@ -105,11 +105,11 @@ def _refused(error):
 
 def report(args):
     """Run the notebooks; say where the report is, how long it took, and what is not in it."""
-    from privnb.microdata.processes import begin_to_serve
-    from privnb.microdata.progress import taken
     from privnb.reporting import printing
     from privnb.reporting.notebooks import choose, notebooks_folder
     from privnb.reporting.running import LIBRARIES
+    from privnb.runtime.processes import begin_to_serve
+    from privnb.runtime.progress import taken
 
     begun = time.monotonic()
     if args.pdf:
@@ -143,13 +143,13 @@ def app(args):
     """Show the explorer, or the columns of a table, as a page: on this machine only, its token on, nothing asked of the
     network."""
     from privnb.explorer import LIBRARIES
-    from privnb.microdata.processes import begin_to_serve
+    from privnb.runtime.processes import begin_to_serve
 
     begin_to_serve(*LIBRARIES)
     from traitlets.config import Config  # seconds, in which the server does the same
 
     from privnb.explorer.app import checked_host, checked_prefix, served
-    from privnb.microdata import unfinished
+    from privnb.runtime import unfinished
 
     base_url, hosts = checked_prefix(args.base_url), [*map(checked_host, args.allow_host)]
     path, asked = _columns(args) if args.new or args.describe or args.name else _explorer(args)
@@ -175,7 +175,7 @@ def _explorer(args):
 
 def _columns(args):
     """The notebook of a table's columns, and which table; refused here if it cannot be opened there."""
-    from privnb.microdata.own_table import OwnTable, described
+    from privnb.datasets.own_table import OwnTable, described
     from privnb.reporting.notebooks import ReportError
 
     if bool(args.new) == bool(args.describe) or (args.name and not args.new) or args.dataset or args.parameter:
@@ -193,9 +193,9 @@ def _columns(args):
 def new(args):
     """Draft the description of an owner's table, with the roles that are given; status 1 if it cannot be confirmed as
     asked."""
-    from privnb.microdata.draft import drafted
-    from privnb.microdata.own_table import OwnTable, redescribed
-    from privnb.microdata.roles import parsed_missing
+    from privnb.datasets.draft import drafted
+    from privnb.datasets.own_table import OwnTable, redescribed
+    from privnb.datasets.roles import parsed_missing
 
     us, missing, news = shlex.quote(runs_as()), parsed_missing(args.missing or ""), []
     if args.again:
@@ -224,8 +224,8 @@ def new(args):
 
 def describe(args):
     """Give roles to the columns of a table, and show them; status 1 if they cannot be confirmed as asked."""
-    from privnb.microdata.own_table import OwnTable
-    from privnb.microdata.proposals import unconfirmed
+    from privnb.datasets.own_table import OwnTable
+    from privnb.datasets.proposals import unconfirmed
 
     table, said = _described(OwnTable.open(args.name), args)
     columns = table.seen(table.roles)
@@ -249,10 +249,10 @@ def _unconfirmed(args, table):
 
 def _described(table, args):
     """The table with the roles that are given, which are written; and what stands out and is missing, sentences."""
-    from privnb.microdata.names import renaming
-    from privnb.microdata.roles import checked, parsed, parsed_days
+    from privnb.datasets.roles import checked, parsed, parsed_days
     from privnb.microdata.schema import Role, SchemaError
-    from privnb.microdata.sentences import listed
+    from privnb.runtime.names import renaming
+    from privnb.runtime.sentences import listed
 
     roles, names = table.roles, []
     if args.sensitive is not None:
@@ -274,7 +274,7 @@ def _described(table, args):
 
 def sanitize(args):
     """Make a release of a table, from file to file; say what is in it."""
-    from privnb.sanitizers import from_files
+    from privnb.publishing import from_files
 
     made = from_files.sanitize(
         args.source, args.model, args.out, algorithm=args.algorithm, dataset=args.dataset, study=args.study,
@@ -285,12 +285,12 @@ def sanitize(args):
 
 def decide(args):
     """Choose a release by a policy, and write it if asked; status 1 if none keeps it."""
+    from privnb.datasets.dataset import load
     from privnb.decision import policies
-    from privnb.microdata.dataset import load
     from privnb.microdata.schema import SchemaError
-    from privnb.microdata.spreadsheets import OPTION
+    from privnb.papers import as_they_are, record_by_record, searched_in_roles, study, what_would_help
     from privnb.reporting import chosen_release
-    from privnb.studies import as_they_are, record_by_record, searched_in_roles, study, what_would_help
+    from privnb.tables.spreadsheets import OPTION
 
     policy = policies.read(args.policy)
     if args.release:
@@ -330,13 +330,13 @@ def check(args):
         return _check_card(args)
     import pandas as pd
 
-    from privnb.microdata.dataset import Chosen, find, load
-    from privnb.microdata.memory import Memory
+    from privnb.datasets.dataset import Chosen, find, load
+    from privnb.datasets.unknown_files import Unknown
     from privnb.microdata.schema import Role, SchemaError
-    from privnb.microdata.unknown_files import Unknown
-    from privnb.microdata.writing import FACTS
     from privnb.privacy_models import check_k
     from privnb.privacy_models.grading import grade, known
+    from privnb.tables.memory import Memory
+    from privnb.tables.writing import FACTS
 
     memory, described = Memory.of(args.memory), None
     if args.at_least_k is not None:
@@ -397,7 +397,7 @@ def _renamed_in(file: str, names: list[str]) -> dict[str, str]:
     A name that the release has itself means that column.
     """
     from privnb.decision.card import provenance
-    from privnb.microdata.writing import FACTS
+    from privnb.tables.writing import FACTS
 
     recorded = provenance(Path(file)).get("renamed", {}) if Path(f"{file}{FACTS}").is_file() else {}
     return {own: name for own, name in recorded.items() if own not in names}
@@ -408,8 +408,8 @@ def _say_gate(file, table, schema, memory):
     import pandas as pd
 
     from privnb.decision.card import provenance
-    from privnb.microdata.writing import BUCKETS, FACTS
-    from privnb.sanitizers.gate_in_file import judged
+    from privnb.publishing.gate_in_file import judged
+    from privnb.tables.writing import BUCKETS, FACTS
 
     beside, held = Path(f"{file}{FACTS}"), Path(f"{file}{BUCKETS}")
     done = provenance(Path(file)) if beside.is_file() else {}
@@ -450,7 +450,7 @@ def _check_card(args):
 
 def audit(args):
     """Say which single values follow from published totals, with the totals that prove it; status 1 if any does."""
-    from privnb.measures.totals import disclosed, read_totals
+    from privnb.measures.count_tables.totals import disclosed, read_totals
     from privnb.microdata.schema import SchemaError
 
     totals = read_totals(args.file)
@@ -709,7 +709,7 @@ def _offer():
 
 def _models():
     """Every model that `--model` can ask for: how it is written, and what it asks for."""
-    from privnb.sanitizers.in_words import forms
+    from privnb.publishing.in_words import forms
 
     lines = [line for form, meaning in forms() for line in (f"  {form}", f"      {meaning}")]
     note = "  l=L:SENSITIVE\n      The same as distinct-l."
@@ -729,7 +729,7 @@ def _own_notebooks():
 
 def _dataset(name, notebooks):
     """What names the dataset in the notebooks' folder as `name` does here. A dataset that does not load is refused."""
-    from privnb.microdata.dataset import find, load
+    from privnb.datasets.dataset import find, load
 
     load(name)
     path = find(name).resolve()

@@ -18,10 +18,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from privnb import reporting  # noqa: F401 -- before nbformat, which else loads a library for two seconds
+from privnb.datasets import dataset
 from privnb.evaluation import cases
-from privnb.microdata import dataset, processes
 from privnb.miners import weka
 from privnb.reporting import running
+from privnb.runtime import processes
 
 # As in each process that computes: the libraries' threads wait for each other for a quarter of the time of small fits.
 # Read when a library is loaded, so by the workers of xdist, and by what tests start.

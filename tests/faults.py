@@ -16,7 +16,7 @@ WITHHOLDING = tuple(
     )
 )
 REFUSED = tuple(
-    f"sanitizers/test_from_files.py::test_{name}"
+    f"publishing/test_from_files.py::test_{name}"
     for name in (
         "what_stands_beside_a_release_names_nobody",
         "every_column_of_identifiers_is_looked_through",
@@ -24,9 +24,9 @@ REFUSED = tuple(
         "their_order_is_another_one_each_time",
     )
 )
-DOUBLED = ("sanitizers/test_missing_from_files.py::test_what_is_lost_or_doubled_on_the_way_is_no_release",)
-GAPS = ("sanitizers/test_missing_from_files.py::test_one_record_with_a_gap_is_enough_to_refuse",)
-GATE = ("sanitizers/test_gate.py",)
+DOUBLED = ("publishing/test_missing_from_files.py::test_what_is_lost_or_doubled_on_the_way_is_no_release",)
+GAPS = ("publishing/test_missing_from_files.py::test_one_record_with_a_gap_is_enough_to_refuse",)
+GATE = ("publishing/test_gate.py",)
 TREATMENT = ("sanitizers/test_treatment.py",)
 CERTAIN = ("measures/test_certainty.py",)
 CERTAINTY = ("evaluation/risks/test_disclosed_with_certainty.py", "evaluation/risks/test_identity_and_attribute.py")
@@ -45,18 +45,18 @@ FILE = tuple(
     )
 )
 SAVING = ("explorer/test_saving.py",)
-LEAKS = ("microdata/test_leaks.py",)
+LEAKS = ("publishing/test_leaks.py",)
 SCAN = ("reporting/test_leak_scan.py",)
 COUNTS = ("microdata/test_counts.py",)
 RELEASE = ("microdata/test_release.py",)
 ORDER = ("sanitizers/test_undoing.py::test_rows_and_buckets_say_nothing_of_the_tables_order",)
 ENDS = ("sanitizers/test_public_ends.py::test_exact_ends_are_kept_where_a_study_asks_for_them_and_not_shown",)
-ENGINE = ("microdata/test_engine.py",)
+ENGINE = ("tables/test_engine.py",)
 MECHANISMS = ("sanitizers/test_mechanisms.py",)
 NOISE = ("sanitizers/test_noise.py",)
-RECORDS = ("microdata/test_every_record_is_read.py",)
-READING = ("microdata/test_reading.py",)
-DATASET = ("microdata/test_dataset.py",)
+RECORDS = ("tables/test_every_record_is_read.py",)
+READING = ("tables/test_reading.py",)
+DATASET = ("datasets/test_dataset.py",)
 ANONYMITY = ("privacy_models/test_anonymity.py",)
 DIVERSITY = ("privacy_models/test_diversity.py",)
 CLOSENESS = ("privacy_models/test_closeness.py",)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from privnb.sanitizers import from_files
+from privnb.publishing import from_files
 
 SCHEMA = """
 [dataset]

@@ -9,8 +9,8 @@ import sys
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
-from privnb.microdata.dataset import PROJECT
-from privnb.microdata.processes import usable_cores
+from privnb.datasets.dataset import PROJECT
+from privnb.runtime.processes import usable_cores
 
 # They share few kernels; the slowest first.
 NAMES = "LocalRecoding", "Mondrian", "Microaggregation", "KMember", "Condensation", "FullDomain", "RankSwapping"
@@ -38,7 +38,7 @@ def release(name):
     """A release of the clinic by the first example of the sanitizer of that name."""
     from made_up import CLINIC
 
-    from privnb.microdata import dataset
+    from privnb.datasets import dataset
     from privnb.sanitizers.catalogue import kinds
 
     clinic = dataset.load(CLINIC)

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from made_up import IDENTIFIER
 
-from privnb.microdata.dataset import Dataset
-from privnb.microdata.draft import draft
+from privnb.datasets.dataset import Dataset
+from privnb.datasets.draft import draft
 from privnb.microdata.hierarchy import Ranges, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from privnb.microdata.draft import draft
+from privnb.datasets.draft import draft
 
 RECORDS = 50
 # The columns of each kind of table by role: how many categories, or the ends of the numbers.

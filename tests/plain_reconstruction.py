@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 

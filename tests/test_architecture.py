@@ -10,8 +10,8 @@ from privnb.evaluation.content import READERS
 
 PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
-    "microdata", "privacy_models", "miners", "attacks", "measures", "sanitizers", "evaluation", "decision", "studies",
-    "reporting", "explorer", "cli", "__main__",
+    "runtime", "microdata", "tables", "datasets", "privacy_models", "miners", "attacks", "measures", "sanitizers",
+    "evaluation", "decision", "publishing", "papers", "reporting", "explorer", "cli", "__main__",
 ]  # fmt: skip
 
 

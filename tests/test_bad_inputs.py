@@ -22,39 +22,39 @@ import numpy as np
 import pandas as pd
 from made_up import CLINIC
 
-from privnb import decision, evaluation, studies
+from privnb import decision, evaluation, papers
 from privnb.attacks import DistanceLinkage, Linkage
-from privnb.attacks.unknown_filling import filled
+from privnb.attacks.inference.unknown_filling import filled
+from privnb.datasets.dataset import load
+from privnb.datasets.draft import draft
 from privnb.decision import Loss, Policy
 from privnb.decision.card import Card
 from privnb.decision.policies import Cap, Need, RiskPolicy
-from privnb.evaluation.utilities import AntiUtility, GoodUtility
+from privnb.decision.policy_search import Searched
+from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
 from privnb.explorer.keep import Pins
 from privnb.explorer.setting import Setting, checked
-from privnb.measures.cell_bounds import cell_bounds
-from privnb.measures.channel_matrix import Channel
-from privnb.measures.populations import LargePopulations
-from privnb.measures.queries import CountQueries
-from privnb.measures.totals import Total
+from privnb.measures.count_tables.cell_bounds import cell_bounds
+from privnb.measures.count_tables.totals import Total
+from privnb.measures.disclosure.channel_matrix import Channel
+from privnb.measures.utility.populations import LargePopulations
+from privnb.measures.utility.queries import CountQueries
 from privnb.microdata.count_tables import TableOfCounts
-from privnb.microdata.dataset import load
-from privnb.microdata.draft import draft
-from privnb.microdata.expect import found
 from privnb.microdata.hierarchy import Taxonomy, flat
 from privnb.microdata.schema import Categories, Numbers, Role
 from privnb.miners import reference_set
 from privnb.miners.baskets import Baskets
 from privnb.miners.encoding import encode
 from privnb.miners.rules import Rule, itemsets, rules
+from privnb.papers.askari_2012.enumeration.errata import errata
 from privnb.privacy_models import KAnonymity
 from privnb.reporting.charts import Aggregate
+from privnb.runtime.expect import found
 from privnb.sanitizers import FullDomain, KMember, LaplaceNoise, Mondrian, RandomizedResponse, TopDownSpecialization
-from privnb.sanitizers.marginals import anonymized_marginals
-from privnb.sanitizers.noise_channel import Laplace
-from privnb.sanitizers.rule_hiding import block
-from privnb.studies.askari_2012.enumeration.errata import errata
-from privnb.studies.policy_search import Searched
+from privnb.sanitizers.noise.noise_channel import Laplace
+from privnb.sanitizers.synthetic.marginals import anonymized_marginals
+from privnb.sanitizers.tables_and_rules.rule_hiding import block
 
 # Where they are, by the names that stand below.
 MODULES = {
@@ -62,75 +62,75 @@ MODULES = {
     "hierarchy": "microdata.hierarchy",
     "hierarchy.taxonomies": "microdata.hierarchy.taxonomies",
     "hierarchy.merging": "microdata.hierarchy.merging",
-    "dataset": "microdata.dataset",
+    "dataset": "datasets.dataset",
     "privacy_models": "privacy_models",
     "grading": "privacy_models.grading",
-    "mechanisms": "sanitizers.mechanisms",
-    "information_loss": "measures.information_loss",
+    "mechanisms": "sanitizers.noise.mechanisms",
+    "information_loss": "measures.utility.information_loss",
     "sanitizers": "sanitizers",
     "attacks": "attacks",
-    "measures.channel": "measures.channel",
-    "measures.gains": "measures.gains",
-    "measures.linkage": "measures.linkage",
-    "measures.noise": "sanitizers.noise_channel",
-    "measures.queries": "measures.queries",
-    "measures.tradeoff": "measures.tradeoff",
-    "measures.mining": "measures.mining",
+    "measures.channel": "measures.disclosure.channel",
+    "measures.gains": "measures.disclosure.gains",
+    "measures.linkage": "measures.disclosure.linkage",
+    "measures.noise": "sanitizers.noise.noise_channel",
+    "measures.queries": "measures.utility.queries",
+    "measures.tradeoff": "measures.disclosure.tradeoff",
+    "measures.mining": "measures.utility.mining",
     "measures.conditions": "measures.conditions",
     "results": "evaluation.results",
     "attributes": "evaluation.attributes",
     "people": "evaluation.people",
     "evaluation": "evaluation.releases",
     "combinations": "evaluation.combinations",
-    "good_utility": "evaluation.good_utility",
-    "adversary": "evaluation.nearer_predictions",
-    "predicted_gains": "evaluation.predicted_gains",
-    "disclosures": "evaluation.disclosures",
-    "workload": "evaluation.workload",
-    "leakage": "evaluation.leakage",
+    "good_utility": "evaluation.utility.good_utility",
+    "adversary": "evaluation.disclosure.nearer_predictions",
+    "predicted_gains": "evaluation.disclosure.predicted_gains",
+    "disclosures": "evaluation.disclosure.disclosures",
+    "workload": "evaluation.utility.workload",
+    "leakage": "evaluation.disclosure.leakage",
     "risks": "evaluation.risks",
     "losses": "evaluation.trade_off",
-    "queries": "evaluation.queries",
+    "queries": "evaluation.utility.queries",
     "gallery": "reporting.gallery",
     "choice": "decision.owner_choice",
     "frontier": "decision",
     "verdict": "evaluation.verdict",
-    "scenario": "evaluation.utilities",
-    "marginals": "sanitizers.marginals",
+    "scenario": "evaluation.utility.utilities",
+    "marginals": "sanitizers.synthetic.marginals",
     "miners": "miners",
-    "draft": "microdata.draft",
-    "own_table": "microdata.own_table",
+    "draft": "datasets.draft",
+    "own_table": "datasets.own_table",
     "explorer.setting": "explorer.setting",
     "explorer.keep": "explorer.keep",
     "explorer.saving": "explorer.saving",
     "explorer": "explorer",
     "answers": "reporting.findings",
     "charts": "reporting.charts",
-    "parameters": "studies.parameters",
-    "experiments": "studies",
+    "parameters": "evaluation.parameters",
+    "experiments": "papers",
     "rules": "miners.rules",
     "baskets": "miners.baskets",
     "anonymous_tree": "miners.anonymous_tree",
-    "rules_found": "measures.rules",
-    "rule_hiding": "sanitizers.rule_hiding",
-    "hidden_rules": "measures.rule_hiding",
-    "unknown_filling": "attacks.unknown_filling",
-    "channels": "measures.inference_channels",
-    "mined_noise": "measures.reconstructed_mining",
-    "items": "measures.released_items",
-    "published_models": "evaluation.published_models",
-    "found_rules": "evaluation.found_rules",
-    "totals": "measures.totals",
-    "denials": "measures.denials",
-    "noisy_totals": "sanitizers.noisy_totals",
+    "rules_found": "measures.rules.found_rules",
+    "rule_hiding": "sanitizers.tables_and_rules.rule_hiding",
+    "hidden_rules": "measures.rules.rule_hiding",
+    "unknown_filling": "attacks.inference.unknown_filling",
+    "channels": "measures.rules.inference_channels",
+    "mined_noise": "measures.noise.reconstructed_mining",
+    "items": "measures.rules.released_items",
+    "published_models": "evaluation.disclosure.published_models",
+    "found_rules": "evaluation.disclosure.found_rules",
+    "totals": "measures.count_tables.totals",
+    "denials": "measures.count_tables.denials",
+    "noisy_totals": "sanitizers.tables_and_rules.noisy_totals",
     "tables": "microdata.count_tables",
-    "known_sums": "measures.known_sums",
-    "log_linear": "measures.log_linear",
-    "bounds": "measures.cell_bounds",
-    "suppression": "sanitizers.cell_suppression",
-    "rounding": "sanitizers.controlled_rounding",
-    "personal": "measures.personal",
-    "guarded": "sanitizers.guarded_values",
+    "known_sums": "measures.count_tables.known_sums",
+    "log_linear": "measures.count_tables.log_linear",
+    "bounds": "measures.count_tables.cell_bounds",
+    "suppression": "sanitizers.tables_and_rules.cell_suppression",
+    "rounding": "sanitizers.tables_and_rules.controlled_rounding",
+    "personal": "measures.disclosure.personal",
+    "guarded": "sanitizers.generalization.guarded_values",
     "own_k": "privacy_models.own_k",
 }
 
@@ -262,7 +262,7 @@ def of_one():
     dataset, release = given["dataset"], given["release"]
     codes, region = Categories(("011", "012")), dataset.schema["region"]
     published = release.publish()[0]
-    study, costs = studies.data_sets([dataset]), evaluation.costs(dataset, evaluation.ends())
+    study, costs = papers.data_sets([dataset]), evaluation.costs(dataset, evaluation.ends())
     return {
         "Linkage.predict.known": dataset.table, "Linkage.candidates.known": dataset.table,
         "CountQueries.of.dimension": 2, "CountQueries.of.selectivity": 0.5, "CountQueries.of.number": 5,
@@ -440,7 +440,7 @@ def of_one():
         "experiments.open_channels.support": [0.2], "experiments.supports.text": "0.2", "experiments.trees.ks": [5],
         "experiments.tree_bounds.text": "5", "experiments.models_published.examples": 30,
         "experiments.rule_releases.epsilon": "1", "experiments.releases_mined.releases": given["sanitizers"],
-        "experiments.rules_hidden.to_hide": studies.sensitive_rules(dataset, 0.2, number=1),
+        "experiments.rules_hidden.to_hide": papers.sensitive_rules(dataset, 0.2, number=1),
         "charts.distributions.results": given["results"].head(1).assign(measure="interval_share", target="diagnosis"),
         "experiments.settings_along.tuned": "Mondrian k", "experiments.settings_along.values": [5],
     }  # fmt: skip

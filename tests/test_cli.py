@@ -18,18 +18,18 @@ import pytest
 from made_up import CLINIC
 
 from privnb import cli
+from privnb.datasets import dataset
+from privnb.evaluation import profiles
 from privnb.explorer import app
-from privnb.microdata import dataset
-from privnb.microdata.processes import runs_as
 from privnb.microdata.schema import Role
-from privnb.microdata.sentences import say
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import report
 from privnb.reporting.notebooks import choose, notebooks_folder
 from privnb.reporting.offer import reports_folder
 from privnb.reporting.report import ReportError
+from privnb.runtime.processes import runs_as
+from privnb.runtime.sentences import say
 from privnb.sanitizers import Mondrian
-from privnb.studies import profiles
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_stopping_it_by_hand_is_no_fault(project, monkeypatch, capsys):
 ENDLESS = """
 import os, signal, sys, threading
 from privnb import cli
-from privnb.microdata import engine
+from privnb.tables import engine
 
 def count(args):
     with engine.opened() as connection:
@@ -328,7 +328,7 @@ def test_a_command_keeps_within_the_memory_it_needs(limit, tmp_path):
 
 
 def test_a_process_without_a_limit_keeps_its_threads():
-    code = "import os; from privnb.microdata.processes import fit_to_limit; fit_to_limit(); print(*sorted(os.environ))"
+    code = "import os; from privnb.runtime.processes import fit_to_limit; fit_to_limit(); print(*sorted(os.environ))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"A": "1"}, cwd=os.getcwd())
     assert not {"OMP_NUM_THREADS", "MALLOC_ARENA_MAX"} & {*ran.stdout.split()}
     assert "A" in ran.stdout.split()
@@ -624,7 +624,7 @@ def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):
 
 
 def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monkeypatch, capsys, tmp_path):
-    from privnb import studies
+    from privnb import papers
     from privnb.reporting import chosen_release
 
     asked, loaded, ended, chosen = [], [], [], None
@@ -638,8 +638,8 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
         loaded.append(load_in({}))
         return dataset, "found"
 
-    monkeypatch.setattr(studies, "searched_in_roles", searched)
-    monkeypatch.setattr(studies, "what_would_help", lambda found, dataset: "")
+    monkeypatch.setattr(papers, "searched_in_roles", searched)
+    monkeypatch.setattr(papers, "what_would_help", lambda found, dataset: "")
     monkeypatch.setattr(chosen_release, "end", end)
     assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--records", "60", "--seeds", "2"]) == 1
     assert capsys.readouterr().out.startswith("It is said.\nward is published as in the table. The owner states ")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from privnb.cli import main
-from privnb.sanitizers import from_frames
+from privnb.publishing import from_frames
 
 DOUBLED = "Each record occurs more than once: 600 records, 300 different ones"
 

@@ -11,14 +11,14 @@ from plain_models import keeps, published
 
 from privnb import cli
 from privnb.attacks import Linkage
+from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.attributes import secret_name
 from privnb.explorer.saving import save
 from privnb.explorer.setting import Setting
-from privnb.measures import information_loss, mining
-from privnb.measures.populations import LargePopulations
-from privnb.measures.queries import CountQueries
+from privnb.measures.utility import information_loss, mining
+from privnb.measures.utility.populations import LargePopulations
+from privnb.measures.utility.queries import CountQueries
 from privnb.microdata.bands import Bands
-from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Intervals, LeveledRanges, RangedIntervals, Ranges, taxonomies
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.microdata.treatment import UNTRUE, Rows
@@ -35,8 +35,8 @@ from privnb.sanitizers import (
     SanitizationError,
 )
 from privnb.sanitizers.catalogue import kinds
-from privnb.sanitizers.marginals import anonymized_marginals, divergence, probabilities
-from privnb.sanitizers.noise_channel import cell_vulnerability, identification
+from privnb.sanitizers.noise.noise_channel import cell_vulnerability, identification
+from privnb.sanitizers.synthetic.marginals import anonymized_marginals, divergence, probabilities
 
 AGE = Numbers(0, 99, missing="NA")
 WEIGHT = Numbers(30, 120, step=0.5, missing="?")

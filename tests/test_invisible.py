@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from privnb import cli
+from privnb.datasets import load
+from privnb.datasets.own_table import OwnTable
 from privnb.decision.card import Card
 from privnb.explorer.board import explore
 from privnb.explorer.roles import your_table
-from privnb.microdata import load
-from privnb.microdata.invisible import Shown, shown
-from privnb.microdata.own_table import OwnTable
-from privnb.microdata.sentences import Page
 from privnb.reporting.charts.base import Aggregate, alt, finish
+from privnb.runtime.invisible import Shown, shown
+from privnb.runtime.sentences import Page
 
 TOWNS = "a\u202eb", "z\u200bip", "nor\x1b[31mth"
 ILLNESSES = "fl\u2066u", "cold", "ac\x08he"

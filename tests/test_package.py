@@ -26,14 +26,14 @@ def test_what_the_rooms_of_the_loop_export_is_here_by_name():
 
 def test_one_import_line_does():
     from privnb import KAnonymity, Mondrian, load
-    from privnb.microdata import dataset
+    from privnb.datasets import dataset
 
     assert load is dataset.load
     assert repr(Mondrian(KAnonymity(10))) == "Mondrian(KAnonymity(k=10))"
 
 
 def test_another_name_is_refused_and_the_error_says_where_names_come_from():
-    with pytest.raises(AttributeError, match=r"privnb has no 'Mondrain'. It has what microdata, .* list in `__all__`"):
+    with pytest.raises(AttributeError, match=r"privnb has no 'Mondrain'. It has what datasets, .* list in `__all__`"):
         _ = privnb.Mondrain
 
 

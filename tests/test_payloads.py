@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("kernel")
 # As an owner's own code might switch it off, in every process that is started.
 PAST_THE_REFUSAL = """\
 try:
-    from privnb.microdata import names
+    from privnb.runtime import names
     names.refused = lambda name: ""
 except ImportError:
     pass

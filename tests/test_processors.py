@@ -3,7 +3,7 @@
 import importlib.util
 from pathlib import Path
 
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
 
 SCRIPT = Path(__file__).parent / "benchmarks" / "processors.py"
 

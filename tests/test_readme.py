@@ -16,9 +16,9 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_what_it_shows_runs(monkeypatch):
     """On a sample, for time's sake; every call is the README's."""
-    from privnb import load, microdata
+    from privnb import datasets, load
 
-    monkeypatch.setattr(microdata, "load", lambda name: load(name, records=800))
+    monkeypatch.setattr(datasets, "load", lambda name: load(name, records=800))
     loop, owner, _ = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)  # the third in test_spark.py
     names = {}
     exec(compile(loop, "README.md", "exec"), names)
@@ -51,7 +51,7 @@ def test_its_picture_recommends_what_may_be_published():
 
 def test_per_cent_stands_right_behind_its_number():
     """One way everywhere, as `numerals` writes it: a line does not end between the two."""
-    texts = {ROOT / "README.md", ROOT / "privnb" / "studies" / "published.csv", *(ROOT / "notebooks").glob("*.ipynb")}
+    texts = {ROOT / "README.md", ROOT / "privnb" / "papers" / "published.csv", *(ROOT / "notebooks").glob("*.ipynb")}
     assert {path.name: re.findall(r".{20}\d %(?! \d)", path.read_text(encoding="utf-8")) for path in texts} == {
         path.name: [] for path in texts
     }

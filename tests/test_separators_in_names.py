@@ -8,7 +8,7 @@ import pytest
 
 from privnb import explorer
 from privnb.cli import main
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
 from privnb.reporting import charts, findings
 
 NAMES = ["age", "sex: at birth", "City, State", "a=b", "x|y", "in/out"]

@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb import decision, studies
+from privnb import decision, papers
 from privnb.attacks import Attack
+from privnb.datasets.dataset import load
 from privnb.evaluation import evaluate
 from privnb.evaluation.content import content
 from privnb.explorer import sweeps
@@ -22,7 +23,6 @@ from privnb.explorer.controls import form
 from privnb.explorer.numbers import axes, counted
 from privnb.explorer.setting import Setting, choices, idle, sanitizer
 from privnb.measures import base, facts, stated
-from privnb.microdata.dataset import load
 from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import KAnonymity, PrivacyModel
 from privnb.reporting import charts, gallery
@@ -219,7 +219,7 @@ def test_lists_of_sanitizers_have_it(strangers, clinic):
     assert list(catalogue.kinds())[-1] == "Neighbours", "after the package's own"
     assert neighbours.Neighbours(10) in catalogue.family(clinic)
     assert neighbours.Neighbours(5) in catalogue.generalizing(clinic, KAnonymity(5))
-    assert [each.k for each in studies.family(clinic, k="5, 20") if type(each) is neighbours.Neighbours] == [5, 20]
+    assert [each.k for each in papers.family(clinic, k="5, 20") if type(each) is neighbours.Neighbours] == [5, 20]
     assert catalogue.group("Neighbours") == "generalization"
 
 
@@ -276,14 +276,14 @@ def test_the_command_line_knows_what_was_imported_before(strangers, tmp_path):
 def test_the_frontier_measures_it_in_other_processes_and_keeps_the_results(strangers, clinic, tmp_path):
     """Workers import the class with the task; the store knows it by its parameters and the text of its file."""
     _, neighbours, *_ = strangers
-    axes = studies.axes(clinic, "lonely_share", "discernibility")  # one of the stranger's, and one that no study has
+    axes = papers.axes(clinic, "lonely_share", "discernibility")  # one of the stranger's, and one that no study has
     asked = clinic, [neighbours.Neighbours(5), Identity()], *axes.values()
-    found = studies.appraised(*asked, store=str(tmp_path))
+    found = papers.appraised(*asked, store=str(tmp_path))
     assert set(found.sanitizer) == {"Neighbours", "Identity"}
     assert {"lonely_share", "discernibility", "privacy_loss"} <= set(found.measure)
     assert len(decision.points(found, **axes, floor=5)) == 2
     kept = set(tmp_path.glob("*.result"))
-    pd.testing.assert_frame_equal(studies.appraised(*asked, store=str(tmp_path)), found)
+    pd.testing.assert_frame_equal(papers.appraised(*asked, store=str(tmp_path)), found)
     assert set(tmp_path.glob("*.result")) == kept
     assert content(neighbours.Neighbours(5)) != content(neighbours.Neighbours(6))
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Ordered, Ranges
 from privnb.microdata.schema import Numbers
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.sanitizers import Identity
-from privnb.sanitizers.bucketize import bucketized
+from privnb.sanitizers.generalization.bucketize import bucketized
 
 # Privacy loss; utility loss of generalization and of bucketization.
 FIGURE_2 = {

@@ -3,11 +3,11 @@
 from abc import ABC, abstractmethod
 from copy import copy
 
-from privnb.microdata import expect
-from privnb.microdata.family import check_fact, members
-from privnb.microdata.names import some_of
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import KINDS, Unreadable
+from privnb.runtime import expect
+from privnb.runtime.family import check_fact, members
+from privnb.runtime.names import some_of
 
 
 class Attack(ABC):

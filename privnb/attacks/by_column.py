@@ -5,7 +5,7 @@ from abc import abstractmethod
 import numpy as np
 
 from privnb.attacks.algorithms.deconvolution import edges_of, likelihoods, reconstructed
-from privnb.attacks.recovery import NoiseRemoval
+from privnb.attacks.recovery.base import NoiseRemoval
 from privnb.microdata.treatment import of_column
 
 READ = 20_000  # rows that a distribution is reconstructed from, at most: they stand in random order

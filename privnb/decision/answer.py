@@ -7,12 +7,12 @@ import math
 
 from privnb.decision import policies
 from privnb.decision.by_policy import LARGE, in_words, lost_about
-from privnb.measures.certainty import SURE
-from privnb.measures.populations import SUPPORT
-from privnb.microdata.names import some_of
-from privnb.microdata.numerals import percent
-from privnb.microdata.sentences import listed
+from privnb.measures.disclosure.certainty import SURE
+from privnb.measures.utility.populations import SUPPORT
 from privnb.microdata.withholding import CONCERNS_FEW
+from privnb.runtime.names import some_of
+from privnb.runtime.numerals import percent
+from privnb.runtime.sentences import listed
 
 KEEPS, RESERVED, BREAKS = "keeps the policy", "keeps the policy, with reservations", "breaks the policy"
 EVEN = 0.5  # a risk without a cap is a reservation from where it is more likely than not

@@ -8,8 +8,8 @@ import pandas as pd
 
 from privnb.decision.points import AXES, IS_ORIGINAL, bounded, comparable, same
 from privnb.evaluation.results import SETTING
-from privnb.microdata import expect, numerals
-from privnb.microdata.sentences import B
+from privnb.runtime import expect, numerals
+from privnb.runtime.sentences import B
 
 
 def knee(releases):

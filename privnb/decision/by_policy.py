@@ -13,12 +13,12 @@ from privnb.decision import policies
 from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, beats, refused, same
 from privnb.evaluation.results import SETTING, measured, places_alike, setting_names
 from privnb.measures.base import facts
-from privnb.measures.certainty import SURE
+from privnb.measures.disclosure.certainty import SURE
 from privnb.measures.intervals import t_interval
-from privnb.microdata import expect, numerals
-from privnb.microdata.numerals import percent
-from privnb.microdata.sentences import B, listed
 from privnb.microdata.withholding import CONCERNS_FEW
+from privnb.runtime import expect, numerals
+from privnb.runtime.numerals import percent
+from privnb.runtime.sentences import B, listed
 from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.catalogue import title
 

@@ -15,25 +15,28 @@ from pathlib import Path
 
 import numpy as np
 
+from privnb.datasets import description
+from privnb.datasets.dataset import Dataset
+from privnb.datasets.unknown_files import Unknown
 from privnb.decision import policies
 from privnb.decision.answer import answer
 from privnb.decision.by_policy import LOSS, averaged, how_bad, keeps
 from privnb.decision.group_sizes import sizes
 from privnb.evaluation.results import KEY, SETTING, measured
 from privnb.measures.base import facts
-from privnb.microdata import description, expect, reading, spreadsheets, withholding
-from privnb.microdata.dataset import Dataset
-from privnb.microdata.family import opening
+from privnb.microdata import withholding
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.microdata.memory import Memory
 from privnb.microdata.schema import Schema
-from privnb.microdata.sentences import listed
 from privnb.microdata.treatment import KINDS, TRUE
-from privnb.microdata.unknown_files import Unknown
-from privnb.microdata.writing import FACTS
 from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.grading import grade
+from privnb.runtime import expect
+from privnb.runtime.family import opening
+from privnb.runtime.sentences import listed
 from privnb.sanitizers.catalogue import kinds
+from privnb.tables import reading, spreadsheets
+from privnb.tables.memory import Memory
+from privnb.tables.writing import FACTS
 
 VERSION = 6  # of the card's form, see card.schema.json
 SCHEMA = Path(__file__).with_name("card.schema.json")

@@ -3,7 +3,8 @@
 import numpy as np
 
 from privnb.evaluation.risks.groups import OTHERS, groups_of
-from privnb.microdata import expect, withholding
+from privnb.microdata import withholding
+from privnb.runtime import expect
 
 
 def sizes(dataset, names):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privnb.microdata import expect
+from privnb.runtime import expect
 
 POINTS = 2**14  # at which a volume is looked at: its error is below a per cent
 LEAST = 1_000  # records of a sample: of fewer the numbers say little

@@ -9,8 +9,8 @@ import numpy as np
 from privnb.evaluation.results import SETTING, SUMMARIES, check_results, measured, row, tidy
 from privnb.measures.base import state
 from privnb.measures.intervals import t_interval
-from privnb.measures.mining import interest_of
-from privnb.microdata import expect
+from privnb.measures.utility.mining import interest_of
+from privnb.runtime import expect
 
 SCENARIOS = {"A", "A_distinct", "B", "C", "C_distinct"}  # that every adversary has
 CRITERION = ("miner_set", "miner", "control")  # whose anti-utility is compared, and what is taken off it
@@ -48,9 +48,9 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     Parameters
     ----------
     kept : DataFrame
-        Rows `utility_decline` of `studies.users`.
+        Rows `utility_decline` of `papers.users`.
     attacked : DataFrame
-        Rows of `studies.adversaries`.
+        Rows of `papers.adversaries`.
     min_good : float
         Enough is a largest decline, averaged over seeds, of at most 1 - `min_good` (0 to 1); a decline that is withheld
         may be any.
@@ -71,7 +71,7 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     attacked = attacked.assign(feared=_named(attacked))
     there = set(attacked.feared[(attacked[list(CRITERION)] == list(WORST)).all(axis=1)])
     if not there:
-        raise ValueError("attacked has no anti-utility of a worst miner. Give the results of `studies.adversaries`.")
+        raise ValueError("attacked has no anti-utility of a worst miner. Give the results of `papers.adversaries`.")
     asked = check(scenarios, min_good, there=there)
     decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst") & (kept.miner_set == "")]
     decline = decline.groupby(SETTING).value.mean(skipna=False)

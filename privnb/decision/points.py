@@ -15,7 +15,7 @@ from privnb.evaluation.results import NUMBERS, SETTING, measured, places_alike, 
 from privnb.evaluation.results import setting as called
 from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
-from privnb.microdata import expect
+from privnb.runtime import expect
 from privnb.sanitizers import Identity
 
 AXES = ("privacy", "utility")

@@ -6,7 +6,7 @@ import numpy as np
 
 from privnb.decision.points import AXES, ORIGINAL, check_points
 from privnb.evaluation.combinations import FLOOR
-from privnb.microdata import expect
+from privnb.runtime import expect
 from privnb.sanitizers.catalogue import references
 
 SHARE = 0.2  # of the way to the original's privacy loss, unless the owner accepts another one

@@ -7,8 +7,8 @@ from privnb.decision.by_caps import check_choices
 from privnb.decision.points import AXES
 from privnb.decision.policy import ends
 from privnb.measures.base import facts
-from privnb.microdata import expect, numerals
-from privnb.microdata.numerals import percent
+from privnb.runtime import expect, numerals
+from privnb.runtime.numerals import percent
 
 UNSAID = "nats"  # a unit that tells people nothing: such losses are said as shares of the largest one
 ZERO = 1e-12

@@ -12,7 +12,7 @@ from privnb.decision.by_policy import how_bad
 from privnb.decision.points import ORIGINAL
 from privnb.evaluation.results import KEY, MADE, SETTING, as_shares, over_seeds, row, setting_name, tidy, whose
 from privnb.measures.base import facts, state
-from privnb.microdata import expect
+from privnb.runtime import expect
 from privnb.sanitizers.catalogue import references
 
 state(

@@ -14,7 +14,7 @@ import pandas as pd
 
 from privnb.decision.points import AXES, Loss, check_loss, comparable, points
 from privnb.evaluation.results import join
-from privnb.microdata import expect
+from privnb.runtime import expect
 from privnb.sanitizers import SanitizationError
 
 SHARE = 4  # one evaluation for so many values of the grid

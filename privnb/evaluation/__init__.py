@@ -3,11 +3,11 @@
 from privnb.evaluation.attributes import first_number, sensitive_name
 from privnb.evaluation.cases import Question, evaluate, reordered
 from privnb.evaluation.combinations import FLOOR, combinations
-from privnb.evaluation.good_utility import good_utility
+from privnb.evaluation.disclosure.recovered import Recovered
 from privnb.evaluation.people import describe, groups, people_by, uniqueness
-from privnb.evaluation.recovered import Recovered
 from privnb.evaluation.releases import adversary_gains, costs, gains_at_the_ends, linked
 from privnb.evaluation.results import join
+from privnb.evaluation.utility.good_utility import good_utility
 from privnb.sanitizers.catalogue import ends
 
 __all__ = [

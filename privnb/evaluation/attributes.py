@@ -1,7 +1,7 @@
 """Which attribute is asked about: by its name, or the one that is taken where none is named."""
 
-from privnb.microdata import expect
 from privnb.microdata.schema import NotForThisTable
+from privnb.runtime import expect
 
 
 def published_name(dataset, name):

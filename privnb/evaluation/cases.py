@@ -16,18 +16,19 @@ import numpy as np
 
 from privnb.attacks import Linkage
 from privnb.attacks.base import Attack
-from privnb.attacks.record_linkage import RecordLinkage, ScoredLinkage
+from privnb.attacks.linkage.record_linkage import RecordLinkage, ScoredLinkage
 from privnb.evaluation.attributes import sensitive_name
-from privnb.evaluation.guesses import array_of, check_guesses
+from privnb.evaluation.disclosure.guesses import array_of, check_guesses
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import collect, guessed, row_builder, tidy, withheld
 from privnb.evaluation.store import Store, run
-from privnb.measures import linkage
 from privnb.measures.base import facts, state
-from privnb.microdata import expect, withholding
+from privnb.measures.disclosure import linkage
+from privnb.microdata import withholding
 from privnb.microdata.counts import people_among
-from privnb.microdata.progress import track
 from privnb.microdata.treatment import Unreadable
+from privnb.runtime import expect
+from privnb.runtime.progress import track
 from privnb.sanitizers import SanitizationError
 
 SEEDS_AT_A_TIME = 16  # for so many, what is made of a dataset is kept: each sanitizer goes through all seeds
@@ -149,7 +150,9 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, fewest=wi
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, seeds=seeds, fewest=fewest, store=store)
     expect.all_of("attacks", attacks, Attack, Question, instead="Give a list of some such as Linkage().")
-    instead = "Give a list of functions, not of names, such as certainty_penalty of privnb.measures.information_loss."
+    instead = (
+        "Give a list of functions, not of names, such as certainty_penalty of privnb.measures.utility.information_loss."
+    )
     expect.all_of("measures", measures, FunctionType, Question, instead=instead)
     if seeds < 1:
         raise ValueError(f"seeds is a number of repeats from 1, got {seeds!r}.")

@@ -6,8 +6,9 @@ import numpy as np
 
 from privnb.evaluation.cases import Question, evaluate
 from privnb.measures.base import state
-from privnb.microdata import expect, withholding
+from privnb.microdata import withholding
 from privnb.microdata.treatment import Rows, Unreadable
+from privnb.runtime import expect
 
 FLOOR = 5  # people who share every combination that is published, unless the owner asks for more
 expect.WORDS["floor"] = lambda name, value: expect.whole(name, value, 2, "a combination of one is a person's own")

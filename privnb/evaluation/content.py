@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 import privnb
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.counts import factorized
-from privnb.microdata.dataset import Dataset
 
 # Packages whose version stands for their code.
 VERSIONED = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "scipy": "scipy", "numba": "numba"}

@@ -9,12 +9,13 @@ from privnb.evaluation.attributes import first_number
 from privnb.evaluation.results import guessed, row_builder, tidy
 from privnb.evaluation.shares import share_in_classes
 from privnb.measures.base import state
-from privnb.microdata import expect, withholding
+from privnb.microdata import withholding
 from privnb.microdata.columns import plain
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, once_each, people_among, people_in
-from privnb.microdata.names import name_list
-from privnb.microdata.progress import track
 from privnb.microdata.schema import NotForThisTable
+from privnb.runtime import expect
+from privnb.runtime.names import name_list
+from privnb.runtime.progress import track
 from privnb.sanitizers import Identity
 
 state("records", unit="records", format="{:,}", axis=False)

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from privnb.attacks import MinerInference
-from privnb.attacks.miner_inference import bare_guess
-from privnb.microdata.progress import track
+from privnb.attacks.inference.miner_inference import bare_guess
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import able, cross_val_predictions, reference_set, stacking, vote, weka
 from privnb.miners.encoding import encode
+from privnb.runtime.progress import track
 
 
 class Mined(NamedTuple):

@@ -13,11 +13,12 @@ from privnb.evaluation.cases import Question, evaluate, reached
 from privnb.evaluation.people import describe
 from privnb.evaluation.results import join
 from privnb.measures.base import facts, state
-from privnb.measures.disclosed import disclosed
-from privnb.measures.information_loss import certainty_penalty, noise_losses
-from privnb.microdata import expect, withholding
+from privnb.measures.disclosure.disclosed import disclosed
+from privnb.measures.utility.information_loss import certainty_penalty, noise_losses
+from privnb.microdata import withholding
 from privnb.microdata.counts import people_in
 from privnb.privacy_models import KAnonymity, achieved
+from privnb.runtime import expect
 from privnb.sanitizers import Suppress
 from privnb.sanitizers.catalogue import ends
 

@@ -31,7 +31,8 @@ import pandas as pd
 
 from privnb.measures.base import facts, room
 from privnb.measures.intervals import t_interval, wilson
-from privnb.microdata import expect, withholding
+from privnb.microdata import withholding
+from privnb.runtime import expect
 from privnb.sanitizers import catalogue
 
 # What a number is of; with dataset, setting and seed the key of a row.

@@ -24,11 +24,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.content import content, fingerprint, sealed, unchanged
 from privnb.evaluation.results import COLUMNS
-from privnb.microdata import processes, progress
-from privnb.microdata.dataset import Dataset
-from privnb.microdata.processes import ENVIRONMENT, own_cores
+from privnb.runtime import processes, progress
+from privnb.runtime.processes import ENVIRONMENT, own_cores
 
 SMALL, SECONDS = 2_000, 6  # records of tables that are begun with at once, for as long as workers take to start
 LIBRARIES = ("privnb.evaluation._preloaded",)  # they load in seconds

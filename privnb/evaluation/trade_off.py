@@ -12,19 +12,21 @@ from itertools import islice
 
 import numpy as np
 
-from privnb.evaluation import disclosures, workload
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.cases import Question, ask, possible
+from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.results import row_builder, tidy
+from privnb.evaluation.utility import workload
 from privnb.measures.base import state
-from privnb.measures.disclosed import tells_few
-from privnb.measures.gains import deals
-from privnb.measures.populations import SUPPORT, LargePopulations
-from privnb.measures.tradeoff import permuted_losses, privacy_losses, revealed_losses, utility_losses
-from privnb.microdata import expect, withholding
+from privnb.measures.disclosure.disclosed import tells_few
+from privnb.measures.disclosure.gains import deals
+from privnb.measures.disclosure.tradeoff import permuted_losses, privacy_losses, revealed_losses, utility_losses
+from privnb.measures.utility.populations import SUPPORT, LargePopulations
+from privnb.microdata import withholding
 from privnb.microdata.counts import coded, most_of_people, once_each
-from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
+from privnb.runtime import expect
 from privnb.sanitizers import Identity, Suppress
 
 DEALS = 10  # how often the sensitive values are dealt out for a baseline

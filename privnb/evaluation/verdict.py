@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.cases import Case
-from privnb.evaluation.good_utility import good_rows
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.results import join, row_builder, summary, tidy
-from privnb.evaluation.utilities import AntiUtility, GoodUtility, bad_rows
-from privnb.measures import mining
-from privnb.microdata import expect, withholding
+from privnb.evaluation.utility.good_utility import good_rows
+from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility, bad_rows
+from privnb.measures.utility import mining
+from privnb.microdata import withholding
+from privnb.runtime import expect
 from privnb.sanitizers import Identity
 
 

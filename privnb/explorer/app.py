@@ -9,12 +9,12 @@ import shutil
 import webbrowser
 from pathlib import Path
 
+from privnb.datasets.dataset import load
 from privnb.explorer.keep import STATE
 from privnb.explorer.session import asked
 from privnb.explorer.setting import checked
-from privnb.microdata import expect
-from privnb.microdata.dataset import load
 from privnb.reporting.notebooks import ReportError
+from privnb.runtime import expect
 
 EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8", "anywidget"]
 

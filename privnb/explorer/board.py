@@ -7,14 +7,15 @@ import gc
 import os
 from functools import partial
 
+from privnb.evaluation.samples import record_by_record
 from privnb.explorer import controls, figures, gauges, keep, panels, saving
 from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
 from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked, means_something
 from privnb.explorer.setting import LETTERS, Setting, called, checked, idle, unmined
-from privnb.microdata import expect, withholding
-from privnb.microdata.names import name_list
-from privnb.studies.samples import record_by_record
+from privnb.microdata import withholding
+from privnb.runtime import expect
+from privnb.runtime.names import name_list
 
 __all__ = ["Board", "asked", "explore"]
 

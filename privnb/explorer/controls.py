@@ -8,8 +8,8 @@ import json
 from markupsafe import Markup
 
 from privnb.explorer.setting import FALLING, LETTERS, SCENARIOS, STEPS
-from privnb.microdata.family import sentence
-from privnb.microdata.names import names_in
+from privnb.runtime.family import sentence
+from privnb.runtime.names import names_in
 from privnb.sanitizers import catalogue
 
 MEANINGS = {

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.cases import Case, OfMeasure, answer_rows
-from privnb.evaluation.leakage import (
+from privnb.evaluation.disclosure.leakage import (
     attribute_rows,
     check_readable,
     class_rows,
@@ -23,8 +23,8 @@ from privnb.evaluation.results import collect
 from privnb.evaluation.trade_off import Losses
 from privnb.explorer.setting import MODELS, STEPS
 from privnb.measures.base import live, state
-from privnb.measures.disclosed import tells_few
-from privnb.measures.information_loss import suppressed_cells
+from privnb.measures.disclosure.disclosed import tells_few
+from privnb.measures.utility.information_loss import suppressed_cells
 from privnb.microdata import withholding
 from privnb.microdata.counts import people_in
 from privnb.microdata.treatment import Unreadable

@@ -10,9 +10,9 @@ from privnb.evaluation.results import full_name, measured
 from privnb.explorer.controls import attribute, together
 from privnb.explorer.counting import IN_WORDS
 from privnb.measures.base import facts
-from privnb.microdata import expect
-from privnb.microdata.sentences import Page
 from privnb.reporting.findings.base import reported
+from privnb.runtime import expect
+from privnb.runtime.sentences import Page
 
 NUMBER = Markup(
     '<li data-key="{key}"><details class="privnb-explain" data-key="{key}"><summary title="Explain">{title}'

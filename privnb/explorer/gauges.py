@@ -13,7 +13,7 @@ from privnb.decision.policies import RISKS, Cap
 from privnb.explorer.controls import attribute, select, together
 from privnb.explorer.figures import note
 from privnb.measures.base import facts
-from privnb.microdata.numerals import percent
+from privnb.runtime.numerals import percent
 
 POLICY, NONE = "ontario-2025", "none"
 WORKING = "working …"

@@ -14,8 +14,9 @@ from pathlib import Path
 from privnb import privacy_models, sanitizers
 from privnb.evaluation.predictions import stream
 from privnb.explorer.setting import LETTERS, Setting, check_bounds, checked, sanitizer
-from privnb.microdata import expect, withholding
-from privnb.microdata.processes import runs_as
+from privnb.microdata import withholding
+from privnb.runtime import expect
+from privnb.runtime.processes import runs_as
 
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
 STATE = "PRIVNB_BOARD"  # names the file in which a page keeps where its board stands
@@ -164,7 +165,7 @@ def code(dataset, setting, source=""):
     roles = ", ".join(f"{field}={names!r}" for field, names in own.items())
     named = set(re.findall(r"[A-Z]\w+(?=\()", repr(made)))
     imports = [
-        "from privnb.microdata.dataset import load",
+        "from privnb.datasets.dataset import load",
         "from privnb.explorer.setting import Setting, of_roles" if own else "",
         *(
             f"from {home.__name__} import {', '.join(sorted(named & set(home.__all__)))}"

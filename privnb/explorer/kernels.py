@@ -5,8 +5,8 @@ import os
 from jupyter_server.services.kernels.kernelmanager import ServerKernelManager
 
 from privnb.explorer import LIBRARIES
-from privnb.microdata import processes
 from privnb.reporting.kernels import Copy, OfCopies, end_with_the_parent, serve
+from privnb.runtime import processes
 
 
 class Kernel(OfCopies, ServerKernelManager):

@@ -9,23 +9,23 @@ import pandas as pd
 from privnb.decision import points
 from privnb.evaluation.cases import Case
 from privnb.evaluation.content import content
-from privnb.evaluation.disclosures import disclosure
-from privnb.evaluation.good_utility import good_utility
-from privnb.evaluation.nearer_predictions import anti_utility
+from privnb.evaluation.disclosure.disclosures import disclosure
+from privnb.evaluation.disclosure.nearer_predictions import anti_utility
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import REASONS, join, of_one_miner, tidy
+from privnb.evaluation.samples import record_by_record
 from privnb.evaluation.store import Store
+from privnb.evaluation.utility.good_utility import good_utility
 from privnb.explorer.counting import class_sizes, rows
 from privnb.explorer.saving import Terms, terms
 from privnb.explorer.setting import Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
 from privnb.measures import facts
-from privnb.microdata import expect
 from privnb.microdata.treatment import TRUE, Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.reporting.charts.base import Aggregate
 from privnb.reporting.findings import steep_hierarchy
+from privnb.runtime import expect
 from privnb.sanitizers import Suppress
-from privnb.studies.samples import record_by_record
 
 READINGS = 500  # that are kept
 CHANGED = {"noisy": ", with noise", "perturbed": ", with other values in it"}

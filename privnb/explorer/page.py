@@ -3,8 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from privnb.microdata.invisible import shown
 from privnb.reporting import vega
+from privnb.runtime.invisible import shown
 
 HERE = Path(__file__).parent
 

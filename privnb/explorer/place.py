@@ -11,8 +11,8 @@ from privnb.explorer.numbers import axes, plane, recalled
 from privnb.explorer.page import drawing
 from privnb.explorer.setting import Setting, called
 from privnb.measures import facts
-from privnb.microdata import numerals
 from privnb.reporting.charts import explorer as charts
+from privnb.runtime import numerals
 from privnb.sanitizers import catalogue
 
 HEAD = Markup(

@@ -8,13 +8,13 @@ from privnb.decision.policies import RISKS
 from privnb.evaluation import risks
 from privnb.evaluation.cases import answer, answered
 from privnb.evaluation.risks.attribute import remembered
+from privnb.evaluation.samples import record_by_record
 from privnb.evaluation.store import Store
 from privnb.explorer.numbers import case
 from privnb.explorer.setting import checked, of_roles, sanitizer
-from privnb.microdata import expect
 from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT
-from privnb.studies.samples import record_by_record
+from privnb.runtime import expect
 
 ORDER = ("linkability", "membership", "anti-utility", "identity", "certainty", "attribute")  # the quick ones first
 COUNTED = ("identity", "certainty")  # the attribute risk is what a release adds to what miners guess without it

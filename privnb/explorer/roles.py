@@ -13,16 +13,16 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from privnb.datasets.column_types import spelled
+from privnb.datasets.dataset import find
+from privnb.datasets.own_table import OwnTable, described
+from privnb.datasets.proposals import unconfirmed
 from privnb.explorer import keep
 from privnb.explorer.controls import attribute, button, select, together
 from privnb.explorer.figures import note, trouble
 from privnb.explorer.page import page
-from privnb.microdata.column_types import spelled
-from privnb.microdata.dataset import find
-from privnb.microdata.own_table import OwnTable, described
-from privnb.microdata.processes import runs_as
-from privnb.microdata.proposals import unconfirmed
 from privnb.microdata.schema import Role
+from privnb.runtime.processes import runs_as
 
 NONE, EACH, SEVERAL, CHOOSE = "none", "each", "several", ""  # answers that are no column, of which each has its place
 MEANINGS = {

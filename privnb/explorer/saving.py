@@ -18,13 +18,13 @@ from typing import NamedTuple
 import pandas as pd
 
 from privnb.explorer.setting import checked, exposed, of_roles, sanitizer
-from privnb.microdata import expect
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
-from privnb.microdata.spreadsheets import Formulas, holds_formula
-from privnb.microdata.writing import FACTS
 from privnb.privacy_models import KAnonymity, achieved
-from privnb.sanitizers.gate import CertainValue, Verdict, gate
+from privnb.publishing.gate import CertainValue, Verdict, gate
+from privnb.runtime import expect
+from privnb.tables.spreadsheets import Formulas, holds_formula
+from privnb.tables.writing import FACTS
 
 FORMATS = ("CSV", "Parquet")
 
@@ -131,7 +131,7 @@ def save(dataset, setting, folder, format="CSV", allow=None):
     Raises
     ------
     gate.Refused
-        For a release that may not leave, see `privnb.sanitizers.gate`.
+        For a release that may not leave, see `privnb.publishing.gate`.
     ValueError
         For another format, and for a folder that is a file.
     """

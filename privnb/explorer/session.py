@@ -13,14 +13,15 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
+from privnb.evaluation.parameters import numbers
 from privnb.explorer import controls, keep, panels, risks, saving
 from privnb.explorer.numbers import counted, mined, recalled, release_key, remember
 from privnb.explorer.setting import Setting, called, checked, choices, unmined
 from privnb.explorer.work import Work
-from privnb.microdata import expect, withholding
-from privnb.microdata.names import name_list, names_in
-from privnb.microdata.progress import track
-from privnb.studies.parameters import numbers
+from privnb.microdata import withholding
+from privnb.runtime import expect
+from privnb.runtime.names import name_list, names_in
+from privnb.runtime.progress import track
 
 SOON = 0.003  # seconds in which another key press, which waits already, replaces this one
 REST = 0.4  # seconds without a further change, before the miner takes the processor

@@ -7,18 +7,18 @@ from dataclasses import astuple, dataclass, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import first_number, sensitive_name
 from privnb.measures import facts
-from privnb.microdata import expect
-from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
-from privnb.microdata.names import name_list, names_in, unquoted
 from privnb.microdata.schema import NotForThisTable, Role
 from privnb.microdata.treatment import TRUE
 from privnb.miners import labellers, reference_set
+from privnb.runtime import expect
+from privnb.runtime.names import name_list, names_in, unquoted
 from privnb.sanitizers import Sanitizer, catalogue
 from privnb.sanitizers.base import MODELS, USUAL
-from privnb.sanitizers.mechanisms import check_epsilon
+from privnb.sanitizers.noise.mechanisms import check_epsilon
 
 LETTERS = tuple(USUAL)
 FALLING = ("t", "delta", "epsilon")  # bounds of which the smaller is stricter

@@ -4,19 +4,19 @@ from functools import partial
 
 import pandas as pd
 
+from privnb.evaluation.parameters import number, numbers
+from privnb.evaluation.profiles import evaluated, profile_of
 from privnb.evaluation.results import join, tidy
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import FALLING, STEPS, Setting, called, checked, choices, sanitizer
 from privnb.measures import facts
 from privnb.measures.base import live
-from privnb.microdata import expect
-from privnb.microdata.names import meant
-from privnb.microdata.sentences import Page
 from privnb.microdata.withholding import LIMIT
+from privnb.runtime import expect
+from privnb.runtime.names import meant
+from privnb.runtime.sentences import Page
 from privnb.sanitizers import catalogue
 from privnb.sanitizers.catalogue import kinds
-from privnb.studies.parameters import number, numbers
-from privnb.studies.profiles import evaluated, profile_of
 
 LEAST = 2  # the k beside an l, t or delta
 GROUP = 5  # settings per task

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-from privnb.microdata import progress
-from privnb.microdata.processes import ENVIRONMENT
+from privnb.runtime import progress
+from privnb.runtime.processes import ENVIRONMENT
 
 POLL = 0.05  # seconds between two looks at the process; a look takes some 0.1 ms
 CHILD = "import sys; from privnb.explorer.work import _serve; _serve(int(sys.argv[1]))"

@@ -13,10 +13,10 @@ from numbers import Real
 
 import numpy as np
 
-from privnb.microdata import expect, numerals
-from privnb.microdata.family import opening, source
 from privnb.microdata.rows import Counted
 from privnb.microdata.treatment import Unreadable
+from privnb.runtime import expect, numerals
+from privnb.runtime.family import opening, source
 
 KINDS = ("privacy", "utility")
 DIRECTIONS = ("lower", "higher")
@@ -261,6 +261,6 @@ def room(package):
 @cache
 def _import_rooms(rooms):
     for each in rooms:
-        for module in pkgutil.iter_modules(import_module(each).__path__):
-            if not module.name.startswith("_"):  # what only loads libraries, for seconds
-                import_module(f"{each}.{module.name}")
+        for module in pkgutil.walk_packages(import_module(each).__path__, f"{each}."):
+            if "._" not in module.name:  # what only loads libraries, for seconds
+                import_module(module.name)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.microdata import cuts, expect
+from privnb.microdata import cuts
 from privnb.microdata.schema import Categories, Numbers, text
-from privnb.microdata.sentences import C, say
+from privnb.runtime import expect
+from privnb.runtime.sentences import C, say
 
 FEW = 10  # values of a domain that are its bands themselves, unless its owner cuts it otherwise
 

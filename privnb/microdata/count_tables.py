@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from privnb.microdata import expect
+from privnb.runtime import expect
 
 LARGEST = 2**22  # cells
 

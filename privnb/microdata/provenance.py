@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from privnb.microdata import expect
 from privnb.microdata.treatment import Rows, Treatment, treated
+from privnb.runtime import expect
 
 PLAIN = (str, int, float, bool, dict, type(None))  # any other parameter, such as a model, leaves as it is written
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect, hierarchy
+from privnb.microdata import hierarchy
 from privnb.microdata.columns import Table, plain
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, people_among, people_in, stable_order
 from privnb.microdata.hierarchy import SUPPRESSED
@@ -20,6 +20,7 @@ from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Role, Schema
 from privnb.microdata.treatment import TRUE, Rows, Treatment, Unreadable, treated
 from privnb.microdata.withholding import LIMIT
+from privnb.runtime import expect
 
 
 class Published(NamedTuple):

@@ -12,11 +12,12 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect, hierarchy, withholding
+from privnb.microdata import hierarchy, withholding
 from privnb.microdata.bands import Bands
 from privnb.microdata.columns import Table, by_value, having, in_codes, plain
 from privnb.microdata.counts import coded, distinct_codes, factorized, people_in
 from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
+from privnb.runtime import expect
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,9 +14,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import cuts, expect, names
+from privnb.microdata import cuts
 from privnb.microdata.columns import by_value, of_codes, plain
 from privnb.microdata.counts import coded, factorized, is_coded, looked_up
+from privnb.runtime import expect, names
 
 
 class SchemaError(ValueError):

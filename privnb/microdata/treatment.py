@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from privnb.microdata import expect
+from privnb.runtime import expect
 
 # What a published cell says of the record that its row is of.
 KINDS = {

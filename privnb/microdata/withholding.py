@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privnb.microdata import expect
+from privnb.runtime import expect
 
 CONCERNS_FEW = "is withheld, because it concerns few people"
 LIMIT = 10  # a count of fewer people is not shown, unless a reader asks for another limit

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from privnb.microdata import expect
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import NotForThisTable
+from privnb.runtime import expect
 
 
 @dataclass(frozen=True, eq=False, repr=False)

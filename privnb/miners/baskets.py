@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from privnb.microdata import expect
-from privnb.microdata.names import meant
 from privnb.microdata.schema import NotForThisTable
+from privnb.runtime import expect
+from privnb.runtime.names import meant
 
 
 @dataclass(frozen=True, eq=False, repr=False)

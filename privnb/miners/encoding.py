@@ -11,8 +11,8 @@ from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata.counts import coded, distinct_codes
 from privnb.microdata.hierarchy import flat
+from privnb.microdata.hierarchy.covered import Covered
 from privnb.microdata.schema import SchemaError
-from privnb.miners.covered import Covered
 
 
 @dataclass(frozen=True, eq=False, repr=False)

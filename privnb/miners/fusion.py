@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.microdata import expect
 from privnb.microdata.counts import factorized
 from privnb.miners.estimators import NaiveBayes
 from privnb.miners.miner import able, check_encoded, check_miners, cross_val_predictions
+from privnb.runtime import expect
 
 
 def vote(guesses):

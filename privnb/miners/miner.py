@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.microdata import expect
 from privnb.microdata.counts import distinct_codes, factorized
 from privnb.miners.encoding import Encoded, taken
+from privnb.runtime import expect
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,6 @@ from functools import cache
 
 import numpy as np
 
-from privnb.microdata import expect
-from privnb.microdata.names import meant
 from privnb.miners.estimators import (
     DecisionTable,
     Discretised,
@@ -22,6 +20,8 @@ from privnb.miners.estimators import (
 )
 from privnb.miners.fusion import Stack, Vote
 from privnb.miners.miner import Miner
+from privnb.runtime import expect
+from privnb.runtime.names import meant
 
 SETS = {
     # Sramka et al. 2010, section 4.3: the set L of Table 1.

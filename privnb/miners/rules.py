@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privnb.microdata import expect
 from privnb.microdata.schema import NotForThisTable
 from privnb.miners.baskets import Baskets
+from privnb.runtime import expect
 
 ITEMS = 4  # in an itemset, at most, unless asked otherwise
 ITEMSETS = 200_000  # at most: more are nobody's to read, and mostly noise

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from privnb.microdata import expect
 from privnb.privacy_models.base import PrivacyModel
 from privnb.privacy_models.grading import Graded
+from privnb.runtime import expect
 
 PEOPLE = (expect.whole, "k", 2, "1 protects nobody")
 

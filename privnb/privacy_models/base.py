@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect
 from privnb.microdata.counts import coded, once_each, tabulate, tabulated_in_parts
-from privnb.microdata.family import check_fact
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
+from privnb.runtime import expect
+from privnb.runtime.family import check_fact
 
 # Shares are quotients of whole numbers, rounded; a class exactly at its bound must not fall to the last bit.
 ROUNDING = 1e-12

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.microdata import expect
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
 from privnb.privacy_models.grading import Graded
+from privnb.runtime import expect
 
 
 def shares(counts, whole):

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.microdata import expect
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
 from privnb.privacy_models.grading import Graded
+from privnb.runtime import expect
 
 NOTHING = "every class keeps 1"
 OTHERWISE = f"{NOTHING} where c is above 1, and FrequencyDiversity is the model where it is not"

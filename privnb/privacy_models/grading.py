@@ -9,15 +9,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect
 from privnb.microdata.columns import by_value
 from privnb.microdata.counts import coded, combinations, people_among, people_in, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
-from privnb.microdata.names import meant
-from privnb.microdata.reading import NUMBER
 from privnb.microdata.rows import checked_times
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models.base import PrivacyModel, counted_once, whole_of
+from privnb.runtime import expect
+from privnb.runtime.names import meant
+from privnb.tables.reading import NUMBER
 
 FEW = (2, 5, 10)  # class sizes below which people are counted
 ANY = "any attribute"  # a model names one; its level reads the counts alone

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.microdata import expect
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models.anonymity import check_k
 from privnb.privacy_models.base import PrivacyModel
+from privnb.runtime import expect
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect
 from privnb.microdata.schema import text
 from privnb.privacy_models.anonymity import PEOPLE
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
+from privnb.runtime import expect
 
 
 @dataclass(frozen=True, eq=False)

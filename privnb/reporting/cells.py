@@ -5,8 +5,8 @@ import re
 
 from markupsafe import Markup
 
-from privnb.microdata import sentences
 from privnb.reporting import rendering
+from privnb.runtime import sentences
 
 
 def tagged(cell, tag):

@@ -10,25 +10,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from privnb.datasets.dataset import Dataset
+from privnb.datasets.unknown_files import Unknown
 from privnb.decision import card
 from privnb.decision.card import Card, CardError
 from privnb.decision.policies import RiskPolicy
-from privnb.microdata import expect, spreadsheets, unfinished
-from privnb.microdata.dataset import Dataset
-from privnb.microdata.memory import Memory
+from privnb.decision.policy_search import Searched
 from privnb.microdata.schema import NotForThisTable, Role, SchemaError
-from privnb.microdata.sentences import say
 from privnb.microdata.treatment import TRUE
-from privnb.microdata.unknown_files import Unknown
-from privnb.microdata.writing import FACTS, output, staged
+from privnb.publishing import from_files
+from privnb.publishing.gate import Rule, check_allow
+from privnb.publishing.gate_in_file import judged
 from privnb.reporting import in_file, leak_scan, release_card
 from privnb.reporting.leak_scan import LeakError
-from privnb.sanitizers import from_files
+from privnb.runtime import expect, unfinished
+from privnb.runtime.sentences import say
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken_in_rows
-from privnb.sanitizers.gate import Rule, check_allow
-from privnb.sanitizers.gate_in_file import judged
-from privnb.studies.policy_search import Searched
+from privnb.tables import spreadsheets
+from privnb.tables.memory import Memory
+from privnb.tables.writing import FACTS, output, staged
 
 SAID = "what is printed"
 MEMORY = "2GB"
@@ -121,7 +122,7 @@ def end(
         As of `refuse_place`, and for a file that cannot be read or written; nothing is left of it.
     """
     expect.path("source", source)
-    expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
+    expect.kind("found", found, Searched, instead="`decision.policy_search.searched` gives it.")
     expect.kind("dataset", dataset, Dataset, instead="Load one: load(name).")
     _scan({SAID: _text(found.sentences)}, source)
     if out is None:

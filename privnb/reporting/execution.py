@@ -12,8 +12,8 @@ import tempfile
 import papermill
 from jupyter_client.manager import AsyncKernelManager
 
-from privnb.microdata import processes, progress
 from privnb.reporting.kernels import Copy, OfCopies, end_with_the_parent, serve
+from privnb.runtime import processes, progress
 
 
 def execute(source, copy, folder, values, environment):

@@ -8,26 +8,26 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset, find
+from privnb.evaluation.parameters import numbers
 from privnb.evaluation.releases import shown_penalty
 from privnb.evaluation.results import row_builder, tidy
-from privnb.microdata import expect
 from privnb.microdata.columns import having
 from privnb.microdata.counts import combinations
-from privnb.microdata.dataset import Dataset, find
-from privnb.microdata.family import sentence
-from privnb.microdata.leaks import Original, persons_own
-from privnb.microdata.progress import track
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
-from privnb.microdata.sentences import Page, say
 from privnb.microdata.treatment import KINDS, Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
+from privnb.publishing.leaks import Original, persons_own
 from privnb.reporting import leak_scan
 from privnb.reporting.findings import steep_hierarchy
+from privnb.runtime import expect
+from privnb.runtime.family import sentence
+from privnb.runtime.progress import track
+from privnb.runtime.sentences import Page, say
 from privnb.sanitizers import Mondrian, SanitizationError
 from privnb.sanitizers.catalogue import generalizing, title
-from privnb.studies.parameters import numbers
 
 
 class NobodyLeft(ValueError):

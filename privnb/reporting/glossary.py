@@ -9,9 +9,9 @@ from html import escape
 
 from privnb import evaluation, privacy_models, sanitizers  # noqa: F401 -- evaluation states measures of its own
 from privnb.measures import facts, stated
-from privnb.measures.populations import SUPPORT
-from privnb.microdata.family import sentence
+from privnb.measures.utility.populations import SUPPORT
 from privnb.privacy_models import PrivacyModel
+from privnb.runtime.family import sentence
 from privnb.sanitizers import Sanitizer
 
 PAGE = "glossary.html"

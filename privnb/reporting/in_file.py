@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privnb.decision.points import same
 from privnb.decision.policies import RiskPolicy
 from privnb.evaluation.results import SETTING, guessed
-from privnb.measures.certainty import (
+from privnb.measures.disclosure.certainty import (
     NEAR,
     certain_groups,
     harms_nobody,
@@ -23,9 +23,9 @@ from privnb.measures.certainty import (
 from privnb.measures.intervals import wilson
 from privnb.microdata import withholding
 from privnb.microdata.counts import coded, combinations, tabulated_in_parts
-from privnb.microdata.numerals import percent
 from privnb.microdata.schema import Schema
-from privnb.sanitizers.gate import CertainValue, Verdict
+from privnb.publishing.gate import CertainValue, Verdict
+from privnb.runtime.numerals import percent
 
 
 class Secret(NamedTuple):

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from privnb.microdata import dataset, expect
-from privnb.microdata.dataset import Chosen
-from privnb.microdata.leaks import Names, Original, records_in, words_of
+from privnb.datasets import dataset
+from privnb.datasets.dataset import Chosen
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT
+from privnb.publishing.leaks import Names, Original, records_in, words_of
 from privnb.reporting import rendering
 from privnb.reporting.notebooks import ReportError
+from privnb.runtime import expect
 
 PACKAGE = Path(__file__).resolve().parents[1]
 TEXTS = (".py", ".js", ".css", ".j2", ".ipynb", ".toml")  # of ours, whose words name nobody

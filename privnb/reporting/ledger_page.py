@@ -6,9 +6,9 @@ What is shown is chosen with radio buttons and CSS alone. Long, since cells, cou
 from decimal import Decimal
 from importlib import resources
 
+from privnb.papers import full_profile
+from privnb.papers.ledger import STATUSES, same_digits
 from privnb.reporting import rendering
-from privnb.studies import full_profile
-from privnb.studies.ledger import STATUSES, same_digits
 
 PAPERS = {
     "sramka-2010": "Sramka, Safavi-Naini, Denzinger, Askari: A Practice-oriented Framework for Measuring Privacy and "

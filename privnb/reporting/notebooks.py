@@ -15,10 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from privnb.measures import mining
-from privnb.microdata import dataset, withholding
-from privnb.microdata.names import meant
+from privnb.datasets import dataset
+from privnb.measures.utility import mining
+from privnb.microdata import withholding
 from privnb.microdata.schema import NotForThisTable
+from privnb.runtime.names import meant
 
 OWN = ("OUT", "STORE")  # the parameters that are the report's own business
 # What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.

@@ -4,7 +4,7 @@ import shutil
 import textwrap
 from pathlib import Path
 
-from privnb.microdata import dataset
+from privnb.datasets import dataset
 from privnb.reporting.notebooks import ReportError, notebooks_folder
 
 

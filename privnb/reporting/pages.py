@@ -15,11 +15,11 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
-from privnb.microdata import invisible, numerals
-from privnb.microdata.proposals import unconfirmed
+from privnb.datasets.proposals import unconfirmed
 from privnb.reporting import glossary, ledger_page, rendering
 from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, tagged, titled, without_empty_sections
 from privnb.reporting.findings.base import reported
+from privnb.runtime import invisible, numerals
 
 LIBRARIES = (
     "privnb", "numpy", "pandas", "scikit-learn", "scipy", "numba", "opendp", "altair", "vl-convert-python", "papermill",

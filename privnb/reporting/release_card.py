@@ -26,11 +26,11 @@ from privnb.decision.policies import measure_of
 from privnb.decision.reasons import UNSAID
 from privnb.evaluation.risks import linkability, membership
 from privnb.measures.base import facts
-from privnb.microdata.invisible import shown
-from privnb.microdata.numerals import percent
-from privnb.microdata.sentences import Page, listed, say
 from privnb.microdata.withholding import LIMIT
 from privnb.reporting.rendering import templates
+from privnb.runtime.invisible import shown
+from privnb.runtime.numerals import percent
+from privnb.runtime.sentences import Page, listed, say
 
 PAGE = ".card.html"
 WORST = 3  # groups that are named beside a risk

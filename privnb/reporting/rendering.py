@@ -11,11 +11,11 @@ from importlib import metadata, resources
 
 from markupsafe import Markup, escape
 
-from privnb.microdata import sentences
 from privnb.reporting import vega
 from privnb.reporting.charts import V5
 from privnb.reporting.charts.base import render
 from privnb.reporting.charts.narrow import WIDE, fitting, narrow
+from privnb.runtime import sentences
 
 ROWS, COLUMNS = 12, 8  # a table of more is folded away
 PROSE = 25  # characters without a digit that a cell of words begins with

@@ -13,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from privnb.evaluation import store
-from privnb.microdata import processes
 from privnb.microdata.withholding import LIMIT
 from privnb.reporting import leak_scan, places, rendering
 from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
 from privnb.reporting.running import SECONDS, failed_folder, forget_failures, run, store_folder, without
+from privnb.runtime import processes
 
 NUMBERS = ["bound", "seed", "value", "low", "high", "baseline", "of"]
 # Parameters that results tell or bear, or that change none of the numbers which papers print.
@@ -272,8 +272,8 @@ def _assemble(chosen, ended, work):
     import pandas as pd
 
     from privnb import decision
+    from privnb.papers import full_profile, ledger
     from privnb.reporting import pages
-    from privnb.studies import full_profile, ledger
 
     tables, done = [], [notebook for notebook in chosen if ended[notebook.name].done]
     for notebook in done:

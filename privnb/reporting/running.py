@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from privnb.microdata import processes, progress
-from privnb.microdata.sentences import B, say
 from privnb.reporting.notebooks import OWN, Notebook, ReportError
+from privnb.runtime import processes, progress
+from privnb.runtime.sentences import B, say
 
 SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
 LIBRARIES = ("privnb.evaluation._preloaded", "privnb.reporting.execution", "privnb.reporting.charts")

@@ -10,16 +10,16 @@ from dataclasses import fields, replace
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect
-from privnb.microdata.family import check_fact, members
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Counted
 from privnb.microdata.schema import PUBLISHED, Schema
 from privnb.microdata.treatment import KINDS, Rows, treated
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
+from privnb.runtime import expect
+from privnb.runtime.family import check_fact, members
 from privnb.sanitizers.claims import refusal
-from privnb.sanitizers.missing_numbers import TREATMENTS, Gaps
+from privnb.sanitizers.masking.missing_numbers import TREATMENTS, Gaps
 from privnb.sanitizers.statements import positions, stated, treatments
 
 FACTS = ("claims", "promise", "noisy", "perturbed", "rows", "new", "note", "buckets")  # what a sanitizer says

@@ -1,8 +1,8 @@
 """Which sanitizers there are, found by importing them, and lists of them for a dataset, by the facts of a class."""
 
 from privnb import sanitizers
-from privnb.microdata import expect
-from privnb.microdata.family import members
+from privnb.runtime import expect
+from privnb.runtime.family import members
 from privnb.sanitizers.base import MODELS, Sanitizer
 
 # Of kinds, by their treatment; a kind whose cells are exact publishes fewer records.

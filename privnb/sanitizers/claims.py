@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.microdata import expect
 from privnb.microdata.columns import plain
 from privnb.microdata.counts import factorized, objects, people_among, same, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
@@ -21,6 +20,7 @@ from privnb.microdata.release import Release
 from privnb.microdata.schema import Role, SchemaError, commonest, text
 from privnb.microdata.treatment import UNTRUE, Rows
 from privnb.privacy_models.base import ungraded
+from privnb.runtime import expect
 
 
 def refusal(dataset, release):

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect
 from privnb.microdata.counts import FEW, distinct_codes, factorized, is_coded, same
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.treatment import Rows, Treatment
+from privnb.runtime import expect
 
 
 def stated(facts, rows, new):

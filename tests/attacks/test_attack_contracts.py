@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 import privnb.attacks as family
-from privnb.attacks.recovery import Recovery
-from privnb.attacks.recovery_knowledge import Pairs
-from privnb.microdata.dataset import load, schema_of
-from privnb.microdata.family import members
+from privnb.attacks.recovery.base import Recovery
+from privnb.attacks.recovery.recovery_knowledge import Pairs
+from privnb.datasets.dataset import load, schema_of
 from privnb.microdata.schema import Attribute, Numbers, Role, SchemaError
 from privnb.microdata.treatment import KINDS, Unreadable
+from privnb.runtime.family import members
 from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Sanitizer, Suppress
 
 SCHEMA = schema_of("adult")

@@ -15,9 +15,9 @@ from privnb.attacks import (
     KnownRotation,
     NaiveEstimate,
 )
-from privnb.attacks.recovery_knowledge import Marginals, Pairs, Records, Sample
+from privnb.attacks.recovery.recovery_knowledge import Marginals, Pairs, Records, Sample
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation import evaluate
-from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema, SchemaError
 from privnb.microdata.treatment import Unreadable

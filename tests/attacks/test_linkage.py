@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.attacks.linkage import Linkage
-from privnb.measures.linkage import reidentification_rate, singled_out
+from privnb.attacks.linkage.linkage import Linkage
+from privnb.datasets.dataset import Dataset, load
+from privnb.measures.disclosure.linkage import reidentification_rate, singled_out
 from privnb.microdata.counts import combinations
-from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release

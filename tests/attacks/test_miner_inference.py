@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import MinerInference
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, Taxonomy
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release

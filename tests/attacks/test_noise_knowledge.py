@@ -11,9 +11,9 @@ from test_noise_filters import made as records_made
 
 from privnb.attacks import DistributionAnalysis, EmpiricalMap, GaussianMap, PcaRemoval, SpectralFiltering, SvdFiltering
 from privnb.attacks.algorithms.noise_filters import most_noise
-from privnb.attacks.noise_knowledge import EstimatedNoise, PublishedLaw, SupposedNoise
+from privnb.attacks.recovery.noise_knowledge import EstimatedNoise, PublishedLaw, SupposedNoise
+from privnb.datasets.dataset import load
 from privnb.evaluation import evaluate
-from privnb.microdata.dataset import load
 from privnb.microdata.release import Published
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.microdata.treatment import Treatment, Unreadable

@@ -8,15 +8,15 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import DistanceLinkage, LikelihoodLinkage, OneToOne, ProbabilisticLinkage
-from privnb.attacks.one_to_one import MOST
+from privnb.attacks.linkage.one_to_one import MOST
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation import evaluate
-from privnb.measures.linkage import reidentification_rate, true_row_place
-from privnb.microdata.dataset import Dataset
+from privnb.measures.disclosure.linkage import reidentification_rate, true_row_place
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable
 from privnb.sanitizers import Identity, LaplaceNoise, RandomizedResponse, Sanitizer, Suppress
-from privnb.sanitizers.additive_laws import Gaussian
+from privnb.sanitizers.noise.additive_laws import Gaussian
 
 SCHEMA = Schema(
     "people",

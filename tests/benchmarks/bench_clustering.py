@@ -5,7 +5,7 @@ from time import perf_counter
 
 import numpy as np
 
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
 from privnb.sanitizers.algorithms.clustering import greedy_k_member
 
 for study in "sramka", "sramka-taxonomy":

@@ -141,7 +141,7 @@ def kind(column, seen):
 
 def judged(path, truth):
     """How the columns and the key that a draft proposes differ from the truth: list of sentences."""
-    from privnb.microdata.own_table import OwnTable
+    from privnb.datasets.own_table import OwnTable
 
     table = OwnTable.open(str(path))
     columns, wrong = table._described["columns"], []
@@ -162,7 +162,7 @@ def judged(path, truth):
 def confirmed(path):
     """Confirm a draft as it is, but for the last category of 2 to 20 values, which is sensitive, and for all but six
     quasi-identifiers, which are neutral: what is sensitive, and the draft's key."""
-    from privnb.microdata.own_table import OwnTable
+    from privnb.datasets.own_table import OwnTable
     from privnb.microdata.schema import Role
 
     table = OwnTable.open(str(path))
@@ -218,8 +218,8 @@ def steps(file, truth, place, asked, requests):
         return status
 
     from privnb.cli import main
-    from privnb.microdata.dataset import load
-    from privnb.microdata.draft import draft
+    from privnb.datasets.dataset import load
+    from privnb.datasets.draft import draft
     from privnb.reporting.notebooks import is_ours
 
     found, path = [], place / "data" / "table" / "table.toml"
@@ -270,7 +270,7 @@ def reported(requests):
     """The reports that are asked for, `{table: (folder, description file, records)}`, in one process as long as they
     are made: `{table: (status, note)}`.
     """
-    from privnb.microdata.processes import ENVIRONMENT
+    from privnb.runtime.processes import ENVIRONMENT
 
     found, left = {}, dict(requests)
     # As in the tests: by this environment all is computed there, and no worker is started, which takes as long again.

@@ -28,6 +28,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.dataset import load
 from privnb.evaluation.cases import Case
 from privnb.evaluation.risks.attribute import AttributeRisk, of_groups
 from privnb.evaluation.risks.identity import IdentityRisk
@@ -35,9 +36,8 @@ from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
 from privnb.evaluation.risks.scores import classes_of
 from privnb.evaluation.shares import share_in_classes
-from privnb.measures.certainty import SURE
+from privnb.measures.disclosure.certainty import SURE
 from privnb.measures.intervals import wilson
-from privnb.microdata.dataset import load
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import FullDomain, Identity, KMember, LocalSuppression, Mondrian
 

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from sklearn import datasets
 
-from privnb.measures.information_loss import certainty_penalty
+from privnb.datasets.dataset import load
+from privnb.datasets.draft import draft
+from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.microdata import hierarchy
-from privnb.microdata.dataset import load
-from privnb.microdata.draft import draft
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Mondrian
 

@@ -82,8 +82,8 @@ def works():
 
 def make(work):
     """Write the table of a work, and what describes it."""
-    from privnb.microdata import engine
-    from privnb.microdata.dataset import load
+    from privnb.datasets.dataset import load
+    from privnb.tables import engine
 
     adult = load("adult", "sramka-taxonomy").table[[*NAMES]].astype(str)
     adult["id"] = range(len(adult))

@@ -20,7 +20,9 @@ from unittest import mock
 
 from judge import FLOORS, judge
 
-from privnb import cli, studies
+from privnb import cli
+from privnb.decision import policy_search
+from privnb.evaluation import profiles
 from privnb.privacy_models import DistinctDiversity, KAnonymity
 from privnb.sanitizers import (
     Anatomy,
@@ -34,7 +36,6 @@ from privnb.sanitizers import (
     Sampling,
 )
 from privnb.sanitizers.catalogue import ends
-from privnb.studies import policy_search
 
 ILLNESSES = ("flu", "cold", "gout", "asthma", "measles")
 TOWNS = ("Aby", "Boo", "Cod", "Dun")
@@ -269,7 +270,7 @@ def main() -> int:
         if asked.settings == "few":
             patches.enter_context(mock.patch.object(policy_search, "family", few))
             patches.enter_context(mock.patch.object(policy_search, "diverse", return_value=[]))
-            patches.enter_context(mock.patch.object(studies.profiles, "run", in_this_process))
+            patches.enter_context(mock.patch.object(profiles, "run", in_this_process))
         for name in asked.tables:
             for seed in SEEDS:
                 path, sensitive, roles = write(Path.cwd(), name, seed, asked.records)

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from loss import DOMAINS
 
+from privnb.datasets.dataset import Chosen, Dataset, cells, find, load
 from privnb.microdata import hierarchy
-from privnb.microdata.dataset import Chosen, Dataset, cells, find, load
 from privnb.microdata.schema import Categories, Numbers, Role, Schema
 
 AGES = Numbers(DOMAINS["age"]["low"], DOMAINS["age"]["high"])

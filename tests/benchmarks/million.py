@@ -85,9 +85,9 @@ def privnb(folder, *arguments, file=None):
 
 def inside(folder):
     """The works that a process does again and again."""
+    from privnb.datasets.dataset import load
     from privnb.explorer import numbers
     from privnb.explorer.setting import Setting
-    from privnb.microdata.dataset import load
 
     load("adult")
     rows = [("loop", [seconds(loop) for _ in range(TIMES)], peak())]

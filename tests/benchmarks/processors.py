@@ -52,8 +52,8 @@ def sanitizers(dataset, *, thorough=True):
     """Every kind at several values of its parameters, and under every choice that is made by a score."""
     from privnb import sanitizers as s
     from privnb.privacy_models import DeltaDisclosure, EntropyDiversity, JensenShannonCloseness, KAnonymity, TCloseness
-    from privnb.sanitizers.full_domain import LOSSES
-    from privnb.sanitizers.mondrian import CHOICES, MEDIANS
+    from privnb.sanitizers.generalization.full_domain import LOSSES
+    from privnb.sanitizers.generalization.mondrian import CHOICES, MEDIANS
 
     sensitive, ten = dataset.schema.sensitive[0], KAnonymity(10)
     yield from (s.Suppress(), s.LaplaceNoise(1.0), s.GeometricNoise(0.5), s.RandomizedResponse(1.0))
@@ -98,7 +98,9 @@ def releases(dataset, chosen):
 def results(dataset):
     """`{dataset and evaluation: its results}`, the miners' among them."""
     from privnb import evaluation, sanitizers
-    from privnb.evaluation import disclosures, leakage, nearer_predictions, queries, trade_off
+    from privnb.evaluation import trade_off
+    from privnb.evaluation.disclosure import disclosures, leakage, nearer_predictions
+    from privnb.evaluation.utility import queries
     from privnb.privacy_models import KAnonymity
 
     some = [
@@ -126,7 +128,7 @@ def results(dataset):
 
 def found_here(records, releases_only, few=False):
     """All releases and, unless left out, results on this machine as it is set; `few`: those of the suite."""
-    from privnb.microdata.dataset import load
+    from privnb.datasets.dataset import load
 
     if few:
         dataset = load("adult", "li-li", records=FEW)

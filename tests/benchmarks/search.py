@@ -8,10 +8,10 @@ of the record-evaluations. The reference point: the worse of the original and of
 
 import argparse
 
+from privnb.datasets.dataset import load
 from privnb.decision import by_policy, halving, policies
+from privnb.decision.policy_search import searched
 from privnb.evaluation.results import SETTING, setting
-from privnb.microdata.dataset import load
-from privnb.studies.policy_search import searched
 
 
 def vectors(found):

@@ -155,7 +155,7 @@ def perturbed(name):
 def em_reconstruction():
     import inputs
 
-    from privnb.measures.noise_reconstruction import reconstructed
+    from privnb.measures.noise.noise_reconstruction import reconstructed
     from privnb.sanitizers import AdditiveNoise
 
     dataset = inputs.raw(inputs.adult())
@@ -166,7 +166,7 @@ def em_reconstruction():
 
 
 def mined_rules():
-    from privnb.microdata.dataset import load
+    from privnb.datasets.dataset import load
     from privnb.miners.baskets import Baskets
     from privnb.miners.rules import itemsets, rules
 
@@ -176,13 +176,13 @@ def mined_rules():
 
 
 def hidden_rules():
-    from privnb import studies
-    from privnb.microdata.dataset import load
+    from privnb import papers
+    from privnb.datasets.dataset import load
     from privnb.miners.baskets import Baskets
-    from privnb.sanitizers.rule_hiding import hide_exactly
+    from privnb.sanitizers.tables_and_rules.rule_hiding import hide_exactly
 
     dataset = load("adult")
-    baskets, secret = Baskets.of_table(dataset), studies.sensitive_rules(dataset, 0.01, number=10)
+    baskets, secret = Baskets.of_table(dataset), papers.sensitive_rules(dataset, 0.01, number=10)
     hidden = hide_exactly(baskets, secret, support=0.01)
     said = f"{len(secret)} rules, support=1%, {hidden.deleted} deleted, gap={hidden.gap:.2%}"
     return Ready(lambda: hide_exactly(baskets, secret, support=0.01), said, labelled=False)
@@ -192,9 +192,9 @@ def bounds_of_cells():
     import numpy as np
     import pandas as pd
 
-    from privnb.measures.cell_bounds import cell_bounds
+    from privnb.datasets.dataset import load
+    from privnb.measures.count_tables.cell_bounds import cell_bounds
     from privnb.microdata.count_tables import TableOfCounts
-    from privnb.microdata.dataset import load
 
     people = load("adult").table.astype(object)
     work = people["workclass"].astype(str)
@@ -215,7 +215,7 @@ def suppressed_cells():
     import numpy as np
 
     from privnb.microdata.count_tables import TableOfCounts
-    from privnb.sanitizers.cell_suppression import suppress
+    from privnb.sanitizers.tables_and_rules.cell_suppression import suppress
 
     table = TableOfCounts.of(inputs.adult(), ["workclass", "race"])
     hidden = np.ma.getmaskarray(suppress(table, 10).published).sum()

@@ -7,7 +7,7 @@ from rows import made
 from privnb import decision
 from privnb.decision import choices, knee, sentences
 from privnb.evaluation.results import tidy
-from privnb.microdata.sentences import B
+from privnb.runtime.sentences import B
 
 MISSING = float("nan")
 

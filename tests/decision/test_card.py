@@ -16,6 +16,7 @@ from naming import naming
 from rows import made as row
 
 from privnb import cli, decision
+from privnb.datasets.dataset import load
 from privnb.decision import answer, group_sizes
 from privnb.decision import card as cards
 from privnb.decision.by_policy import LOSS, averaged
@@ -26,11 +27,11 @@ from privnb.evaluation.combinations import Combinations
 from privnb.evaluation.results import tidy
 from privnb.evaluation.risks import questions
 from privnb.evaluation.risks.groups import OTHERS, groups_of
-from privnb.measures.information_loss import certainty_penalty
-from privnb.microdata.dataset import load
+from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.privacy_models import DistinctDiversity, KAnonymity
+from privnb.publishing import from_files
 from privnb.reporting import findings, leak_scan, release_card
-from privnb.sanitizers import LocalRecoding, Mondrian, from_files
+from privnb.sanitizers import LocalRecoding, Mondrian
 from privnb.sanitizers.catalogue import ends
 
 POLICY = RiskPolicy(

@@ -8,9 +8,9 @@ import pytest
 from rows import made
 
 from privnb import decision, evaluation
+from privnb.datasets.dataset import Dataset
 from privnb.decision import Policy
 from privnb.evaluation.results import join, tidy
-from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.privacy_models import KAnonymity

@@ -8,7 +8,7 @@ from rows import made
 from privnb import decision
 from privnb.decision.summary import NONE, recommendation, reservations
 from privnb.evaluation.results import COLUMNS, join, tidy
-from privnb.microdata import numerals
+from privnb.runtime import numerals
 
 MISSING = float("nan")
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from privnb import decision
+from privnb.datasets.dataset import load
 from privnb.decision import Loss, grid, search, tune
 from privnb.evaluation.releases import costs
 from privnb.evaluation.results import join, row_builder, tidy
-from privnb.measures.information_loss import certainty_penalty
-from privnb.microdata.dataset import load
+from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.privacy_models import JensenShannonCloseness, KAnonymity, TCloseness, achieved
 from privnb.sanitizers import KMember, LaplaceNoise, Mondrian, SanitizationError
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
+from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import content as module
 from privnb.evaluation.content import content, fingerprint, sealed
-from privnb.evaluation.good_utility import good_utility
 from privnb.evaluation.releases import costs
-from privnb.microdata.dataset import Dataset, load
+from privnb.evaluation.utility.good_utility import good_utility
 from privnb.microdata.hierarchy import Ranges, Taxonomy, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.miners import reference_set

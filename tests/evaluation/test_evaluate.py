@@ -10,19 +10,19 @@ from made_up import CLINIC
 from privnb import evaluation
 from privnb.attacks import DistanceLinkage, Linkage, MinerInference
 from privnb.attacks.base import Attack
+from privnb.datasets.dataset import load
 from privnb.evaluation import cases, evaluate
 from privnb.evaluation.cases import OfAttack, Question
-from privnb.evaluation.disclosures import Disclosure
-from privnb.evaluation.good_utility import Kept, _original
-from privnb.evaluation.nearer_predictions import Nearer
-from privnb.evaluation.predicted_gains import PutIn
+from privnb.evaluation.disclosure.disclosures import Disclosure
+from privnb.evaluation.disclosure.nearer_predictions import Nearer
+from privnb.evaluation.disclosure.predicted_gains import PutIn
 from privnb.evaluation.releases import Costs, Gains
 from privnb.evaluation.results import COLUMNS, KEY, join
-from privnb.evaluation.workload import Gained, _base
+from privnb.evaluation.utility.good_utility import Kept, _original
+from privnb.evaluation.utility.workload import Gained, _base
 from privnb.measures.base import measure
-from privnb.measures.information_loss import discernibility
 from privnb.measures.intervals import wilson
-from privnb.microdata.dataset import load
+from privnb.measures.utility.information_loss import discernibility
 from privnb.microdata.treatment import Unreadable
 from privnb.miners import reference_set
 from privnb.sanitizers import Anatomy, Identity, KMember, LaplaceNoise, SanitizationError, Suppress

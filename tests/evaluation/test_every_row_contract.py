@@ -9,18 +9,18 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb import studies
+from privnb import papers
 from privnb.attacks import Linkage
+from privnb.datasets.dataset import load
 from privnb.evaluation import evaluate, good_utility
-from privnb.evaluation.leakage import leakage
-from privnb.evaluation.nearer_predictions import anti_utility
+from privnb.evaluation.disclosure.leakage import leakage
+from privnb.evaluation.disclosure.nearer_predictions import anti_utility
+from privnb.evaluation.every_sanitizer import MEASURES
 from privnb.evaluation.releases import Costs, Gains
-from privnb.microdata.dataset import load
 from privnb.microdata.schema import Attribute, Numbers, Role
 from privnb.microdata.treatment import Rows
 from privnb.reporting import gallery
 from privnb.sanitizers import Identity, Sanitizer, Suppress
-from privnb.studies.every_sanitizer import MEASURES
 
 
 def _turned(table, rng, schema):
@@ -85,7 +85,7 @@ def test_what_users_keep_and_adversaries_gain(clinic, made):
 
 def test_the_frontier_measures_them_or_says_why_not(clinic):
     asked = [name for kind in MEASURES.values() for given in kind.values() for name in given]
-    found = studies.appraised(clinic, [Identity(), *SANITIZERS, Suppress()], *asked, seeds=1)
+    found = papers.appraised(clinic, [Identity(), *SANITIZERS, Suppress()], *asked, seeds=1)
     by_kind = {each.name: found[found.parameters == f"name={each.name}"] for each in SANITIZERS}
     kept = {name: check(each) for name, each in by_kind.items()}
     assert {"accuracy_gain", "reidentification_rate"} <= kept["nobody's"]

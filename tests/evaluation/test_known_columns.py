@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.cases import Case, evaluate
 from privnb.evaluation.combinations import combinations
 from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
-from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import KAnonymity

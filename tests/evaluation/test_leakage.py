@@ -11,9 +11,9 @@ import pytest
 from made_up import CLINIC
 from rows import Shortened
 
-from privnb.evaluation import disclosures, leakage
-from privnb.measures import gains
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation.disclosure import disclosures, leakage
+from privnb.measures.disclosure import gains
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.privacy_models import KAnonymity, RecursiveDiversity

@@ -3,9 +3,9 @@
 import pytest
 from made_up import CLINIC
 
+from privnb.datasets.dataset import load
 from privnb.evaluation import evaluate
-from privnb.evaluation.masking_score import MaskingScore
-from privnb.microdata.dataset import load
+from privnb.evaluation.utility.masking_score import MaskingScore
 from privnb.sanitizers import Identity, KMember, LaplaceNoise
 
 

@@ -8,12 +8,12 @@ import pytest
 from rows import measured, short
 
 from privnb import evaluation
-from privnb.evaluation import nearer_predictions, predicted_gains
+from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation.disclosure import nearer_predictions, predicted_gains
 from privnb.evaluation.predictions import Mined, mine, stream, unseen
 from privnb.evaluation.results import KEY, join, row_builder, tidy
-from privnb.evaluation.utilities import Scores
-from privnb.measures import mining
-from privnb.microdata.dataset import Dataset, load
+from privnb.evaluation.utility.utilities import Scores
+from privnb.measures.utility import mining
 from privnb.microdata.hierarchy import Intervals, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, Suppress

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import MinerInference
+from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import predictions as mined
 from privnb.evaluation.attributes import published_name
-from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.miners import cross_val_predictions, reference_set, stacking, vote, weka

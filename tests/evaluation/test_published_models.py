@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb.evaluation.published_models import published_models
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation.disclosure.published_models import published_models
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import GaussianMap, PcaRemoval, SpectralFiltering, SvdFiltering
-from privnb.attacks.recovery import Recovery
-from privnb.attacks.recovery_knowledge import Pairs
+from privnb.attacks.recovery.base import Recovery
+from privnb.attacks.recovery.recovery_knowledge import Pairs
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation import Recovered, evaluate
 from privnb.evaluation.cases import Case
-from privnb.microdata.dataset import Dataset
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Law, Rows
 from privnb.sanitizers import Identity, Sanitizer

@@ -6,15 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import evaluation, studies
+from privnb import evaluation, papers
+from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.cases import Case
-from privnb.evaluation.leakage import leakage
+from privnb.evaluation.disclosure.leakage import leakage
 from privnb.evaluation.predictions import Mined
 from privnb.evaluation.releases import shown_penalty
 from privnb.evaluation.trade_off import trade_off
-from privnb.evaluation.utilities import GoodUtility
+from privnb.evaluation.utility.utilities import GoodUtility
 from privnb.explorer.setting import Setting, of_roles
-from privnb.measures.information_loss import (
+from privnb.measures.utility.information_loss import (
     certainty_penalty,
     discernibility,
     loss_metric,
@@ -22,8 +23,7 @@ from privnb.measures.information_loss import (
     suppressed_cells,
     suppressed_records,
 )
-from privnb.measures.mining import good_utility
-from privnb.microdata.dataset import Dataset, load
+from privnb.measures.utility.mining import good_utility
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import FullDomain, Identity, KMember, LaplaceNoise, Suppress
@@ -43,24 +43,24 @@ def one(results, **where):
 
 
 def test_settings():
-    assert studies.sramka_sanitizers(k="2,10", epsilon="0.5") == [KMember(2), KMember(10), LaplaceNoise(0.5)]
-    assert studies.sramka_sanitizers(k=5) == [KMember(5)]
-    assert studies.sramka_sanitizers(k="2, 2") == [KMember(2)]
+    assert papers.sramka_sanitizers(k="2,10", epsilon="0.5") == [KMember(2), KMember(10), LaplaceNoise(0.5)]
+    assert papers.sramka_sanitizers(k=5) == [KMember(5)]
+    assert papers.sramka_sanitizers(k="2, 2") == [KMember(2)]
     with pytest.raises(ValueError, match="no sanitizer to run: give one value or more of k or epsilon"):
-        studies.sramka_sanitizers(k="", epsilon=" ")
+        papers.sramka_sanitizers(k="", epsilon=" ")
 
 
 @pytest.mark.parametrize("wrong", [{"k": "two"}, {"k": "2.5"}, {"epsilon": "small"}])
 def test_settings_refuse_what_is_no_number(wrong):
     with pytest.raises(ValueError, match=r"must be one number or several separated by commas"):
-        studies.sramka_sanitizers(**wrong)
+        papers.sramka_sanitizers(**wrong)
 
 
 def test_settings_refuse_what_protects_nobody():
     with pytest.raises(ValueError, match="k must be a whole number of at least 2"):
-        studies.sramka_sanitizers(k="1")
+        papers.sramka_sanitizers(k="1")
     with pytest.raises(ValueError, match="epsilon must be a positive number"):
-        studies.sramka_sanitizers(epsilon="0")
+        papers.sramka_sanitizers(epsilon="0")
 
 
 def test_describe(adult):
@@ -207,7 +207,7 @@ def test_seeds_repeat_only_what_is_random(adult):
 def test_settings_do_not_share_their_noise(adult):
     """Scaled by epsilon, two settings' noise would be equal if they shared a seed."""
     noise = {}
-    for sanitizer in studies.sramka_sanitizers(epsilon="0.5, 0.1"):
+    for sanitizer in papers.sramka_sanitizers(epsilon="0.5, 0.1"):
         release = Case(adult, sanitizer, 1).release
         noise[sanitizer.epsilon] = (release.table.age - adult.table.age) * sanitizer.epsilon
     assert abs(np.corrcoef(noise[0.5], noise[0.1])[0, 1]) < 0.2

@@ -17,12 +17,12 @@ import tasks
 from made_up import CLINIC
 
 import privnb
+from privnb.datasets.dataset import load
 from privnb.evaluation import store as module
 from privnb.evaluation.releases import costs, linked
 from privnb.evaluation.results import COLUMNS, join, row_builder, tidy
 from privnb.evaluation.store import Store, run
-from privnb.microdata import processes
-from privnb.microdata.dataset import load
+from privnb.runtime import processes
 from privnb.sanitizers import Identity, KMember, LaplaceNoise
 
 

@@ -7,16 +7,18 @@ import pandas as pd
 import pytest
 from rows import short
 
-from privnb.evaluation import disclosures, queries, trade_off
-from privnb.measures.gains import accuracy_gain, class_counts
-from privnb.measures.queries import CountQueries, relative_errors
-from privnb.measures.tradeoff import privacy_losses, revealed_losses
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation import trade_off
+from privnb.evaluation.disclosure import disclosures
+from privnb.evaluation.utility import queries
+from privnb.measures.disclosure.gains import accuracy_gain, class_counts
+from privnb.measures.disclosure.tradeoff import privacy_losses, revealed_losses
+from privnb.measures.utility.queries import CountQueries, relative_errors
 from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.papers.li_li_2009.characteristics import made_up
 from privnb.privacy_models import FrequencyDiversity, KAnonymity
 from privnb.sanitizers import Bucketize, Identity, Mondrian, RandomizedResponse, Suppress
-from privnb.studies.li_li_2009.characteristics import made_up
 
 TOWNS = made_up(
     (30, "north", "ill"), (10, "north", "well"), (10, "south", "ill"), (50, "south", "well"), knows=("town",)

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.evaluation.good_utility import decline_interval, good_rows
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.predictions import Mined
 from privnb.evaluation.results import row_builder
-from privnb.evaluation.utilities import AntiUtility, GoodUtility, Scores, bad_rows, shown_baseline, unit
-from privnb.measures import mining
-from privnb.microdata.dataset import Dataset
+from privnb.evaluation.utility.good_utility import decline_interval, good_rows
+from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility, Scores, bad_rows, shown_baseline, unit
+from privnb.measures.utility import mining
 from privnb.microdata.hierarchy import Intervals
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.sanitizers import Suppress

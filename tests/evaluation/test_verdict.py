@@ -7,13 +7,15 @@ import pandas as pd
 import pytest
 
 from privnb import evaluation
-from privnb.evaluation import nearer_predictions, utilities
+from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation.disclosure import nearer_predictions
 from privnb.evaluation.predictions import Mined, mine
 from privnb.evaluation.results import summary
-from privnb.evaluation.utilities import AntiUtility, GoodUtility
+from privnb.evaluation.utility import utilities
+from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
-from privnb.measures import gains, mining
-from privnb.microdata.dataset import Dataset, load
+from privnb.measures.disclosure import gains
+from privnb.measures.utility import mining
 from privnb.microdata.hierarchy import Intervals, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.miners import cross_val_predictions, reference_set

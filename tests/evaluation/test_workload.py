@@ -9,14 +9,16 @@ import pytest
 from rows import short
 
 from privnb import evaluation
-from privnb.evaluation import disclosures, workload
+from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.predictions import Mined
 from privnb.evaluation.store import Store
-from privnb.measures import gains
-from privnb.microdata.dataset import Dataset, load
+from privnb.evaluation.utility import workload
+from privnb.measures.disclosure import gains
 from privnb.microdata.hierarchy import Ranges
 from privnb.miners import Miner, cross_val_predictions, reference_set, weka
 from privnb.miners.encoding import encode
+from privnb.papers.ledger import read_published
 from privnb.privacy_models import DeltaDisclosure, KAnonymity, RecursiveDiversity
 from privnb.sanitizers import (
     Bucketize,
@@ -29,7 +31,6 @@ from privnb.sanitizers import (
     Suppress,
     TopDownSpecialization,
 )
-from privnb.studies.ledger import read_published
 
 
 def occupation_in(records=None):

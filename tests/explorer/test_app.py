@@ -16,8 +16,8 @@ from made_up import CLINIC
 
 from privnb import cli
 from privnb.explorer.app import checked_host, checked_prefix
-from privnb.microdata import unfinished
 from privnb.reporting.notebooks import ReportError
+from privnb.runtime import unfinished
 
 NAME = "09_explore"
 
@@ -117,7 +117,7 @@ def test_the_folders_of_a_killed_page_go_with_the_next_work(tmp_path, kernel):
 
 KILLED = """
 import multiprocessing.util, os, signal
-from privnb.microdata import processes
+from privnb.runtime import processes
 with processes.served():
     print(multiprocessing.util.get_temp_dir(), flush=True)
     {}

@@ -16,14 +16,14 @@ from types import SimpleNamespace
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
+from privnb.datasets.dataset import load
 from privnb.evaluation import store
 from privnb.explorer import board as module
 from privnb.explorer import keep, session, work
 from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, called, checked
-from privnb.microdata import leaks
-from privnb.microdata.dataset import load
+from privnb.publishing import leaks
 from privnb.sanitizers import Mondrian
 
 FIVE = Setting(k=5)

@@ -17,12 +17,12 @@ import pandas as pd
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
+from privnb.datasets.dataset import load
 from privnb.evaluation.predictions import stream
 from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import STEPS, Setting, called, checked, of_roles, sanitizer
 from privnb.measures.base import facts
-from privnb.microdata import leaks
-from privnb.microdata.dataset import load
+from privnb.publishing import leaks
 
 pytestmark = pytest.mark.usefixtures("kernel")
 NAME = "09_explore"

@@ -10,6 +10,7 @@ import pytest
 from made_up import CLINIC
 
 from privnb import decision, evaluation, measures
+from privnb.datasets.dataset import load
 from privnb.decision.by_policy import LOSS, keeps
 from privnb.decision.card import ASKS
 from privnb.decision.policies import RISKS, ready
@@ -19,9 +20,8 @@ from privnb.explorer.board import Board, explore
 from privnb.explorer.gauges import NONE, POLICY, gauges, menu, no_gauges
 from privnb.explorer.risks import ORDER, at_once, beside
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
-from privnb.microdata.dataset import load
+from privnb.papers import appraised
 from privnb.sanitizers.catalogue import ends
-from privnb.studies import appraised
 
 CLASSES, NOISE = Setting(k=5), Setting("LaplaceNoise", epsilon=2)
 EVERY = "all-five"

@@ -13,16 +13,16 @@ import pytest
 from made_up import CLINIC
 
 from privnb import cli
+from privnb.datasets.dataset import load
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import KEY
 from privnb.explorer import asked, keep
 from privnb.explorer.keep import Pins, code, command
 from privnb.explorer.numbers import measured
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
-from privnb.microdata.dataset import load
-from privnb.microdata.processes import runs_as
 from privnb.reporting.notebooks import choose, notebooks_folder
 from privnb.reporting.report import read as read_results
+from privnb.runtime.processes import runs_as
 
 SEED = 918273645
 FIVE = Setting(k=5, seed=SEED)
@@ -201,7 +201,7 @@ def test_the_lines_make_the_very_release_in_a_fresh_python(clinic, tmp_path):
 
 def test_the_lines_are_few_and_name_what_they_use(adult):
     assert code(adult, Setting(t=0.5)).splitlines() == [
-        "from privnb.microdata.dataset import load",
+        "from privnb.datasets.dataset import load",
         "from privnb.privacy_models import KAnonymity, TCloseness",
         "from privnb.sanitizers import Mondrian",
         "",

@@ -11,17 +11,19 @@ import pytest
 from rows import short
 
 from privnb import evaluation
-from privnb.evaluation import leakage, trade_off
-from privnb.evaluation.disclosures import disclosure
-from privnb.evaluation.nearer_predictions import anti_utility
+from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation import trade_off
+from privnb.evaluation.disclosure import leakage
+from privnb.evaluation.disclosure.disclosures import disclosure
+from privnb.evaluation.disclosure.nearer_predictions import anti_utility
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import COLUMNS
 from privnb.explorer import numbers
 from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import axes, counted, measured, mined, plane, recalled, remember
 from privnb.explorer.setting import MODELS, Setting, of_roles, sanitizer
-from privnb.measures import disclosed, facts
-from privnb.microdata.dataset import Dataset, load
+from privnb.measures import facts
+from privnb.measures.disclosure import disclosed
 from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import achieved

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
+from privnb.datasets.dataset import load
 from privnb.evaluation import results as tidied
 from privnb.evaluation.results import COLUMNS, NUMBERS
 from privnb.explorer import controls, panels
@@ -18,8 +19,7 @@ from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import LETTERS, Setting, checked, choices, idle
 from privnb.explorer.sweeps import meanings
 from privnb.measures import facts
-from privnb.microdata import leaks
-from privnb.microdata.dataset import load
+from privnb.publishing import leaks
 
 SETTINGS = [
     Setting(k=5), Setting(k=5, t=0.5, l=1.2), Setting("LocalRecoding", 5), Setting("Anatomy", l=2),

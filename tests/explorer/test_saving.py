@@ -12,18 +12,18 @@ import pytest
 from made_up import CLINIC
 
 from privnb import cli
+from privnb.datasets.dataset import Dataset, load
 from privnb.decision import card
 from privnb.evaluation.predictions import stream
 from privnb.explorer import saving
 from privnb.explorer.numbers import counted
 from privnb.explorer.saving import save, terms
 from privnb.explorer.setting import Setting, of_roles, sanitizer
-from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models.grading import grade
+from privnb.publishing.gate import Refused
 from privnb.sanitizers import SanitizationError
-from privnb.sanitizers.gate import Refused
 
 SEED = 918273645
 WHY = "This test reads what is saved."

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from privnb.datasets.dataset import load
 from privnb.explorer.setting import (
     FALLING,
     LETTERS,
@@ -20,10 +21,9 @@ from privnb.explorer.setting import (
     sanitizer,
     unmined,
 )
-from privnb.microdata.dataset import load
+from privnb.papers.li_li_2009.characteristics import made_up
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.catalogue import kinds
-from privnb.studies.li_li_2009.characteristics import made_up
 
 CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
 TOWNS = made_up((30, "north", "ill"), (10, "north", "well"), (50, "south", "well"), knows=("town",))

@@ -6,14 +6,14 @@ from pandas.testing import assert_frame_equal
 from rows import finding
 
 from privnb import decision
+from privnb.datasets.dataset import load
 from privnb.evaluation.results import COLUMNS, join
 from privnb.explorer import sweeps
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, choices
 from privnb.measures import facts
-from privnb.microdata.dataset import load
-from privnb.microdata.numerals import bare
 from privnb.reporting import findings
+from privnb.runtime.numerals import bare
 
 
 @pytest.fixture(scope="module")

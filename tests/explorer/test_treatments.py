@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from made_up import CLINIC
 
+from privnb.datasets.dataset import load
 from privnb.explorer import panels
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
-from privnb.microdata.dataset import load
 from privnb.microdata.treatment import Rows
 from privnb.sanitizers import Sanitizer
 

@@ -13,7 +13,7 @@ import pytest
 
 from privnb.explorer import work as module
 from privnb.explorer.work import Work
-from privnb.microdata import progress
+from privnb.runtime import progress
 
 # The processes of most tests do without the imports that a person's first task would wait for.
 BARE = "import sys; from privnb.explorer import work; work._prepare = int; work._serve(int(sys.argv[1]))"
@@ -39,7 +39,7 @@ def silent(log):
 
 
 def refused():
-    from privnb.microdata.dataset import load
+    from privnb.datasets.dataset import load
 
     load("nowhere")
 

@@ -9,9 +9,9 @@ import browsing
 import nbformat
 import pytest
 
+from privnb.datasets.dataset import load
 from privnb.explorer import keep, your_table
 from privnb.explorer.roles import MEANINGS
-from privnb.microdata.dataset import load
 from privnb.microdata.schema import Role
 
 ROWS = [(f"Zoe Q{i:02}", 20 + i % 30, "FM"[i % 2], "<b>" if i % 3 else "ill", i % 7) for i in range(60)]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.measures.attribute_utility import (
+from privnb.measures.utility.attribute_utility import (
     average_utility,
     conditional_entropy,
     entropy,
@@ -17,7 +17,7 @@ from privnb.measures.attribute_utility import (
     utility,
 )
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.studies.askari_2012.enumeration.tables import Tables
+from privnb.papers.askari_2012.enumeration.tables import Tables
 
 DOMAINS = {"age": ("20", "30", "40", "50"), "sex": ("F", "M"), "disease": ("Cold", "Flu")}
 PAIRS = Taxonomy("age", (("20", "20-30", "*"), ("30", "20-30", "*"), ("40", "40-50", "*"), ("50", "40-50", "*")))

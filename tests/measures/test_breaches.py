@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.measures.breaches import (
+from privnb.datasets.dataset import load
+from privnb.measures.noise.breaches import (
     amplification,
     downward_posterior,
     mean_downward_posterior,
     mean_upward_posterior,
     upward_posterior,
 )
-from privnb.measures.matrices import amplification_of
-from privnb.measures.posteriors import breach_gamma, breaches, posterior, posterior_bounds, randomized_bounds
-from privnb.microdata.dataset import load
+from privnb.measures.noise.matrices import amplification_of
+from privnb.measures.noise.posteriors import breach_gamma, breaches, posterior, posterior_bounds, randomized_bounds
 from privnb.microdata.treatment import Unreadable
 from privnb.sanitizers import (
     AdditiveNoise,
@@ -30,7 +30,7 @@ from privnb.sanitizers import (
     RandomizedResponse,
     RetentionReplacement,
 )
-from privnb.sanitizers.matrix_laws import Diagonal
+from privnb.sanitizers.noise.matrix_laws import Diagonal
 
 ADULT = load("adult", records=3000)
 

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from privnb.measures.certainty import certain_groups, certain_people, harms_nobody, public_shares, tells_of_others
+from privnb.measures.disclosure.certainty import (
+    certain_groups,
+    certain_people,
+    harms_nobody,
+    public_shares,
+    tells_of_others,
+)
 from privnb.microdata.schema import Attribute, Categories, Role
 
 COUNTS = np.array([[10, 0, 0], [4, 1, 0], [0, 0, 2], [0, 0, 0]])

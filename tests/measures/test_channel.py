@@ -9,8 +9,8 @@ import qif
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.measures import channel as measures
-from privnb.measures.channel import (
+from privnb.measures.disclosure import channel as measures
+from privnb.measures.disclosure.channel import (
     additive_capacity,
     additive_leakage,
     bayes_risk,
@@ -29,8 +29,8 @@ from privnb.measures.channel import (
     prior_vulnerability,
     santhi_vardy_bound,
 )
-from privnb.measures.channel_matrix import Channel
-from privnb.studies.askari_2012.enumeration.errata import appendix, uniform
+from privnb.measures.disclosure.channel_matrix import Channel
+from privnb.papers.askari_2012.enumeration.errata import appendix, uniform
 
 OF_CHANNELS = {name: value for name, value in vars(measures).items() if hasattr(value, "facts") and name != "error"}
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from privnb.measures.column_privacy import (
+from privnb.measures.noise.column_privacy import (
     column_privacy,
     least_column_privacy,
     mean_column_privacy,

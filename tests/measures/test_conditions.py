@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from privnb.decision import owner_choice
-from privnb.measures import mining
 from privnb.measures.conditions import condition
+from privnb.measures.utility import mining
 
 TABLE = pd.DataFrame(
     {"age": [60, 20, 33], "sex": ["F", "M", "F"], "marital-status": ["a", "b", "a"], "class": [1.5, 2.0, 3.0]}

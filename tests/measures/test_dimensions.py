@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from privnb.measures.dimensions import gaussian_impostors, shared_cell_chance, uniform_impostors
+from privnb.measures.disclosure.dimensions import gaussian_impostors, shared_cell_chance, uniform_impostors
 
 
 @pytest.mark.parametrize(

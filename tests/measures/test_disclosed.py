@@ -5,8 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.measures import gains
-from privnb.measures.disclosed import disclosed
+from privnb.measures.disclosure import gains
+from privnb.measures.disclosure.disclosed import disclosed
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Bucketize, Identity, Mondrian, Suppress

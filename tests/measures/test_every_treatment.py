@@ -13,18 +13,19 @@ import pytest
 from test_measure_contracts import FOUND
 
 from privnb.attacks import Linkage, MinerInference
-from privnb.attacks.recovery import Recovery
+from privnb.attacks.recovery.base import Recovery
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation import Recovered
 from privnb.evaluation.cases import Case
-from privnb.measures import gains, information_loss, linkage
-from privnb.measures.populations import LargePopulations
-from privnb.measures.queries import CountQueries
-from privnb.microdata.dataset import Dataset
-from privnb.microdata.family import members
+from privnb.measures.disclosure import gains, linkage
+from privnb.measures.utility import information_loss
+from privnb.measures.utility.populations import LargePopulations
+from privnb.measures.utility.queries import CountQueries
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import KINDS, Law, Rows, Unreadable
 from privnb.miners import reference_set
+from privnb.runtime.family import members
 from privnb.sanitizers import Bucketize, Identity, KMember, SanitizationError, Sanitizer
 
 SCHEMA = Schema(

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from privnb.measures import gains
+from privnb.datasets.dataset import Dataset, load
+from privnb.measures.disclosure import gains
 from privnb.microdata.counts import class_value_counts, combinations
-from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.privacy_models import DeltaDisclosure, TCloseness

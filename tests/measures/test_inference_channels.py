@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from privnb.measures.inference_channels import blocked, channels, following, told_by_rules
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
+from privnb.measures.rules.inference_channels import blocked, channels, following, told_by_rules
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import Rule, itemsets, rules
 

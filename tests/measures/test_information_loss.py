@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.measures import information_loss as loss
-from privnb.measures.information_loss import certainty_penalty, mean_absolute_error
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
+from privnb.measures.utility import information_loss as loss
+from privnb.measures.utility.information_loss import certainty_penalty, mean_absolute_error
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release

@@ -8,7 +8,7 @@ import pytest
 from privnb.attacks import Linkage
 from privnb.evaluation.combinations import combinations
 from privnb.evaluation.releases import linked
-from privnb.measures.linkage import found_at_random, reidentification_rate, singled_out
+from privnb.measures.disclosure.linkage import found_at_random, reidentification_rate, singled_out
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Identity, Mondrian, Suppress

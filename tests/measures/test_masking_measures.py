@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.measures import masking
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
+from privnb.measures.utility import masking
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.microdata.treatment import Rows, Unreadable

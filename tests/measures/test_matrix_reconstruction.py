@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hilbert
 
-from privnb.measures import matrices
-from privnb.measures.matrices import (
+from privnb.measures.noise import matrices
+from privnb.measures.noise.matrices import (
     condition_number,
     diagonal_condition,
     error_bound,
@@ -16,7 +16,7 @@ from privnb.measures.matrices import (
     markov,
     retained_count,
 )
-from privnb.sanitizers.matrix_laws import Diagonal
+from privnb.sanitizers.noise.matrix_laws import Diagonal
 
 
 def bits(kept):

@@ -11,33 +11,21 @@ import pytest
 
 from privnb import measures
 from privnb.attacks import DistanceLinkage, Linkage
+from privnb.datasets.dataset import load
 from privnb.evaluation import store
-from privnb.measures import (
-    breaches,
-    channel,
-    column_privacy,
-    gains,
-    information_loss,
-    linkage,
-    masking,
-    mining,
-    noise_privacy,
-    queries,
-    reconstructed_mining,
-    tradeoff,
-    vulnerability,
-)
-from privnb.measures.attribute_utility import average_utility
-from privnb.measures.populations import LargePopulations
+from privnb.measures.disclosure import channel, gains, linkage, tradeoff, vulnerability
+from privnb.measures.noise import breaches, column_privacy, noise_privacy, reconstructed_mining
+from privnb.measures.utility import information_loss, masking, mining, queries
+from privnb.measures.utility.attribute_utility import average_utility
+from privnb.measures.utility.populations import LargePopulations
 from privnb.microdata.counts import combinations
-from privnb.microdata.dataset import load
+from privnb.papers.askari_2012.enumeration.tables import Tables
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, RandomizedResponse, Suppress
-from privnb.studies.askari_2012.enumeration.tables import Tables
 
 FOUND = {
     name: function
-    for module in pkgutil.iter_modules(measures.__path__)
-    for name, function in inspect.getmembers(import_module(f"privnb.measures.{module.name}"), inspect.isfunction)
+    for module in pkgutil.walk_packages(measures.__path__, "privnb.measures.")
+    for name, function in inspect.getmembers(import_module(module.name), inspect.isfunction)
     if hasattr(function, "facts")
 }
 OF_CHANNELS = (
@@ -235,5 +223,5 @@ def test_who_asks_for_facts_waits_for_no_library_of_workers(monkeypatch):
     asked = []
     monkeypatch.setattr(measures.base, "import_module", lambda name: asked.append(name) or import_module(name))
     measures.base._import_rooms.__wrapped__(tuple(measures.base._rooms))
-    assert {f"privnb.evaluation.{name}" for name in ("results", "workload")} <= {*asked}
+    assert {f"privnb.evaluation.{name}" for name in ("results", "utility.workload")} <= {*asked}
     assert not {*asked} & {*store.LIBRARIES}

@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up import CLINIC
 
-from privnb.measures import base, gains, information_loss
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
+from privnb.measures import base
+from privnb.measures.disclosure import gains
+from privnb.measures.utility import information_loss
 from privnb.microdata.rows import Counted
 from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import KAnonymity

@@ -9,11 +9,13 @@ import pytest
 import test_every_treatment as contract
 
 from privnb.attacks import Linkage
-from privnb.measures import breaches, information_loss, linkage, masking, noise_privacy
-from privnb.measures.noise_reconstruction import reconstructed, true_distribution
-from privnb.measures.populations import LargePopulations
-from privnb.measures.queries import CountQueries
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
+from privnb.measures.disclosure import linkage
+from privnb.measures.noise import breaches, noise_privacy
+from privnb.measures.noise.noise_reconstruction import reconstructed, true_distribution
+from privnb.measures.utility import information_loss, masking
+from privnb.measures.utility.populations import LargePopulations
+from privnb.measures.utility.queries import CountQueries
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Numbers, Schema
 from privnb.microdata.treatment import Unreadable
@@ -38,7 +40,7 @@ from privnb.sanitizers import (
     Sanitizer,
     TopBottomCoding,
 )
-from privnb.sanitizers.noise_channel import cell_vulnerability, identification
+from privnb.sanitizers.noise.noise_channel import cell_vulnerability, identification
 
 SCHEMA = Schema(
     "people",

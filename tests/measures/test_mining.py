@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from privnb import measures
-from privnb.measures import mining
 from privnb.measures.base import Measure, measure
-from privnb.measures.gains import knowledge_gain
+from privnb.measures.disclosure.gains import knowledge_gain
 from privnb.measures.intervals import wilson
+from privnb.measures.utility import mining
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.schema import Numbers
 

@@ -5,12 +5,12 @@ import pytest
 from made_up import CLINIC
 from scipy import stats
 
-from privnb.measures import noise_privacy
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
+from privnb.measures.noise import noise_privacy
 from privnb.microdata.treatment import Unreadable
 from privnb.sanitizers import Identity, LaplaceNoise, RandomizedResponse
-from privnb.sanitizers.additive_laws import Gaussian, Uniform
-from privnb.sanitizers.noise_channel import Laplace
+from privnb.sanitizers.noise.additive_laws import Gaussian, Uniform
+from privnb.sanitizers.noise.noise_channel import Laplace
 
 UNIFORM = Uniform(1 / 3**0.5, 1.0)  # on -1 to 1
 

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from privnb.measures.noise_reconstruction import bayes_ended, intervals, reconstructed, true_distribution
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
+from privnb.measures.noise.noise_reconstruction import bayes_ended, intervals, reconstructed, true_distribution
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role
 from privnb.microdata.treatment import Law, Unreadable
 from privnb.sanitizers import (
@@ -17,8 +17,8 @@ from privnb.sanitizers import (
     RandomizedResponse,
     RetentionReplacement,
 )
-from privnb.sanitizers.additive_laws import Gaussian, Uniform
-from privnb.sanitizers.noise_channel import Response
+from privnb.sanitizers.noise.additive_laws import Gaussian, Uniform
+from privnb.sanitizers.noise.noise_channel import Response
 
 UNIT = Attribute("x", Role.QUASI_IDENTIFIER, Numbers(0, 5, 0.01))
 TOWN = Attribute("town", Role.QUASI_IDENTIFIER, Categories(("a", "b", "c")))

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from made_up import CLINIC
 
-from privnb.measures.personal import breach_probability, breaches, guarded_share
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
+from privnb.measures.disclosure.personal import breach_probability, breaches, guarded_share
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Mondrian, SanitizationError
-from privnb.sanitizers.guarded_values import guarded
+from privnb.sanitizers.generalization.guarded_values import guarded
 
 TREE = Taxonomy(
     "illness",

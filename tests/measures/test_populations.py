@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_reconstruction import DISEASES, HIERARCHIES, SCHEMA, TREES, count, leaves, toy
 
-from privnb.measures import populations as module
-from privnb.measures import reconstruction
-from privnb.measures.populations import LargePopulations
-from privnb.measures.tradeoff import utility_loss
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
+from privnb.measures.disclosure.tradeoff import utility_loss
+from privnb.measures.utility import populations as module
+from privnb.measures.utility import reconstruction
+from privnb.measures.utility.populations import LargePopulations
 from privnb.microdata.hierarchy import Intervals, Ranges, Sets, flat
 from privnb.microdata.hierarchy.taxonomies import widths
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema, SchemaError

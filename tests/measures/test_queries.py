@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from plain_reconstruction import HIERARCHIES, SCHEMA, TREES, count, leaves, toy
 from traced import on_a_line, releases
 
-from privnb.measures import queries, reconstruction
+from privnb.datasets.dataset import Dataset, load
 from privnb.measures.base import facts
-from privnb.measures.queries import CountQueries, average_relative_error, median_relative_error, relative_errors
-from privnb.microdata.dataset import Dataset, load
+from privnb.measures.utility import queries, reconstruction
+from privnb.measures.utility.queries import CountQueries, average_relative_error, median_relative_error, relative_errors
 from privnb.privacy_models import JensenShannonCloseness, KAnonymity
 from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Mondrian, RandomizedResponse, Suppress
 

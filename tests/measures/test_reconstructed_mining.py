@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.measures.reconstructed_mining import LEARNERS, WAYS, predicted
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
+from privnb.measures.noise.reconstructed_mining import LEARNERS, WAYS, predicted
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb.measures.matrices import inverted
-from privnb.measures.released_items import Together, released_items
-from privnb.measures.rules import identity_errors, support_error
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
+from privnb.measures.noise.matrices import inverted
+from privnb.measures.rules.found_rules import identity_errors, support_error
+from privnb.measures.rules.released_items import Together, released_items
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.microdata.treatment import Unreadable

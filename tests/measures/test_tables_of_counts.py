@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.measures.cell_bounds import cell_bounds, widths_of_small
-from privnb.measures.known_sums import solved
-from privnb.measures.log_linear import degrees_of_freedom, fit, fitted, small_count_share
+from privnb.datasets.dataset import find
+from privnb.measures.count_tables.cell_bounds import cell_bounds, widths_of_small
+from privnb.measures.count_tables.known_sums import solved
+from privnb.measures.count_tables.log_linear import degrees_of_freedom, fit, fitted, small_count_share
 from privnb.microdata.count_tables import TableOfCounts, with_totals
-from privnb.microdata.dataset import find
 
 # Table 12.5: rows D, G, H; columns A, C.
 PRINTED = """

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from privnb import cli
-from privnb.measures.denials import denial, most_answers
-from privnb.measures.totals import Total, disclosed, read_totals
-from privnb.sanitizers.noisy_totals import noisy_totals, sensitivity
+from privnb.measures.count_tables.denials import denial, most_answers
+from privnb.measures.count_tables.totals import Total, disclosed, read_totals
+from privnb.sanitizers.tables_and_rules.noisy_totals import noisy_totals, sensitivity
 
 VALUES = {"1": 4, "2": 3, "3": 7, "4": 1}
 

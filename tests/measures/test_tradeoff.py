@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from plain_reconstruction import DISEASES, SCHEMA, TREES, toy
 from traced import FIGURE_2, SHARED, on_a_line, releases
 
-from privnb.measures import tradeoff
+from privnb.datasets.dataset import Dataset, load
 from privnb.measures.base import facts
-from privnb.measures.populations import LargePopulations
-from privnb.measures.tradeoff import (
+from privnb.measures.disclosure import tradeoff
+from privnb.measures.disclosure.tradeoff import (
     DISTANCES,
     permuted_losses,
     privacy_loss,
@@ -23,7 +23,7 @@ from privnb.measures.tradeoff import (
     utility_loss,
     utility_losses,
 )
-from privnb.microdata.dataset import Dataset, load
+from privnb.measures.utility.populations import LargePopulations
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models import JensenShannonCloseness, KAnonymity, TCloseness, achieved
 from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Mondrian, Suppress

@@ -2,11 +2,11 @@
 
 import pytest
 
+from privnb.datasets.dataset import load
 from privnb.microdata import bands
 from privnb.microdata.bands import Bands
-from privnb.microdata.dataset import load
 from privnb.microdata.schema import Numbers
-from privnb.studies import predicted
+from privnb.papers import predicted
 
 DESCRIPTION = """\
 [dataset]

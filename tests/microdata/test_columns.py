@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.content import content
 from privnb.microdata.columns import by_value, in_codes, of_codes, plain, written
 from privnb.microdata.counts import coded, combinations, is_coded, same
-from privnb.microdata.dataset import Dataset, load
 from privnb.privacy_models import KAnonymity, TCloseness, achieved
 from privnb.sanitizers import Mondrian
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from privnb.datasets.dataset import load
 from privnb.microdata import cuts
-from privnb.microdata.dataset import load
 from privnb.microdata.schema import Numbers, SchemaError
 
 

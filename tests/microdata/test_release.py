@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.counts import coded
-from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat, with_exact_ends
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privnb.attacks import Linkage
+from privnb.datasets.dataset import load
 from privnb.evaluation import evaluate
-from privnb.microdata.dataset import load
 from privnb.microdata.rows import Counted
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import Unreadable

@@ -15,46 +15,43 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naming import naming
 
-from privnb import evaluation, studies
+from privnb import evaluation, papers
 from privnb.attacks import Linkage, MinerInference, PcaRemoval
+from privnb.datasets.dataset import Dataset, load
 from privnb.decision import policies
-from privnb.evaluation import (
-    cases,
+from privnb.evaluation import cases, releases, results, risks, trade_off, verdict
+from privnb.evaluation.disclosure import (
     disclosures,
     leakage,
-    masking_score,
     nearer_predictions,
     predicted_gains,
     published_models,
     recovered,
-    releases,
-    results,
-    risks,
-    trade_off,
-    verdict,
-    workload,
 )
 from privnb.evaluation.risks.certainty import Certainty
-from privnb.evaluation.utilities import AntiUtility, GoodUtility
+from privnb.evaluation.utility import good_utility as kept_by_users
+from privnb.evaluation.utility import masking_score, workload
+from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
 from privnb.explorer import board, keep, numbers, sweeps
 from privnb.explorer import risks as explorer_risks
 from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
-from privnb.measures import disclosed
-from privnb.measures.information_loss import precision, suppressed_records
-from privnb.microdata import cuts, leaks, withholding
+from privnb.measures.disclosure import disclosed
+from privnb.measures.utility.information_loss import precision, suppressed_records
+from privnb.microdata import cuts, withholding
 from privnb.microdata.count_tables import TableOfCounts
-from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.withholding import Margin, suppress
 from privnb.miners import reference_set
 from privnb.privacy_models import KAnonymity
+from privnb.publishing import leaks
 from privnb.reporting import charts, leak_scan, report
 from privnb.reporting.charts.base import merge_small
 from privnb.reporting.notebooks import ReportError, choose, notebooks_folder
-from privnb.sanitizers import FullDomain, Identity, KMember, Suppress, cell_suppression
+from privnb.sanitizers import FullDomain, Identity, KMember, Suppress
+from privnb.sanitizers.tables_and_rules import cell_suppression
 
 PACKAGE = Path(withholding.__file__).parents[1]
 CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
@@ -73,18 +70,18 @@ ASKED = {  # every function that takes the limit
     "Gains": lambda limit: releases.Gains("diagnosis", fewest=limit),
     "gains_with_predictions": lambda limit: predicted_gains.gains_with_predictions(CLINIC, KMember(10), fewest=limit),
     "good_utility": lambda limit: evaluation.good_utility(CLINIC, [KMember(10)], fewest=limit),
-    "Kept": lambda limit: importlib.import_module("privnb.evaluation.good_utility").Kept("diagnosis", fewest=limit),
+    "Kept": lambda limit: kept_by_users.Kept("diagnosis", fewest=limit),
     "linked": lambda limit: evaluation.linked(CLINIC, [KMember(10)], fewest=limit),
     "Linked": lambda limit: cases.Linked(fewest=limit),
     "OfAttack": lambda limit: cases.OfAttack(Linkage(), fewest=limit),
     "OfMeasure": lambda limit: cases.OfMeasure(precision, fewest=limit),
     "PutIn": lambda limit: predicted_gains.PutIn("age", "diagnosis", fewest=limit),
-    "users": lambda limit: studies.users(CLINIC, [KMember(10)], fewest=limit),
-    "adversaries": lambda limit: studies.adversaries(CLINIC, [KMember(10)], fewest=limit),
+    "users": lambda limit: papers.users(CLINIC, [KMember(10)], fewest=limit),
+    "adversaries": lambda limit: papers.adversaries(CLINIC, [KMember(10)], fewest=limit),
     "Aggregate": lambda limit: charts.Aggregate(pd.DataFrame({"people": [20]}), {"people": "people"}, limit),
     "all_counted": lambda limit: sweeps.all_counted(CLINIC, [Setting()], fewest=limit),
-    "along": lambda limit: studies.along(CLINIC, {2: KMember(2)}, "privacy_loss", fewest=limit),
-    "appraised": lambda limit: studies.appraised(CLINIC, [KMember(10)], "privacy_loss", fewest=limit),
+    "along": lambda limit: papers.along(CLINIC, {2: KMember(2)}, "privacy_loss", fewest=limit),
+    "appraised": lambda limit: papers.appraised(CLINIC, [KMember(10)], "privacy_loss", fewest=limit),
     "counted": lambda limit: counted(CLINIC, Setting(), fewest=limit),
     "anti_utility": lambda limit: nearer_predictions.anti_utility(CLINIC, KMember(10), fewest=limit),
     "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], fewest=limit),
@@ -101,10 +98,10 @@ ASKED = {  # every function that takes the limit
     "disclosure": lambda limit: disclosures.disclosure(CLINIC, [Identity()], fewest=limit),
     "costs": lambda limit: evaluation.costs(CLINIC, [KMember(10)], fewest=limit),
     "judge": lambda limit: OWNER.judge(CLINIC, KMember(10), fewest=limit),
-    "known_attributes": lambda limit: studies.known_attributes(CLINIC, fewest=limit),
+    "known_attributes": lambda limit: papers.known_attributes(CLINIC, fewest=limit),
     "known_subsets": lambda limit: leakage.known_subsets(CLINIC, [Identity()], fewest=limit),
     "leakage": lambda limit: leakage.leakage(CLINIC, [Identity()], fewest=limit),
-    "leaked": lambda limit: studies.leaked(CLINIC, [Identity()], fewest=limit),
+    "leaked": lambda limit: papers.leaked(CLINIC, [Identity()], fewest=limit),
     "merge_small": lambda limit: merge_small(COUNTS, fewest=limit),
     "people": lambda limit: charts.people(COUNTS, fewest=limit),
     "priced": lambda limit: leakage.priced(CLINIC, [Identity()], fewest=limit),
@@ -121,17 +118,17 @@ ASKED = {  # every function that takes the limit
     "utility": lambda limit: workload.utility(CLINIC, [Identity()], target="diagnosis", fewest=limit),
     "utility_gain": lambda limit: workload.utility_gain(CLINIC, [Identity()], target="diagnosis", fewest=limit),
     "gains_at_the_ends": lambda limit: evaluation.gains_at_the_ends([CLINIC], fewest=limit),
-    "direct": lambda limit: studies.direct(CLINIC, {"k": [KMember(10)]}, fewest=limit),
-    "figures": lambda limit: studies.figures([], fewest=limit),
-    "others": lambda limit: studies.others([], fewest=limit),
-    "with_and_without": lambda limit: studies.with_and_without([], fewest=limit),
-    "gains": lambda limit: studies.gains(CLINIC, [Identity()], fewest=limit),
-    "mapped": lambda limit: studies.mapped(CLINIC, [Identity()], fewest=limit),
-    "masking_scores": lambda limit: studies.masking_scores(fewest=limit),
-    "noise_removed": lambda limit: studies.noise_removed(CLINIC, [0.1], fewest=limit),
-    "masking_noise_removed": lambda limit: studies.masking_noise_removed(CLINIC, fewest=limit),
-    "rotation_undone": lambda limit: studies.rotation_undone(CLINIC, [2], fewest=limit),
-    "reconstructions": lambda limit: studies.reconstructions(CLINIC, [Identity()], fewest=limit),
+    "direct": lambda limit: papers.direct(CLINIC, {"k": [KMember(10)]}, fewest=limit),
+    "figures": lambda limit: papers.figures([], fewest=limit),
+    "others": lambda limit: papers.others([], fewest=limit),
+    "with_and_without": lambda limit: papers.with_and_without([], fewest=limit),
+    "gains": lambda limit: papers.gains(CLINIC, [Identity()], fewest=limit),
+    "mapped": lambda limit: papers.mapped(CLINIC, [Identity()], fewest=limit),
+    "masking_scores": lambda limit: papers.masking_scores(fewest=limit),
+    "noise_removed": lambda limit: papers.noise_removed(CLINIC, [0.1], fewest=limit),
+    "masking_noise_removed": lambda limit: papers.masking_noise_removed(CLINIC, fewest=limit),
+    "rotation_undone": lambda limit: papers.rotation_undone(CLINIC, [2], fewest=limit),
+    "reconstructions": lambda limit: papers.reconstructions(CLINIC, [Identity()], fewest=limit),
     "class_sizes": lambda limit: class_sizes(Identity().sanitize(CLINIC, rng=1), limit),
     "command": lambda limit: keep.command(CLINIC, Setting(), fewest=limit),
     "explore": lambda limit: board.explore(CLINIC, fewest=limit),
@@ -151,12 +148,12 @@ ASKED = {  # every function that takes the limit
     "questions": lambda limit: risks.questions(CLINIC, fewest=limit),
     "risks": lambda limit: risks.risks(CLINIC, [Identity()], fewest=limit),
     "published_models": lambda limit: published_models.published_models(CLINIC, "majority", fewest=limit),
-    "models_published": lambda limit: studies.models_published(CLINIC, "majority", fewest=limit),
-    "trees": lambda limit: studies.trees(CLINIC, [5], fewest=limit),
-    "own_k": lambda limit: studies.own_k(CLINIC, [0.1], (2, 5), fewest=limit),
-    "guards": lambda limit: studies.guards(CLINIC, [0.1], 0.5, 5, fewest=limit),
-    "searched": lambda limit: studies.searched(CLINIC, policies.read("k-5"), fewest=limit),
-    "searched_in_roles": lambda limit: studies.searched_in_roles(len, CLINIC, policies.read("k-5"), fewest=limit),
+    "models_published": lambda limit: papers.models_published(CLINIC, "majority", fewest=limit),
+    "trees": lambda limit: papers.trees(CLINIC, [5], fewest=limit),
+    "own_k": lambda limit: papers.own_k(CLINIC, [0.1], (2, 5), fewest=limit),
+    "guards": lambda limit: papers.guards(CLINIC, [0.1], 0.5, 5, fewest=limit),
+    "searched": lambda limit: papers.searched(CLINIC, policies.read("k-5"), fewest=limit),
+    "searched_in_roles": lambda limit: papers.searched_in_roles(len, CLINIC, policies.read("k-5"), fewest=limit),
     "suppress": lambda limit: cell_suppression.suppress(TableOfCounts({"a": ("x", "y")}, np.array([20, 30])), limit),
     "persons_own": lambda limit: leaks.persons_own(pd.DataFrame({"age": [1]}), [], limit),
     "records_in": lambda limit: leaks.records_in("tests", [], None, limit),
@@ -168,7 +165,7 @@ NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, T
 
 @pytest.mark.parametrize("name", ASKED)
 def test_no_function_withholds_less_than_counts_of_one(name, monkeypatch):
-    for module in (releases, leakage, trade_off, nearer_predictions, studies.askari_2012.study, studies.sramka_2010):
+    for module in (releases, leakage, trade_off, nearer_predictions, papers.askari_2012.study, papers.sramka_2010):
         for ran in ("ask", "row_builder", "evaluated", "mine"):
             monkeypatch.setattr(module, ran, None, raising=False)  # nothing ran before it was refused
     for limit in NO_LIMITS:
@@ -222,7 +219,7 @@ def test_another_limit_holds_wherever_it_is_asked_for(name):
         "link": lambda: evaluation.linked(CLINIC, [KMember(2)], fewest=200),
         "measure": lambda: evaluation.evaluate(CLINIC, [SOME], measures=[suppressed_records], fewest=200),
         "user": lambda: evaluation.good_utility(CLINIC, [KMember(10)], miners="majority", fewest=200),
-        "frontier": lambda: studies.appraised(CLINIC, [KMember(2)], "reidentification_rate", fewest=200),
+        "frontier": lambda: papers.appraised(CLINIC, [KMember(2)], "reidentification_rate", fewest=200),
         "setting": lambda: sweeps.all_counted(CLINIC, [Setting("Mondrian", k=10)], fewest=200),
         "owner": lambda: MAJORITY_OWNER.judge(CLINIC, KMember(10), fewest=200).table,
     }[name]()

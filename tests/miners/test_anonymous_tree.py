@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
 from privnb.microdata.hierarchy import Ranges
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.miners.anonymous_tree import anonymous_tree

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privnb.microdata.hierarchy import Intervals, Ordered, Sets, Taxonomy
+from privnb.microdata.hierarchy.covered import LEAVES
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
-from privnb.miners.covered import LEAVES
 from privnb.miners.encoding import encode
 
 QI = Role.QUASI_IDENTIFIER

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_up import CLINIC
 
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
 from privnb.microdata.schema import NotForThisTable
 from privnb.miners.baskets import Baskets, Weighted
 from privnb.miners.rules import Rule, itemsets, rules

@@ -22,9 +22,9 @@ import pandas as pd
 import pytest
 
 from privnb import miners
+from privnb.datasets.dataset import load
 from privnb.evaluation.content import content
 from privnb.evaluation.store import Store, run
-from privnb.microdata.dataset import load
 from privnb.miners import weka
 from privnb.miners.encoding import Encoded, encode
 from privnb.miners.weka import (

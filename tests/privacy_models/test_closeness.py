@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypertension import TABLES
 
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models import (
     BasicBetaLikeness,

@@ -14,7 +14,7 @@ from plain_models import HOLDS, LEVELS, as_written, keeps, least_work, level, pu
 from scipy.optimize import linprog
 
 import privnb.privacy_models as family
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 from privnb.privacy_models import (  # fmt: skip

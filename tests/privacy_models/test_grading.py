@@ -12,13 +12,13 @@ from made_up import CLINIC
 from plain_models import level
 
 from privnb import cli
-from privnb.measures import tradeoff
-from privnb.microdata.dataset import load
-from privnb.microdata.reading import read_unknown
+from privnb.datasets.dataset import load
+from privnb.measures.disclosure import tradeoff
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import JensenShannonCloseness, KAnonymity, achieved
 from privnb.privacy_models.grading import grade, models
 from privnb.sanitizers import Identity, Suppress
+from privnb.tables.reading import read_unknown
 
 TABLE = pd.DataFrame(
     {
@@ -342,7 +342,7 @@ def test_check_counts_as_it_reads(tmp_path, capsys):
 
 
 def test_check_says_what_does_not_fit(file, capsys, monkeypatch):
-    monkeypatch.setattr("privnb.microdata.memory.COMBINATION", 100)
+    monkeypatch.setattr("privnb.tables.memory.COMBINATION", 100)
     assert cli.main(["check", file, "--memory", "500MB"]) == 2
     assert "more than 1 different combinations of 3 columns do not fit into 500MB" in capsys.readouterr().err
     assert cli.main(["check", file, "--memory", "600MB", "--quasi-identifiers", "sex"]) == 2

@@ -4,7 +4,7 @@ import keyed
 import pytest
 
 from privnb import cli
-from privnb.microdata.draft import draft
+from privnb.datasets.draft import draft
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models.grading import grade
 

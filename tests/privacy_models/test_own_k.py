@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_up import CLINIC
 
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
 from privnb.microdata.schema import Attribute, Categories, Role, Schema, SchemaError
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.privacy_models.own_k import OwnAnonymity

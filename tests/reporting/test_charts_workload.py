@@ -6,11 +6,11 @@ import numpy as np
 from rows import made
 from test_findings_workload import COMPARED, adversary, gain, results
 
-from privnb import studies
+from privnb import papers
 from privnb.evaluation.results import tidy
+from privnb.papers.ledger import read_published
 from privnb.reporting import charts
 from privnb.reporting.charts.base import render
-from privnb.studies.ledger import read_published
 
 MORE = "The adversary gains more than the researcher, beyond the 95% interval"
 
@@ -93,7 +93,7 @@ def test_printed_numbers_stand_beside_the_measured_ones():
 
 
 def test_statements_of_section_7():
-    shown = charts.statements(studies.coins())
+    shown = charts.statements(papers.coins())
     assert shown.holds.value_counts().to_dict() == {"yes": 7, "no": 3}
     row = shown.loc["without S, half of a5"]
     assert row.tolist() == ["0.5", "a1, a2, a4", "1", "0, 1", "no"], "never half, whichever set is used"

@@ -5,11 +5,11 @@ import pytest
 from made_up import CLINIC
 
 from privnb import explorer
+from privnb.datasets.dataset import load
 from privnb.evaluation.results import tidy
 from privnb.explorer import Setting
-from privnb.microdata.dataset import load
-from privnb.microdata.numerals import bare
 from privnb.reporting import findings
+from privnb.runtime.numerals import bare
 from privnb.sanitizers import catalogue
 
 

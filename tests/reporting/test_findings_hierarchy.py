@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from privnb import explorer
+from privnb.datasets.dataset import Dataset
 from privnb.explorer import Setting
 from privnb.explorer.panels import published
-from privnb.measures.information_loss import certainty_penalty, penalty_by_attribute
-from privnb.microdata.dataset import Dataset
+from privnb.measures.utility.information_loss import certainty_penalty, penalty_by_attribute
 from privnb.microdata.hierarchy import Ordered, Ranges, flat
 from privnb.microdata.hierarchy.merging import merged
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from rows import finding, made
 
-from privnb import studies
+from privnb import papers
 from privnb.evaluation.results import tidy
+from privnb.papers.brickell_shmatikov_2008 import judged
 from privnb.reporting import findings
 from privnb.reporting.findings.workload import ahead, best_adversary, both_sides, sanitized
-from privnb.studies.brickell_shmatikov_2008 import judged
 
 NAMES = ["the original", "Suppression", "Mondrian, k = 10", "Mondrian, l = 5", "Mondrian, t = 0.2"]
 PAPERS = ", split_attribute=gain, split_point=below, workload=pay"
@@ -147,12 +147,12 @@ def test_the_best_miner_speaks_for_the_researcher_and_seeds_are_averaged():
 
 def test_the_coins():
     """The two sentences of section 7 that are wrong, one of them about two attributes; and only those."""
-    wrong = {s.words for s, _, _, _, holds in judged(studies.coins()) if not holds}
+    wrong = {s.words for s, _, _, _, holds in judged(papers.coins()) if not holds}
     assert wrong == {"without Q, nothing of a4", "without Q, nothing of a5", "without S, half of a5"}
 
 
 def test_the_verdict_on_the_coins_is_read_off_the_shares():
-    coins = studies.coins()
+    coins = papers.coins()
     changed = coins.assign(value=coins.value.where((coins.target != "a5") | (coins.knows != "a1, a2, a4"), 0.5))
     words = {s.words: holds for s, _, _, _, holds in judged(changed)}
     assert words["without S, half of a5"]

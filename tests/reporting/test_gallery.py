@@ -9,14 +9,14 @@ import pytest
 from made_up import CLINIC
 
 from privnb.cli import main
+from privnb.datasets.dataset import Dataset, find, load
 from privnb.evaluation.results import setting_name
-from privnb.microdata import leaks
-from privnb.microdata.dataset import Dataset, find, load
-from privnb.microdata.numerals import bare
 from privnb.microdata.schema import Attribute, Numbers, Role
 from privnb.privacy_models import KAnonymity
+from privnb.publishing import leaks
 from privnb.reporting import charts, gallery, leak_scan
 from privnb.reporting.findings import release_costs
+from privnb.runtime.numerals import bare
 from privnb.sanitizers import (
     Anatomy,
     Identity,

@@ -10,9 +10,9 @@ from made_up import CLINIC, IDENTIFIER
 from naming import naming
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from privnb.microdata import leaks
-from privnb.microdata.dataset import load
-from privnb.microdata.leaks import Names
+from privnb.datasets.dataset import load
+from privnb.publishing import leaks
+from privnb.publishing.leaks import Names
 from privnb.reporting import leak_scan, rendering, report
 
 NAME = f"{IDENTIFIER}0058"

@@ -7,10 +7,10 @@ import nbformat
 import pandas as pd
 import pytest
 
-from privnb import studies
+from privnb import papers
 from privnb.evaluation.results import COLUMNS
+from privnb.papers import full_profile, ledger
 from privnb.reporting import ledger_page, pages, rendering
-from privnb.studies import full_profile, ledger
 
 CELL = {  # one per status of a run: a cell of a made-up table
     "exact": ("0.10", 0.1, ""),
@@ -175,7 +175,7 @@ def test_a_page_says_what_it_measured_of_which_table_and_where_each_number_stand
 
 @pytest.mark.parametrize("measured", [True, False])
 def test_a_report_has_the_page_if_it_measured_a_printed_number(measured):
-    results = studies.hypertension() if measured else pd.DataFrame(columns=COLUMNS)
+    results = papers.hypertension() if measured else pd.DataFrame(columns=COLUMNS)
     files = pages.make([], {}, ledger.compare(results))
     assert ("ledger.html" in files) is measured
     assert ('href="ledger.html"' in files["index.html"]) is measured

@@ -8,11 +8,11 @@ import nbformat
 import pandas as pd
 import pytest
 
+from privnb.datasets.dataset import PROJECT
 from privnb.evaluation.results import COLUMNS
-from privnb.microdata.dataset import PROJECT
-from privnb.microdata.sentences import B, say
+from privnb.papers import ledger
 from privnb.reporting import glossary, pages, rendering
-from privnb.studies import ledger
+from privnb.runtime.sentences import B, say
 
 SVG = '<svg width="200" height="100" viewBox="0 0 200 100"><text>axis</text></svg>'
 

@@ -10,15 +10,16 @@ import pytest
 from made_up import CLINIC, IDENTIFIER
 
 from privnb import decision
+from privnb.datasets.dataset import load
 from privnb.evaluation.results import join
 from privnb.explorer import sweeps
 from privnb.explorer.numbers import counted
 from privnb.measures import facts
-from privnb.microdata import leaks, numerals
-from privnb.microdata.dataset import load
+from privnb.papers import ledger
+from privnb.publishing import leaks
 from privnb.reporting import charts, notebooks, pages, rendering, report
 from privnb.reporting.charts.base import render
-from privnb.studies import ledger
+from privnb.runtime import numerals
 
 NAME = "10_every_setting"
 DRAWN = ".live .vega-embed svg"

@@ -6,7 +6,7 @@ import pytest
 from made_up import CLINIC
 
 from privnb import cli
-from privnb.microdata import dataset
+from privnb.datasets import dataset
 from privnb.reporting import report
 from privnb.reporting.notebooks import OWN, ReportError, check, choose, notebooks_folder
 from privnb.sanitizers.base import USUAL

@@ -154,7 +154,7 @@ def test_a_sweep_leaves_what_is_no_work_folder(tmp_path):
 
 SIGNALLED_TWICE = """\
 import signal
-from privnb.microdata import stopping
+from privnb.runtime import stopping
 for number in (signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, signal.SIG_DFL)
 try:

@@ -16,12 +16,13 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from privnb.datasets import dataset
 from privnb.evaluation.results import COLUMNS
-from privnb.microdata import dataset, progress
+from privnb.papers import full_profile, ledger
 from privnb.reporting import kernels, pages, places, report, running
 from privnb.reporting.notebooks import Notebook, Parameter, choose
 from privnb.reporting.report import ReportError, build, save
-from privnb.studies import full_profile, ledger
+from privnb.runtime import progress
 
 PARAMETERS = """\
 DATASET = "small"  # a folder under data/
@@ -57,7 +58,7 @@ pd.DataFrame({f"<b>{i}": ["1,407 (1,387 to 1,424)"] * 2 for i in range(9)}, inde
 NOISE = """\
 import sys, time, warnings
 from pathlib import Path
-from privnb.microdata.progress import track
+from privnb.runtime.progress import track
 for _ in track(range(5), "a long step"):
     time.sleep(0.1)
 warnings.warn("careful")
@@ -609,7 +610,7 @@ def test_the_page_of_the_card_begins_after_that_of_the_decision():
 
 STEADY = """\
 import time
-from privnb.microdata.progress import track
+from privnb.runtime.progress import track
 for _ in track(range(24), "steady"):
     time.sleep(0.25)
 """
@@ -737,7 +738,7 @@ def test_a_stopped_report_goes_on_where_it_was(stop, tmp_path, write_notebook, k
 READING = """\
 import time
 from pathlib import Path
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
 load(str(Path(DATASET).resolve()))
 """
 WAIT = "while not Path('changed').exists(): time.sleep(0.1)\nload(str(Path(DATASET).resolve()))\ntime.sleep(300)"
@@ -768,7 +769,7 @@ def test_pages_of_one_report_never_show_two_tables(older, tmp_path, write_notebo
 
 
 def test_troubles_of_the_store_are_said_once_and_on_no_page(tmp_path, write_notebook, capsys, kernel):
-    said = "from privnb.microdata import progress\nprogress.say('the store is full')"
+    said = "from privnb.runtime import progress\nprogress.say('the store is full')"
     end = f"DATASET, K, NAME = 'small', 2, '{{}}'\n{SAVE}"
     for name in ("01_a", "02_b"):
         write_notebook(tmp_path / "notebooks", name, ("parameters", "OUT = ''"), said, end.replace("{}", name))

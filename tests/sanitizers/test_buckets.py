@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from privnb import evaluation
 from privnb.attacks import Linkage, MinerInference
-from privnb.evaluation import nearer_predictions, predicted_gains
-from privnb.measures import gains, linkage
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation.disclosure import nearer_predictions, predicted_gains
+from privnb.measures.disclosure import gains, linkage
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.miners import reference_set
@@ -29,9 +29,9 @@ from privnb.privacy_models import (
     achieved,
 )
 from privnb.sanitizers import Anatomy, Bucketize, Identity, KMember, LaplaceNoise, SanitizationError, Suppress
-from privnb.sanitizers.anatomy import _groups
-from privnb.sanitizers.bucketize import bucketized
-from privnb.sanitizers.mondrian import Mondrian
+from privnb.sanitizers.generalization.anatomy import _groups
+from privnb.sanitizers.generalization.bucketize import bucketized
+from privnb.sanitizers.generalization.mondrian import Mondrian
 
 DISEASES = ("bronchitis", "dyspepsia", "flu", "gastritis", "pneumonia")
 

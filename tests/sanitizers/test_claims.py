@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.provenance import Promise
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema

@@ -2,7 +2,7 @@
 
 from numba import njit
 
-from privnb.microdata import progress
+from privnb.runtime import progress
 from privnb.sanitizers.algorithms import announced_compiling
 
 

@@ -14,12 +14,12 @@ from sklearn.base import clone
 
 import privnb.privacy_models as models
 import privnb.sanitizers as family
-from privnb.microdata.dataset import Dataset
-from privnb.microdata.family import sentence, source
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import TRUE, UNTRUE, Rows, Unreadable
 from privnb.microdata.withholding import LIMIT
+from privnb.runtime.family import sentence, source
 from privnb.sanitizers.base import USUAL, SanitizationError
 from privnb.sanitizers.catalogue import kinds
 

@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from privnb.measures.known_sums import rounded_bounds, suppressed_bounds
+from privnb.measures.count_tables.known_sums import rounded_bounds, suppressed_bounds
 from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
 from privnb.sanitizers import SanitizationError
-from privnb.sanitizers.cell_suppression import suppress
-from privnb.sanitizers.controlled_rounding import _unbiased, rounded
+from privnb.sanitizers.tables_and_rules.cell_suppression import suppress
+from privnb.sanitizers.tables_and_rules.controlled_rounding import _unbiased, rounded
 
 
 def table(counts):
@@ -109,10 +109,10 @@ def test_a_large_table_is_rounded_and_adds_up():
 
 def test_a_width_that_rounding_does_not_leave_is_seen(monkeypatch):
     """The claim is computed from what is published, not believed."""
-    monkeypatch.setattr("privnb.sanitizers.controlled_rounding.rounded_bounds", lambda p, _: (p, p))
+    monkeypatch.setattr("privnb.sanitizers.tables_and_rules.controlled_rounding.rounded_bounds", lambda p, _: (p, p))
     with pytest.raises(SanitizationError, match="differ by less than 4"):
         rounded(SMALL, 5, rng=1)
-    monkeypatch.setattr("privnb.sanitizers.cell_suppression._beside", lambda *_: [])
+    monkeypatch.setattr("privnb.sanitizers.tables_and_rules.cell_suppression._beside", lambda *_: [])
     with pytest.raises(SanitizationError, match="differ by less than 5"):
         suppress(SMALL, 5)
 

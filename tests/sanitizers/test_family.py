@@ -9,7 +9,7 @@ from naming import naming
 from plain_models import keeps, published
 
 from privnb import privacy_models as models
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.sanitizers import FullDomain, KMember, LocalRecoding, Mondrian, SanitizationError, TopDownSpecialization

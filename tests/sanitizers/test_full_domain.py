@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from naming import naming
 
-from privnb.measures import information_loss
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
+from privnb.measures.utility import information_loss
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, with_exact_ends
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import (
@@ -27,7 +27,7 @@ from privnb.privacy_models import (
     achieved,
 )
 from privnb.sanitizers import FullDomain, SanitizationError
-from privnb.sanitizers.full_domain import LOSSES
+from privnb.sanitizers.generalization.full_domain import LOSSES
 
 DISEASES = ("flu", "cold", "gout")
 WIDTHS = (2, 3, 4, 12)  # 3 does not nest in 4

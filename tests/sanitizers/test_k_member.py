@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Ordered, Sets
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.sanitizers import KMember

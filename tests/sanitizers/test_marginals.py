@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import default_rng
 
-from privnb.measures import information_loss
+from privnb.datasets.dataset import Dataset
+from privnb.measures.utility import information_loss
 from privnb.microdata.count_tables import decomposable
-from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Ranges, Taxonomy
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
@@ -24,7 +24,7 @@ from privnb.privacy_models import (
 )
 from privnb.sanitizers import Identity, LaplaceNoise, SanitizationError, Suppress, TopDownSpecialization
 from privnb.sanitizers.algorithms.maximum_entropy import CountTable, Together
-from privnb.sanitizers.marginals import anonymized_marginals, divergence, inferred, probabilities
+from privnb.sanitizers.synthetic.marginals import anonymized_marginals, divergence, inferred, probabilities
 
 QUASI, SENSITIVE, NEUTRAL = Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.NEUTRAL
 

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privnb.attacks import Linkage
-from privnb.measures import information_loss, linkage
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
+from privnb.measures.disclosure import linkage
+from privnb.measures.utility import information_loss
 from privnb.microdata.hierarchy import Ordered, Sets, Taxonomy, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Rows
@@ -22,7 +23,7 @@ from privnb.sanitizers import (
     Sampling,
     SanitizationError,
 )
-from privnb.sanitizers.local_suppression import blanked
+from privnb.sanitizers.generalization.local_suppression import blanked
 
 TOWNS = ("a1", "a2", "b1", "b2", "b3", "c1")
 TREE = Taxonomy("town", tuple((town, town[0], "*") for town in TOWNS))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from privnb import load
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, flat, taxonomies
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity, achieved

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from test_masking import HIERARCHIES, SCHEMA, people
 
 from privnb import load
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Ranges, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity, achieved
@@ -28,9 +28,9 @@ from privnb.sanitizers import (
 )
 from privnb.sanitizers.algorithms.optimal_groups import optimal_groups
 from privnb.sanitizers.algorithms.swapping import partners
-from privnb.sanitizers.condensation import condensed
-from privnb.sanitizers.lognormal_noise import Lognormal
-from privnb.sanitizers.masking_noise import root
+from privnb.sanitizers.masking.condensation import condensed
+from privnb.sanitizers.noise.lognormal_noise import Lognormal
+from privnb.sanitizers.noise.masking_noise import root
 
 NUMBERS = ["age", "height"]
 OF_NUMBERS = [

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from privnb.sanitizers.mechanisms import _truth, geometric, kept, laplace, randomized_response, response
+from privnb.sanitizers.noise.mechanisms import _truth, geometric, kept, laplace, randomized_response, response
 
 SCALE = 82 / 0.5
 RARE = 1e-11

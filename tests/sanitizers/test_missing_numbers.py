@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 from test_contracts import HIERARCHIES, INSTANCES, SCHEMA, toy
 
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import UNTRUE, Rows
 from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.own_k import OwnAnonymity
+from privnb.publishing.gate import gate
 from privnb.sanitizers import (
     AdditiveNoise,
     DataSwapping,
@@ -28,8 +29,7 @@ from privnb.sanitizers import (
     TopBottomCoding,
     UnivariateMicroaggregation,
 )
-from privnb.sanitizers.gate import gate
-from privnb.sanitizers.local_noise import NumericNoise
+from privnb.sanitizers.noise.local_noise import NumericNoise
 
 GAPS = Schema(
     "toy", tuple(replace(a, domain=replace(a.domain, missing="NA")) if a.numeric else a for a in SCHEMA.attributes)

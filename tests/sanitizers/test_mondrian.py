@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.measures.gains import accuracy_gain, class_counts, knowledge_gain
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
+from privnb.measures.disclosure.gains import accuracy_gain, class_counts, knowledge_gain
 from privnb.microdata.hierarchy import Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import DeltaDisclosure, DistinctDiversity, KAnonymity, KMap, RecursiveDiversity, TCloseness
 from privnb.sanitizers import Mondrian, SanitizationError
-from privnb.sanitizers.mondrian import MEDIANS
+from privnb.sanitizers.generalization.mondrian import MEDIANS
 
 TOWNS = ("a", "b", "c", "d", "e")
 JOBS = ("farmer", "nurse", "teacher", "smith")

@@ -12,10 +12,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from privnb.attacks import Linkage, MinerInference
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation import good_utility
-from privnb.evaluation.workload import utility
-from privnb.measures import information_loss
-from privnb.microdata.dataset import Dataset
+from privnb.evaluation.utility.workload import utility
+from privnb.measures.utility import information_loss
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable

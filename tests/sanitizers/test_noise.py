@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import Linkage, MinerInference
-from privnb.measures.information_loss import change_rate
-from privnb.measures.linkage import reidentification_rate
-from privnb.measures.mining import nearer
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
+from privnb.measures.disclosure.linkage import reidentification_rate
+from privnb.measures.utility.information_loss import change_rate
+from privnb.measures.utility.mining import nearer
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.miners import reference_set
@@ -87,7 +87,7 @@ def test_geometric_noise_keeps_its_epsilon_over_the_whole_domain(epsilon, monkey
         scales.append((values, scale))
         return values
 
-    monkeypatch.setattr("privnb.sanitizers.geometric_noise.geometric", record)
+    monkeypatch.setattr("privnb.sanitizers.noise.geometric_noise.geometric", record)
     GeometricNoise(epsilon).sanitize(clinic(), rng=1)
     for (values, scale), steps in zip(scales, [10, 8], strict=True):
         assert values.min() == 0

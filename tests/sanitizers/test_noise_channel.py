@@ -10,12 +10,13 @@ import qif
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.measures import channel
-from privnb.measures.channel_matrix import Channel
-from privnb.microdata.dataset import Dataset, load
+from privnb.datasets.dataset import Dataset, load
+from privnb.measures.disclosure import channel
+from privnb.measures.disclosure.channel_matrix import Channel
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
-from privnb.sanitizers import GeometricNoise, LaplaceNoise, RandomizedResponse, mechanisms, noise_channel
+from privnb.sanitizers import GeometricNoise, LaplaceNoise, RandomizedResponse
+from privnb.sanitizers.noise import mechanisms, noise_channel
 
 PRIORS = st.lists(st.integers(0, 50), min_size=2, max_size=12).filter(any).map(lambda n: np.array(n) / sum(n))
 SCALES = st.floats(0.05, 50)

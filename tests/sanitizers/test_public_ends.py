@@ -12,8 +12,8 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from plain_models import keeps, published
 
-from privnb.microdata.dataset import Dataset, load
-from privnb.microdata.draft import draft
+from privnb.datasets.dataset import Dataset, load
+from privnb.datasets.draft import draft
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, flat, with_exact_ends
 from privnb.microdata.hierarchy.taxonomies import widths
 from privnb.microdata.release import Release

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable
@@ -20,9 +20,9 @@ from privnb.sanitizers import (
     RetentionReplacement,
     SanitizationError,
 )
-from privnb.sanitizers.matrix_laws import Part, Transition, drawn
-from privnb.sanitizers.noise_channel import identification
-from privnb.sanitizers.pram import invariant
+from privnb.sanitizers.noise.matrix_laws import Part, Transition, drawn
+from privnb.sanitizers.noise.noise_channel import identification
+from privnb.sanitizers.noise.pram import invariant
 
 SCHEMA = Schema(
     "clinic",

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.measures.column_privacy import column_privacy, naive_differences
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
+from privnb.measures.noise.column_privacy import column_privacy, naive_differences
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.sanitizers import ResilientPerturbation, SanitizationError
 from privnb.sanitizers.algorithms.linear import multiplied, orthogonal, standardized
-from privnb.sanitizers.resilient_perturbation import in_best_order
+from privnb.sanitizers.multiplicative.resilient_perturbation import in_best_order
 
 NAMES = ["first", "second", "third"]
 SCHEMA = Schema("numbers", tuple(Attribute(name, Role.QUASI_IDENTIFIER, Numbers(0, 100)) for name in NAMES))

@@ -5,12 +5,12 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from privnb.attacks.unknown_filling import filled, rightly_filled
-from privnb.measures.rule_hiding import dissimilarity, rule_bounds, side_effects, sure_rules
+from privnb.attacks.inference.unknown_filling import filled, rightly_filled
+from privnb.measures.rules.rule_hiding import dissimilarity, rule_bounds, side_effects, sure_rules
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import Rule, itemsets, rules
 from privnb.sanitizers import SanitizationError
-from privnb.sanitizers.rule_hiding import WAYS, block, hide, hide_exactly
+from privnb.sanitizers.tables_and_rules.rule_hiding import WAYS, block, hide, hide_exactly
 
 SIX = Baskets.of([*[set("ABC")] * 3, set("AB"), set("A"), set("AC")])
 RULE = Rule.read("A, B => C")

@@ -23,7 +23,7 @@ from privnb.privacy_models import (
 from privnb.privacy_models.requirement import Requirement
 from privnb.sanitizers import Bucketize, FullDomain, LocalRecoding, Mondrian, SanitizationError, Sanitizer, Suppress
 from privnb.sanitizers.catalogue import family, kinds
-from privnb.sanitizers.marginals import anonymized_marginals
+from privnb.sanitizers.synthetic.marginals import anonymized_marginals
 
 KNOWN = ["age", "sex", "town"]
 MODELS = (

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import Linkage
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.sanitizers import HybridMasking, Ipso, LatinHypercube, MultipleImputation, SanitizationError
 from privnb.sanitizers.algorithms.latin_hypercube import arranged, strata
-from privnb.sanitizers.ipso import regressed
+from privnb.sanitizers.synthetic.ipso import regressed
 
 SCHEMA = Schema(
     "measured",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, with_exact_ends
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import DeltaPresence, DistinctDiversity, FrequencyDiversity, KAnonymity, KMap, achieved

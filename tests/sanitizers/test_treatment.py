@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import Linkage, MinerInference
-from privnb.evaluation.leakage import known_subsets, leakage
+from privnb.datasets.dataset import Dataset
+from privnb.evaluation.disclosure.leakage import known_subsets, leakage
 from privnb.evaluation.predictions import mine
 from privnb.evaluation.releases import costs, linked
-from privnb.measures import gains, linkage
-from privnb.measures import information_loss as loss
-from privnb.measures.tradeoff import privacy_loss
-from privnb.microdata.dataset import Dataset
+from privnb.measures.disclosure import gains, linkage
+from privnb.measures.disclosure.tradeoff import privacy_loss
+from privnb.measures.utility import information_loss as loss
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Law, Rows, Treatment, Unreadable

@@ -7,15 +7,15 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import beta, binomtest, poisson, spearmanr
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.people import people_by
-from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import gallery
 from privnb.sanitizers import Anatomy, Bucketize, GeometricNoise, Identity, KMember, LaplaceNoise, Mondrian, Suppress
-from privnb.sanitizers.anatomy import _drawn
-from privnb.sanitizers.marginals import anonymized_marginals
+from privnb.sanitizers.generalization.anatomy import _drawn
+from privnb.sanitizers.synthetic.marginals import anonymized_marginals
 
 SEEDS = range(1, 51)  # that anybody would try
 JOBS = tuple("abcdefgh")

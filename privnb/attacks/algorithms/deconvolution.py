@@ -9,7 +9,7 @@ Source: Agrawal and Aggarwal, "On the Design and Quantification of Privacy Prese
 
 import numpy as np
 
-from privnb.microdata.likeliest import expectation_maximized
+from privnb.attacks.algorithms.likeliest import expectation_maximized
 
 BINS = 200  # at most: of wider domains each holds several steps
 ROUNDS, SETTLED = 500, 1e-3  # the most rounds, and the change of all shares in one round that ends them

@@ -11,9 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from privnb.evaluation.combinations import FLOOR
-from privnb.measures.certainty import NEAR
-from privnb.microdata import expect, numerals
-from privnb.microdata.names import meant
+from privnb.measures.disclosure.certainty import NEAR
+from privnb.runtime import expect, numerals
+from privnb.runtime.names import meant
 
 RISKS = ("identity", "attribute", "certainty", "linkability", "membership", "anti-utility")
 # What a release discloses of a sensitive attribute to an outsider, counted in the release: see `risks.certainty`.

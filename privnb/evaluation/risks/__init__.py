@@ -31,8 +31,9 @@ from privnb.evaluation.risks.certainty import Certainty
 from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
-from privnb.measures.certainty import NEAR
-from privnb.microdata import expect, withholding
+from privnb.measures.disclosure.certainty import NEAR
+from privnb.microdata import withholding
+from privnb.runtime import expect
 
 __all__ = ["questions", "risks"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from privnb.evaluation.attributes import first_number, published_name
 from privnb.evaluation.cases import Question
-from privnb.evaluation.nearer_predictions import A, scenarios
+from privnb.evaluation.disclosure.nearer_predictions import A, scenarios
 from privnb.evaluation.predictions import mine, miners_of
 from privnb.evaluation.risks.scores import Scores
 from privnb.measures.base import state

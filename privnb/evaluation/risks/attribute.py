@@ -18,12 +18,12 @@ import pandas as pd
 from privnb.attacks import Linkage, MinerInference
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Question
-from privnb.evaluation.disclosures import is_withheld
+from privnb.evaluation.disclosure.disclosures import is_withheld
 from privnb.evaluation.results import guessed
 from privnb.evaluation.risks.identity import check_known
 from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
-from privnb.measures.disclosed import tells_few
+from privnb.measures.disclosure.disclosed import tells_few
 from privnb.microdata import withholding
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, once_each, people_in, tabulate
 from privnb.microdata.schema import NotForThisTable

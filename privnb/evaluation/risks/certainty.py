@@ -12,24 +12,31 @@ import numpy as np
 import pandas as pd
 
 from privnb.attacks import Linkage
-from privnb.attacks.linkage import linkage_to_any_row
+from privnb.attacks.linkage.linkage import linkage_to_any_row
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Case, Question
-from privnb.evaluation.disclosures import is_withheld
+from privnb.evaluation.disclosure.disclosures import is_withheld
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.risks.anti_utility import people_of
 from privnb.evaluation.risks.scores import classes_of
 from privnb.evaluation.shares import share_in_classes
 from privnb.measures.base import state
-from privnb.measures.certainty import NEAR, certain_groups, harms_nobody, nearly_certain_groups, tells_of_others
-from privnb.measures.conclusions import SAMPLE, Conclusions, by_nearest_rows, of_people, public_of
-from privnb.measures.disclosed import tells_few
-from privnb.microdata import expect, withholding
+from privnb.measures.disclosure.certainty import (
+    NEAR,
+    certain_groups,
+    harms_nobody,
+    nearly_certain_groups,
+    tells_of_others,
+)
+from privnb.measures.disclosure.conclusions import SAMPLE, Conclusions, by_nearest_rows, of_people, public_of
+from privnb.measures.disclosure.disclosed import tells_few
+from privnb.microdata import withholding
 from privnb.microdata.counts import distinct_codes, once_each, people_in, tabulate
-from privnb.microdata.dataset import Dataset
 from privnb.microdata.release import Release
 from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.treatment import TRUE, Rows, Unreadable
+from privnb.runtime import expect
 
 state(
     "made_certain",

@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 from numba import njit
 
-from privnb.attacks.linkage import cells_of
-from privnb.attacks.record_linkage import points
+from privnb.attacks.linkage.linkage import cells_of
+from privnb.attacks.linkage.record_linkage import points
 from privnb.microdata.treatment import UNTRUE, Unreadable
 
 OTHER = 0.1  # how far a moved category covers another one, where no law says it

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from privnb.evaluation.nearer_predictions import grouping
+from privnb.evaluation.disclosure.nearer_predictions import grouping
 from privnb.evaluation.people import groups
 from privnb.microdata.counts import coded, distinct_codes, people_in
 

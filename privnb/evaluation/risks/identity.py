@@ -11,13 +11,13 @@ from privnb.attacks.algorithms.nearest import summed
 from privnb.evaluation.cases import Question
 from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
-from privnb.measures.individual_risk import individual_risk
-from privnb.measures.linkage import found_by_person, found_in_own_class
+from privnb.measures.disclosure.individual_risk import individual_risk
+from privnb.measures.disclosure.linkage import found_by_person, found_in_own_class
 from privnb.microdata import withholding
 from privnb.microdata.counts import distinct_codes, most_of_people, people_in
-from privnb.microdata.names import name_list, some_of
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE, UNTRUE, Rows, Unreadable
+from privnb.runtime.names import name_list, some_of
 
 state(
     "identity_risk",

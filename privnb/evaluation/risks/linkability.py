@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from privnb.attacks.algorithms.nearest import common, spread, summed
-from privnb.attacks.linkage import linkage_to_any_row
+from privnb.attacks.linkage.linkage import linkage_to_any_row
 from privnb.evaluation.cases import Question
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.risks.anti_utility import people_of

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.risks.groups import EVERYBODY, RARE, groups_of
 from privnb.measures.intervals import Z, of_classes, variance_by_class, wilson
 from privnb.microdata import withholding
-from privnb.microdata.dataset import Dataset
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE, Rows
 

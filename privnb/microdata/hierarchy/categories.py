@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect
 from privnb.microdata.hierarchy.generalization import (
     SUPPRESSED,
     Extent,
@@ -27,6 +26,7 @@ from privnb.microdata.hierarchy.generalization import (
 )
 from privnb.microdata.hierarchy.intervals import Ranges
 from privnb.microdata.schema import Categories, Numbers, SchemaError
+from privnb.runtime import expect
 
 HEADER = re.compile(r"\s*(level|generali[sz]ation|hierarchy)[\W_]*\d*\s*", re.IGNORECASE)  # names of levels, not labels
 

@@ -22,10 +22,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect
 from privnb.microdata.columns import of_codes
 from privnb.microdata.counts import factorized, looked_up
 from privnb.microdata.schema import SchemaError, commonest, text
+from privnb.runtime import expect
 
 SUPPRESSED = "*"  # the root of every hierarchy
 

@@ -8,9 +8,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import cuts, expect
+from privnb.microdata import cuts
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine
 from privnb.microdata.schema import Numbers, SchemaError, commonest, text
+from privnb.runtime import expect
 
 NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)"  # 9e-05 is how small numbers are written
 INTERVAL = re.compile(f"{NUMBER}(?:-{NUMBER})?")

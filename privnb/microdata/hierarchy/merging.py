@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect
 from privnb.microdata.hierarchy.categories import Taxonomy
+from privnb.runtime import expect
 
 LISTED = 3  # a label of more members says how many there are
 AT_ONCE = 4  # neighbours that are joined in one step: so the rare end of an order soon is one group

@@ -18,11 +18,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect
 from privnb.microdata.hierarchy.categories import Taxonomy, values_of
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
 from privnb.microdata.hierarchy.intervals import Ranges
 from privnb.microdata.schema import Categories, Numbers, SchemaError, commonest, text
+from privnb.runtime import expect
 
 CLOCK = re.compile(r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z| ?[+-]\d{2}:?\d{2})?$")  # behind a day
 TIME = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?: ?([AaPp])\.?[Mm]\.?)?$")  # or how long it took

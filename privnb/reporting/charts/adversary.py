@@ -5,7 +5,6 @@ import json
 import pandas as pd
 
 from privnb.evaluation.results import as_shares
-from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import (
     COLOURS,
     GREY,
@@ -23,6 +22,7 @@ from privnb.reporting.charts.base import (
 from privnb.reporting.findings.adversary import beyond_controls, subgroups
 from privnb.reporting.findings.base import Finding, extremes
 from privnb.reporting.findings.rows import WORST
+from privnb.runtime import expect, numerals
 from privnb.sanitizers import catalogue
 
 # Upright ticks; those of equal value differ in height too.
@@ -42,7 +42,7 @@ def spans(results, scenario, title, unit):
     Parameters
     ----------
     results : DataFrame
-        Of `studies.adversaries`.
+        Of `papers.adversaries`.
     scenario : str
         Such as "A".
     title, unit : str

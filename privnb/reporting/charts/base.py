@@ -15,10 +15,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
-from privnb.microdata import expect, numerals, withholding
-from privnb.microdata.invisible import shown
-from privnb.microdata.sentences import say
+from privnb.microdata import withholding
 from privnb.reporting.charts.narrow import WHOLE
+from privnb.runtime import expect, numerals
+from privnb.runtime.invisible import shown
+from privnb.runtime.sentences import say
 
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
 WIDTH = 520

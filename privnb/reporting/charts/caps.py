@@ -3,8 +3,8 @@
 import numpy as np
 
 from privnb.decision.by_policy import LOSS, ORIGINAL, Decision
-from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, INK, PALE, alt, finish, none, of_columns
+from privnb.runtime import expect
 
 KEPT, BROKEN, UNKNOWN = "keeps the cap", "breaks it", "unknown: keeps no cap"
 PANEL = 190  # pixels

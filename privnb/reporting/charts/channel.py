@@ -4,9 +4,6 @@ import numpy as np
 import pandas as pd
 
 from privnb.measures import facts
-from privnb.microdata import expect
-from privnb.microdata.names import names_in
-from privnb.microdata.numerals import percent
 from privnb.reporting.charts.base import (
     COLOURS,
     GREY,
@@ -20,6 +17,9 @@ from privnb.reporting.charts.base import (
     settings,
 )
 from privnb.reporting.findings.channel import most_revealing
+from privnb.runtime import expect
+from privnb.runtime.names import names_in
+from privnb.runtime.numerals import percent
 from privnb.sanitizers.catalogue import group, groups
 
 MOST = 500  # rows of an aggregate

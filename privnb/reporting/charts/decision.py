@@ -6,9 +6,9 @@ from privnb.decision import AXES, Summary
 from privnb.decision.by_caps import check_choices
 from privnb.measures import facts
 from privnb.measures.base import Measure
-from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import Aggregate, none
 from privnb.reporting.findings.base import Finding
+from privnb.runtime import expect, numerals
 
 
 def which(table):

@@ -1,9 +1,9 @@
 """How a column is distributed: as it is, as its noisy cells stand, and reconstructed."""
 
 from privnb.measures import facts
-from privnb.microdata import expect
 from privnb.reporting.charts.base import WIDTH, alt, axis, distinguished, finish, none, of_columns
 from privnb.reporting.findings.base import Finding
+from privnb.runtime import expect
 
 LITERAL, RECONSTRUCTED = "taken literally", "reconstructed (EM)"
 KINDS = "the table", LITERAL, RECONSTRUCTED, "reconstructed (Bayes)"
@@ -15,7 +15,7 @@ def distributions(results, target=""):
     Parameters
     ----------
     results : DataFrame
-        Of `studies.reconstructions`.
+        Of `papers.reconstructions`.
     target : str
         The column; empty: the first.
 

@@ -9,7 +9,6 @@ import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.points import check_points
-from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, GREY, LOOKS, WIDTH, Aggregate, alt, finish, none, render
 from privnb.reporting.charts.decision import axis_title
 from privnb.reporting.charts.frontier import (
@@ -24,6 +23,7 @@ from privnb.reporting.charts.frontier import (
     points,
     stair,
 )
+from privnb.runtime import expect
 
 SETTING = ["sanitizer", "parameters"]
 CURRENT = COLOURS[1]

@@ -10,9 +10,9 @@ import pandas as pd
 
 from privnb.decision import AXES, SEEDS, choices, knee
 from privnb.decision.points import bounded
-from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, WIDTH, Aggregate, Layer, alt, finish, none
 from privnb.reporting.charts.decision import axis_title
+from privnb.runtime import expect
 from privnb.sanitizers import catalogue
 
 HEIGHT = 380

@@ -3,10 +3,10 @@
 import altair as alt
 
 from privnb.measures import facts
-from privnb.microdata import expect
 from privnb.reporting.charts.base import WIDTH, axis, distinguished, finish, intervals, none, of_columns
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
+from privnb.runtime import expect
 
 COSTS = {"misses_cost": "other rules lost", "artifactual_patterns": "rules found that are new"}
 MODEL, CONTROL = "learned from the people", "learned from random labels"
@@ -18,7 +18,7 @@ def hidden_rules(results):
     Parameters
     ----------
     results : DataFrame
-        Of `studies.rules_hidden`.
+        Of `papers.rules_hidden`.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def published_models(results):
     Parameters
     ----------
     results : DataFrame
-        Of `studies.models_published`.
+        Of `papers.models_published`.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def counts_known(results):
     Parameters
     ----------
     results : DataFrame
-        Of `studies.tables_published`.
+        Of `papers.tables_published`.
 
     Returns
     -------

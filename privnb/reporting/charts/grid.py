@@ -9,11 +9,11 @@ import pandas as pd
 from privnb.decision import AXES
 from privnb.decision.points import check_points
 from privnb.measures import facts
-from privnb.microdata import expect
-from privnb.microdata.invisible import shown
 from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, Aggregate, alt, finish, none, shown_rows
 from privnb.reporting.charts.explorer import CURRENT, SETTING
 from privnb.reporting.findings.rows import check_steps
+from privnb.runtime import expect
+from privnb.runtime.invisible import shown
 
 # Pixels: how wide the bars and the planes are together; how high a bar, and a plane.
 ACROSS, BAR, PANEL = 560, 12, 230

@@ -7,7 +7,6 @@ import pandas as pd
 
 from privnb.evaluation.results import as_shares
 from privnb.measures import facts
-from privnb.microdata import expect
 from privnb.reporting.charts.base import (
     COLOURS,
     GREY,
@@ -26,6 +25,7 @@ from privnb.reporting.charts.base import (
 from privnb.reporting.charts.frontier import LETTER
 from privnb.reporting.charts.narrow import ACROSS
 from privnb.reporting.findings.base import extremes
+from privnb.runtime import expect
 from privnb.sanitizers import catalogue
 
 FAR = 50  # from so many times the smallest number on, the largest one needs a logarithmic axis

@@ -3,8 +3,8 @@
 import altair as alt
 
 from privnb.measures.base import facts
-from privnb.microdata import expect
 from privnb.reporting.charts.base import axis, distinguished, finish, none, of_columns
+from privnb.runtime import expect
 
 
 def by_wishes(results, measure):
@@ -13,7 +13,7 @@ def by_wishes(results, measure):
     Parameters
     ----------
     results : DataFrame
-        Of `studies.own_k` or `studies.guards`.
+        Of `papers.own_k` or `papers.guards`.
     measure : str
 
     Returns

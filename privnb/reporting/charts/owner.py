@@ -3,9 +3,6 @@
 import numpy as np
 
 from privnb.evaluation.results import check_results, of_one_miner
-from privnb.microdata import expect
-from privnb.microdata.numerals import percent
-from privnb.microdata.sentences import listed
 from privnb.reporting.charts.base import (
     COLOURS,
     PALE,
@@ -19,6 +16,9 @@ from privnb.reporting.charts.base import (
     settings,
 )
 from privnb.reporting.findings.rows import WORST, most_often, named
+from privnb.runtime import expect
+from privnb.runtime.numerals import percent
+from privnb.runtime.sentences import listed
 from privnb.sanitizers import catalogue
 
 PANEL = 260  # pixels: two panels beside each other

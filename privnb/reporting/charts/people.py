@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from privnb.microdata import expect, numerals, withholding
-from privnb.microdata.names import names_in
-from privnb.microdata.numerals import percent
-from privnb.microdata.sentences import say
+from privnb.microdata import withholding
 from privnb.reporting.charts.base import COLOURS, Aggregate, alt, check_counts, finish, merge_small, of_columns
+from privnb.runtime import expect, numerals
+from privnb.runtime.names import names_in
+from privnb.runtime.numerals import percent
+from privnb.runtime.sentences import say
 
 
 def people(counts, everybody=None, fewest=withholding.LIMIT):

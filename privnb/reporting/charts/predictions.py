@@ -1,9 +1,9 @@
 """Gains of the adversary, and how mined predictions change them."""
 
 from privnb.measures import facts
-from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import COLOURS, INK, WIDTH, alt, finish, none, of_columns, settings
 from privnb.reporting.charts.measures import ranges
+from privnb.runtime import expect, numerals
 
 PREDICTIONS = {  # put into a release, by variant and control
     ("with predictions", ""): "predictions in distinct rows",
@@ -21,7 +21,7 @@ def gains(results, measure):
     Parameters
     ----------
     results : DataFrame
-        Of `studies.gains`.
+        Of `papers.gains`.
     measure : str
         "accuracy_gain" or "knowledge_gain".
 

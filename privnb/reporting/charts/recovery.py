@@ -5,12 +5,12 @@ import itertools
 import pandas as pd
 
 from privnb import attacks
-from privnb.attacks.recovery import Recovery
+from privnb.attacks.recovery.base import Recovery
 from privnb.measures import facts
-from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, GREY, WIDTH, alt, finish, intervals, none, settings
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
+from privnb.runtime import expect
 
 LITERAL = "taken literally"
 RELEASE = ["dataset", "sanitizer", "parameters"]

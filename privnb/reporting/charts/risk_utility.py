@@ -1,8 +1,8 @@
 """The R-U map: every release by its risk and its loss, one line each, those of a kind together."""
 
 from privnb.measures import facts
-from privnb.microdata import expect
 from privnb.reporting.charts.base import alt, axis, distinguished, finish, none, of_columns
+from privnb.runtime import expect
 from privnb.sanitizers import catalogue
 
 ACROSS = 250  # pixels of a panel

@@ -4,8 +4,8 @@ import pandas as pd
 
 from privnb.evaluation.results import bounded, counts_people
 from privnb.measures import facts
-from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import none, settings
+from privnb.runtime import expect, numerals
 from privnb.sanitizers import catalogue
 
 BASELINE = "baseline"

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 from privnb.measures import facts
-from privnb.microdata import expect, numerals
+from privnb.papers.li_li_2009.study import pairs, queries_of
 from privnb.reporting.charts.base import GREY, INK, WIDTH, alt, distinguished, finish, none, of_columns
 from privnb.reporting.charts.frontier import LETTER, LINE, overlap
 from privnb.reporting.findings.tradeoff import GAINS, LOSSES, both_critiques, critiques
-from privnb.studies.li_li_2009.study import pairs, queries_of
+from privnb.runtime import expect, numerals
 
 HEIGHT = 300
 
@@ -72,7 +72,7 @@ def two_critiques(results):
     """The direct comparison beside Li and Li's losses, one row per release: above, what an adversary and a researcher
     gain; below, the two losses as shares of the ends of their scales.
 
-    `results`: rows of `studies.trade_off` and `studies.direct`.
+    `results`: rows of `papers.trade_off` and `papers.direct`.
     """
     expect.these(results=results)
     wide = both_critiques(results)

@@ -5,8 +5,8 @@ These charts show records, which no other chart may: they are nobody's, and noth
 
 import pandas as pd
 
+from privnb.papers import twelve
 from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, alt, distinguished, finish
-from privnb.studies import twelve
 
 AGE, HOUSE = (18, 60), (0, 42)
 

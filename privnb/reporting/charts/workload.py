@@ -3,12 +3,12 @@
 import pandas as pd
 
 from privnb.evaluation.results import check_results, setting_name
-from privnb.microdata import expect
-from privnb.microdata.sentences import say
+from privnb.papers import ledger
+from privnb.papers.brickell_shmatikov_2008 import judged
 from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, alt, finish, intervals, none, of_columns
 from privnb.reporting.findings.workload import ahead, best_adversary, both_sides, gains
-from privnb.studies import ledger
-from privnb.studies.brickell_shmatikov_2008 import judged
+from privnb.runtime import expect
+from privnb.runtime.sentences import say
 
 ADVERSARY = "adversary"
 TICK = "M-.2,-1H.2V1H-.2Z"

@@ -5,10 +5,10 @@ import pandas as pd
 
 from privnb.evaluation.results import SETTING, measured, over_seeds, setting_name
 from privnb.measures.intervals import t_interval
-from privnb.microdata import numerals
-from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, of, same_release, sanitized
+from privnb.runtime import numerals
+from privnb.runtime.sentences import B
 
 GUESS = "the guess without the release"
 CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses permuted at random"}
@@ -24,7 +24,7 @@ READINGS = {
 def adversary_gains(results):
     """Nearer predictions and correct links; per kind of sanitizer what is left beyond what needs no attack.
 
-    `results`: of `studies.adversaries` and of `evaluation.linked`.
+    `results`: of `papers.adversaries` and of `evaluation.linked`.
     """
     runs = of(results, "anti_utility", scenario="A", variant="")
     rows = over_seeds(runs)

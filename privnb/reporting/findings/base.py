@@ -11,9 +11,9 @@ import pandas as pd
 
 from privnb.evaluation.results import bounded, check_results, setting_name
 from privnb.measures import facts
-from privnb.microdata import expect, numerals
-from privnb.microdata.sentences import B, say
 from privnb.reporting.findings.rows import settings
+from privnb.runtime import expect, numerals
+from privnb.runtime.sentences import B, say
 
 
 @dataclass(frozen=True)

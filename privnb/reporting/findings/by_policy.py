@@ -1,8 +1,8 @@
 """Which release a policy leads to, what it keeps, and what rules the others out."""
 
-from privnb.microdata import expect
-from privnb.microdata.sentences import say
-from privnb.studies.policy_search import Searched
+from privnb.decision.policy_search import Searched
+from privnb.runtime import expect
+from privnb.runtime.sentences import say
 
 
 def by_policy(found):
@@ -11,11 +11,11 @@ def by_policy(found):
     Parameters
     ----------
     found : Searched
-        Of `studies.searched`.
+        Of `decision.policy_search.searched`.
 
     Returns
     -------
     Sentences
     """
-    expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
+    expect.kind("found", found, Searched, instead="`decision.policy_search.searched` gives it.")
     return say(*found.sentences)

@@ -7,14 +7,14 @@ import pandas as pd
 
 from privnb.evaluation.results import over_seeds, setting_name
 from privnb.measures import facts
-from privnb.microdata import expect
-from privnb.microdata.names import names_in
-from privnb.microdata.sentences import B, E, listed
+from privnb.papers.askari_2012.enumeration.errata import COLUMNS, KINDS
+from privnb.papers.askari_2012.small_channels import HIGHEST, LOWEST, RANDOM
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, of, sanitized, settings
+from privnb.runtime import expect
+from privnb.runtime.names import names_in
+from privnb.runtime.sentences import B, E, listed
 from privnb.sanitizers.catalogue import group
-from privnb.studies.askari_2012.enumeration.errata import COLUMNS, KINDS
-from privnb.studies.askari_2012.small_channels import HIGHEST, LOWEST, RANDOM
 
 
 @of_results(otherwise="These results do not say what any release leaks.")

@@ -7,10 +7,10 @@ from privnb.decision import AXES
 from privnb.decision.points import check_loss
 from privnb.decision.policies import RiskPolicy
 from privnb.evaluation.results import check_results, whose
-from privnb.microdata import expect
-from privnb.microdata.sentences import B, listed
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, of
+from privnb.runtime import expect
+from privnb.runtime.sentences import B, listed
 from privnb.sanitizers.catalogue import title
 
 

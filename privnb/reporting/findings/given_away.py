@@ -1,9 +1,9 @@
 """What rules, trees and published models give away, in sentences."""
 
 from privnb.evaluation.results import setting_name
-from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, of
+from privnb.runtime.sentences import B
 
 NEW = "artifactual_patterns"
 SHORT = "No published result of this table was judged: too few people are guessed right or wrong to say how many."
@@ -16,7 +16,7 @@ def given_away(results):
     Parameters
     ----------
     results : DataFrame
-        Of `studies.models_published`, `open_channels`, `rules_hidden`, `trees`, `tables_published` and
+        Of `papers.models_published`, `open_channels`, `rules_hidden`, `trees`, `tables_published` and
         `releases_mined`, joined.
     """
     yield from _models(results)

@@ -1,8 +1,8 @@
 """What it costs if everybody chooses, in sentences."""
 
+from privnb.papers.aggarwal_yu_2008.own_wishes import AFTER, ALL, BEFORE, FEW, OWN, check_pair
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import of
-from privnb.studies.aggarwal_yu_2008.own_wishes import AFTER, ALL, BEFORE, FEW, OWN, check_pair
 
 
 @of_results(otherwise="No wish was tried on this table.", ks=check_pair)
@@ -12,7 +12,7 @@ def own_wishes(results, ks):
     Parameters
     ----------
     results : DataFrame
-        Of `studies.own_k` and `studies.guards`, joined.
+        Of `papers.own_k` and `papers.guards`, joined.
     ks : tuple of int
         The smaller k and the larger one, as of `own_k`.
     """

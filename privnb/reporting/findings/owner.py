@@ -2,9 +2,9 @@
 
 from privnb.evaluation.combinations import FLOOR
 from privnb.evaluation.results import over_seeds, setting_name
-from privnb.microdata.sentences import listed
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import WORST, most_often, named, of, same_release, settings
+from privnb.runtime.sentences import listed
 
 TIED = 1e-9  # sums of the same weights differ by less
 NO_CHOICE = (

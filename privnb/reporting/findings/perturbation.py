@@ -1,11 +1,11 @@
 """What perturbed releases keep and hide, on one plane with those that generalize."""
 
 from privnb.evaluation.results import over_seeds, setting_name
-from privnb.microdata import expect
-from privnb.microdata.sentences import B
 from privnb.reporting.charts.distributions import LITERAL, RECONSTRUCTED
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import ENDS, of
+from privnb.runtime import expect
+from privnb.runtime.sentences import B
 from privnb.sanitizers import catalogue
 
 HALF = 0.5  # of the way from the original to no quasi-identifiers: more loss than that is not called useful
@@ -22,11 +22,11 @@ def perturbation(results, releases, recovered, people):
     Parameters
     ----------
     results : DataFrame
-        Of `studies.mapped`.
+        Of `papers.mapped`.
     releases : DataFrame
         `decision.points` of these.
     recovered : DataFrame
-        Of `studies.reconstructions`.
+        Of `papers.reconstructions`.
     people : int
         How many people were linked: a sample may stand for the table.
     """

@@ -1,10 +1,10 @@
 """What comes off again of noise and of multiplicative perturbation, and whom that hits most."""
 
 from privnb.evaluation.results import setting_name
-from privnb.microdata.sentences import B
 from privnb.reporting.charts.recovery import LITERAL
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, of
+from privnb.runtime.sentences import B
 
 MEANING = (
     "An error of 1 is that of whoever guesses the mean of each column for everybody; 0 is every number recovered. That "

@@ -6,13 +6,13 @@ from privnb.decision import AXES
 from privnb.evaluation.releases import shown_penalty
 from privnb.evaluation.results import SETTING, setting_name, whose
 from privnb.measures import facts
-from privnb.measures.information_loss import penalty_by_attribute
-from privnb.microdata import expect
+from privnb.measures.utility.information_loss import penalty_by_attribute
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.microdata.names import names_in
-from privnb.microdata.sentences import B, listed
 from privnb.reporting.findings.base import Finding, extremes, of_results
 from privnb.reporting.findings.rows import capitalized, check_steps, of
+from privnb.runtime import expect
+from privnb.runtime.names import names_in
+from privnb.runtime.sentences import B, listed
 from privnb.sanitizers.catalogue import group, title
 
 NOBODY = (

@@ -2,8 +2,8 @@
 
 from privnb.decision.by_policy import lost_about
 from privnb.decision.card import check
-from privnb.microdata import numerals
-from privnb.microdata.sentences import B, say
+from privnb.runtime import numerals
+from privnb.runtime.sentences import B, say
 
 
 def release_card(card):

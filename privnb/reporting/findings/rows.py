@@ -1,8 +1,8 @@
 """Which rows a finding is of, and what a person calls them."""
 
 from privnb.evaluation.results import SETTING, setting_name
-from privnb.microdata import expect
-from privnb.microdata.sentences import listed
+from privnb.runtime import expect
+from privnb.runtime.sentences import listed
 
 ENDS = ("Identity", "Suppress")  # the releases that all others lie between
 WORST = "worst miner"

@@ -5,10 +5,10 @@ import pandas as pd
 
 from privnb import decision
 from privnb.evaluation.results import SETTING, over_seeds
-from privnb.microdata.sentences import B
+from privnb.papers.li_li_2009.study import FORMS, pairs
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import of, settings
-from privnb.studies.li_li_2009.study import FORMS, pairs
+from privnb.runtime.sentences import B
 
 GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_loss")  # of the two critiques
 NO_UTILITY_LOSS = (

@@ -2,10 +2,10 @@
 
 from privnb.evaluation.results import of_one_miner, over_seeds, setting_name
 from privnb.measures.intervals import t_interval
-from privnb.microdata.numerals import percent
-from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, extremes, of_results
 from privnb.reporting.findings.rows import of, same_release, sanitized
+from privnb.runtime.numerals import percent
+from privnb.runtime.sentences import B
 
 NO_DECLINE = (
     "No sanitized release was mined, or nobody is guessed right on the original: there is no decline to speak of."

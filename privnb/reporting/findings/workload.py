@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from privnb.evaluation.results import SETTING, over_seeds, setting_name
 from privnb.measures import facts
-from privnb.microdata.sentences import B, C, listed
 from privnb.reporting.findings.base import Finding, of_results, reported
 from privnb.reporting.findings.rows import ENDS, of
+from privnb.runtime.sentences import B, C, listed
 
 NOTHING = (
     f"{B}Adversary and researcher cannot be compared here{B}: both are counted in people guessed right, which takes a "
@@ -70,7 +70,7 @@ def ahead(sides):
 def adversary_and_researcher(compared):
     """How much of the researcher's gain each release keeps beside what the adversary gains, for each workload.
 
-    `compared`: of `studies.figures`; of nothing compared it says what that takes.
+    `compared`: of `papers.figures`; of nothing compared it says what that takes.
     """
     if compared.empty:
         return

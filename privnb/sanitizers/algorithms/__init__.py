@@ -2,7 +2,7 @@
 
 import contextlib
 
-from privnb.microdata import progress
+from privnb.runtime import progress
 
 
 @contextlib.contextmanager

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.cases import Case
 from privnb.evaluation.risks.certainty import Certainty
-from privnb.measures.certainty import NEAR
-from privnb.microdata.dataset import Dataset, load
+from privnb.measures.disclosure.certainty import NEAR
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import DistinctDiversity, KAnonymity

@@ -8,14 +8,14 @@ import numpy as np
 import plain
 import pytest
 
+from privnb.datasets.dataset import load
 from privnb.evaluation.cases import Case
+from privnb.evaluation.every_sanitizer import family
 from privnb.evaluation.risks.attribute import AttributeRisk
 from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk, halves
-from privnb.microdata.dataset import load
 from privnb.microdata.treatment import UNTRUE, Rows, Unreadable
-from privnb.studies.every_sanitizer import family
 
 PARTS = ("age", "race", "sex"), ("education", "marital-status")
 NAME = "occupation"

@@ -9,19 +9,19 @@ import plain
 import pytest
 
 from privnb.attacks import Linkage
+from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import evaluate
 from privnb.evaluation.cases import Case
-from privnb.evaluation.disclosures import Disclosure
+from privnb.evaluation.disclosure.disclosures import Disclosure
 from privnb.evaluation.risks import risks
 from privnb.evaluation.risks.attribute import AttributeRisk, _alike, _of_rows, of_groups, without
 from privnb.evaluation.risks.groups import groups_of
 from privnb.evaluation.risks.identity import IdentityRisk, of_population
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.scores import Scores, paired
-from privnb.measures.individual_risk import individual_risk
-from privnb.measures.linkage import found_by_person, found_in_own_class
+from privnb.measures.disclosure.individual_risk import individual_risk
+from privnb.measures.disclosure.linkage import found_by_person, found_in_own_class
 from privnb.microdata.counts import coded
-from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable

@@ -8,13 +8,14 @@ import plain
 import pytest
 
 from privnb.attacks import MinerInference
+from privnb.datasets.dataset import load
 from privnb.evaluation.cases import Case
-from privnb.evaluation.nearer_predictions import anti_utility
+from privnb.evaluation.disclosure.nearer_predictions import anti_utility
+from privnb.evaluation.every_sanitizer import family
 from privnb.evaluation.risks import linkability, risks
 from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
-from privnb.measures import mining
-from privnb.microdata.dataset import load
+from privnb.measures.utility import mining
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import able, reference_set
 from privnb.privacy_models import KAnonymity
@@ -30,7 +31,6 @@ from privnb.sanitizers import (
     Sampling,
     Suppress,
 )
-from privnb.studies.every_sanitizer import family
 
 PARTS = ("age", "race", "sex"), ("education", "marital-status")
 

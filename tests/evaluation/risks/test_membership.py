@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.cases import Case
 from privnb.evaluation.risks import membership, risks
 from privnb.evaluation.risks.membership import MembershipRisk, at_most, distinguished, halves, threshold
 from privnb.evaluation.risks.scores import Apart
-from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Ranges
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable

@@ -10,11 +10,11 @@ from scipy.stats import nbinom
 
 from privnb.attacks import Linkage
 from privnb.attacks.algorithms.nearest import summed
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import Case
 from privnb.evaluation.risks import risks
 from privnb.evaluation.risks.identity import of_population
-from privnb.measures.individual_risk import individual_risk
-from privnb.microdata.dataset import Dataset
+from privnb.measures.disclosure.individual_risk import individual_risk
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.sanitizers import Identity, RandomizedResponse, Suppress

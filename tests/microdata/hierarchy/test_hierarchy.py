@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privnb.microdata.dataset import load
-from privnb.microdata.draft import draft
+from privnb.datasets.dataset import load
+from privnb.datasets.draft import draft
 from privnb.microdata.hierarchy import Intervals, Ordered, RangedIntervals, Ranges, Sets, Taxonomy, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 

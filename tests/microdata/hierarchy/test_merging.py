@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privnb.measures.information_loss import certainty_penalty
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
+from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.microdata.hierarchy import Taxonomy, flat
 from privnb.microdata.hierarchy.merging import merged
 from privnb.microdata.schema import Attribute, Categories, Role, Schema, SchemaError

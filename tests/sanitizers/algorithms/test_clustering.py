@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.microdata.dataset import load
+from privnb.datasets.dataset import load
 from privnb.microdata.hierarchy import Extent, Intervals, Ranges
 from privnb.microdata.schema import Numbers
 from privnb.sanitizers.algorithms.clustering import greedy_k_member, integer_weights

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.microdata.dataset import Dataset
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, LeveledRanges, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import DistinctDiversity, KAnonymity
 from privnb.privacy_models.requirement import Requirement
 from privnb.sanitizers.algorithms.lattice import Lattice, levels, loss_of
-from privnb.sanitizers.full_domain import LOSSES
+from privnb.sanitizers.generalization.full_domain import LOSSES
 
 TOWNS = Taxonomy("town", tuple((leaf, leaf[0], "*") for leaf in ("a1", "a2", "b1", "b2", "b3")))
 WIDTHS = (5, 10, 20, 50, 100)

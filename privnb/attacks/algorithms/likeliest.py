@@ -1,0 +1,76 @@
+"""The likeliest counts behind what is seen, where each value is seen as others by chance: the one iteration for all."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from privnb.runtime import expect
+
+STEPS = 1000  # of an iteration, at most
+RISE = 1e-9  # of the mean log-likelihood, below which an iteration ends
+
+
+class Estimate(NamedTuple):
+    """Counts that an iteration came to, float array (values,); after how many steps; and the mean log-likelihood of a
+    record before each of them and after the last, float array (steps + 1,), which never falls.
+    """
+
+    counts: np.ndarray
+    steps: int
+    likelihoods: np.ndarray
+
+
+def expectation_maximized(seen, likelihood, *, steps=STEPS, rise=RISE, ended=None):
+    """How many records have each value, estimated iteratively: the likeliest counts, none of them below 0.
+
+    Each step gives every record seen to the values as likely as these are to stand behind it. The likelihood never
+    falls. It may end before the likeliest counts are reached.
+
+    Parameters
+    ----------
+    seen : array (cells,)
+        How many records have each cell.
+    likelihood : float array (values, cells)
+        How likely each cell is seen for each value.
+    steps : int
+        At most so many.
+    rise : float
+        It ends once the mean log-likelihood rises by less; above 0.
+    ended : function of two float arrays (values,), optional
+        Whether it ends with these shares, the last and those before; None: by `rise`.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    ValueError
+        For cells that no value explains.
+
+    Source: Agrawal and Aggarwal, "On the Design and Quantification of Privacy Preserving Data Mining Algorithms", PODS
+    2001, section 3 (expectation maximization).
+
+    >>> found = expectation_maximized([74, 26], np.array([[0.9, 0.1], [0.1, 0.9]]))
+    >>> found.counts.round(2).tolist()
+    [80.0, 20.0]
+    """
+    expect.whole("steps", steps, 1)
+    expect.positive("rise", rise)
+    seen = np.asarray(seen, dtype=float)
+    if (seen < 0).any() or not seen.sum() > 0:
+        raise ValueError("seen must be counts from 0, and not all 0.")
+    total, occurring = seen.sum(), seen > 0
+    weights, explained = seen[occurring] / total, np.ascontiguousarray(likelihood[:, occurring])
+    if not (explained.sum(axis=0) > 0).all():
+        raise ValueError("some of what is seen cannot come from any value by this law. Give the law of these cells.")
+    before = shares = np.full(len(likelihood), 1 / len(likelihood))
+    likelihoods = []
+    for step in range(steps + 1):
+        mixed = shares @ explained
+        likelihoods.append(float(weights @ np.log(mixed)))
+        over = step and (ended(shares, before) if ended else likelihoods[-1] - likelihoods[-2] < rise)
+        if step == steps or over:
+            break
+        before, shares = shares, shares * (explained @ (weights / mixed))
+    return Estimate(shares * total, step, np.array(likelihoods))

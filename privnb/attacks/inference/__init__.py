@@ -1,0 +1,1 @@
+"""Attacks that guess an attribute of people."""

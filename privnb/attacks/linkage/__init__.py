@@ -1,0 +1,1 @@
+"""Attacks that find the row of a person."""

@@ -1,0 +1,78 @@
+"""Everybody has one row, and no row is two people's: a whole file of people is linked at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from privnb.attacks.linkage.distance_linkage import DistanceLinkage
+from privnb.attacks.linkage.record_linkage import RecordLinkage, ScoredLinkage
+from privnb.microdata.treatment import Unreadable
+from privnb.runtime import expect
+
+MOST = 5000  # people, or rows, that are matched at once: each with each is a matrix of 200 MB
+
+
+@dataclass(frozen=True)
+class OneToOne(RecordLinkage):
+    """Somebody knows some columns of many people, and gives each a row of their own so that all together fit best.
+
+    The sum of the scores of another attack is as large as can be (the assignment problem). Where several assignments
+    are best, the order of the rows decides, which is random.
+
+    Parameters
+    ----------
+    by : ScoredLinkage
+        What scores a row for a person, and what is known.
+
+    Raises
+    ------
+    Unreadable
+        For a table of more than 5,000 rows or people: attack a sample.
+
+    Source: Aggarwal and Yu 2008, section 8.2.1 (linear sum assignment of distances); Jaro, "Advances in record-linkage
+    methodology", JASA 84, 1989 (of weights).
+    """
+
+    by: ScoredLinkage = DistanceLinkage()  # noqa: RUF009 - it is as fixed as a number
+    supported_treatments = ScoredLinkage.supported_treatments
+
+    def __post_init__(self):
+        expect.kind("by", self.by, ScoredLinkage, instead="Give one such as DistanceLinkage().")
+
+    @property
+    def called(self):
+        """What results call who guesses."""
+        return f"{self.by.called}, one to one"
+
+    @property
+    def known(self):
+        """The columns that the adversary knows, of `by`."""
+        return self.by.known
+
+    def _learn(self, published):
+        self._check_size("rows", len(published.table))
+        return {"_fitted": self.by.fit(published)}
+
+    def chance(self, known, rows):
+        return (self.predict(known) == rows).astype(float)
+
+    def predict(self, known):
+        """The published row of each known person, no row twice: integer array (m,); -1 for whom there is none left.
+
+        `known`: DataFrame of m people with the columns that the adversary knows.
+        """
+        expect.these(known=known)
+        self.published  # noqa: B018 - refuses to guess before `fit`
+        self._check_size("people", len(known))
+        chosen = np.full(len(known), -1)
+        people, rows = linear_sum_assignment(self._fitted.scores(known), maximize=True)
+        chosen[people] = rows
+        return chosen
+
+    def _check_size(self, what, number):
+        if number > MOST:
+            raise Unreadable(
+                f"{self!r} matches all with all, at most {MOST:,} {what}; there are {number:,}. Attack the release "
+                "of a random sample."
+            )

@@ -1,0 +1,1 @@
+"""Attacks that recover values from noisy or transformed numbers."""

@@ -1,0 +1,36 @@
+"""A secret matrix undone because numbers are independent, and known again by how each is distributed."""
+
+from dataclasses import dataclass
+
+from privnb.attacks.algorithms.independent import by_distributions
+from privnb.attacks.recovery.ica import unmixed
+from privnb.attacks.recovery.recovery_knowledge import Marginals
+from privnb.attacks.recovery.unmixing import Unmapping
+from privnb.runtime import expect
+
+
+@dataclass(frozen=True)
+class EnhancedIca(Unmapping):
+    """Somebody who knows how each number is distributed gives each independent part to the number that it looks like.
+
+    As `Ica`, whose parts have no name and no scale: both come from a public statistic of each column by itself.
+
+    Parameters
+    ----------
+    people : int
+        How many people the statistic is of, from 2.
+
+    Source: Chen, Sun, Liu, "Towards Attack-Resilient Geometric Data Perturbation", SDM 2007; Aggarwal and Yu 2008,
+    section 7.5.2.
+    """
+
+    people: int = 100
+    title = "ICA with known distributions"
+    knows = Marginals
+    square = True
+
+    def __post_init__(self):
+        expect.whole("people", self.people, 2)
+
+    def _solved(self, seen, known, theirs):
+        return {"_map": unmixed(self, by_distributions, seen, known)}

@@ -1,0 +1,34 @@
+"""A secret matrix undone because numbers are independent of each other."""
+
+from dataclasses import dataclass
+
+from privnb.attacks.algorithms.independent import by_columns
+from privnb.attacks.recovery.unmixing import Unmapping
+from privnb.microdata.treatment import Unreadable
+
+
+@dataclass(frozen=True)
+class Ica(Unmapping):
+    """Somebody who knows nothing looks for the independent parts that the perturbed columns are sums of.
+
+    It supposes numbers that are independent of each other, at most one of them a bell. Which part is which number, on
+    which side and how wide, the columns do not tell: each part is taken for the column that it goes with most. So it
+    is weak by itself; `EnhancedIca` and `SampleIca` know more.
+
+    Source: Guo and Wu, "Deriving Private Information from Arbitrarily Projected Data", PAKDD 2007; Chen, Sun, Liu, SDM
+    2007; Aggarwal and Yu 2008, sections 7.5.2 and 15.4.3.
+    """
+
+    title = "ICA"
+    square = True
+
+    def _solved(self, seen, known, theirs):
+        return {"_map": unmixed(self, by_columns, seen)}
+
+
+def unmixed(attack, find, *rows):
+    """What `find` gives of the rows. Raises Unreadable, said of the attack, where they have no such components."""
+    try:
+        return find(*rows)
+    except ValueError as error:
+        raise Unreadable(f"{attack!r}: {error} Choose another attack on this perturbed release.") from None

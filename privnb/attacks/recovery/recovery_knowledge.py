@@ -1,0 +1,136 @@
+"""What an adversary who undoes a perturbation knows beside the release, each a type.
+
+The truth of those whom an adversary knows is all that such a type holds, and none of it is of anybody whom the attack
+is measured on: the evaluator draws the known people and leaves them out.
+
+Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, sections 15.4 and 15.6: known
+input-output pairs, known sample; 7.5.2: known distributions of columns; 7.5.3: known records.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata.treatment import Unreadable
+from privnb.runtime import expect
+
+
+class Knowledge(ABC):
+    """What is known of some people. A subclass is a frozen dataclass of tables."""
+
+    title = ""  # as results say it, of `{people}`
+
+    @classmethod
+    @abstractmethod
+    def of(cls, originals, released, rng):
+        """What an adversary has who knows these people: two DataFrames, row by row of the same p people."""
+
+    @abstractmethod
+    def __len__(self):
+        """How many people it tells of."""
+
+    def __repr__(self):  # never the rows
+        return f"{type(self).__name__}({len(self)} people)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pairs(Knowledge):
+    """People whose records are known, and which released row is theirs.
+
+    Parameters
+    ----------
+    originals, released : DataFrame
+        p rows each, row by row of the same people.
+    """
+
+    originals: pd.DataFrame
+    released: pd.DataFrame
+    title = "records and rows of {people} people"
+
+    def __post_init__(self):
+        for name in ("originals", "released"):
+            expect.kind(name, getattr(self, name), pd.DataFrame, instead="One row a person.")
+        if len(self.originals) != len(self.released):
+            raise ValueError(
+                f"each known person has a record and a released row, got {len(self.originals)} records and "
+                f"{len(self.released)} rows."
+            )
+
+    @classmethod
+    def of(cls, originals, released, rng):
+        return cls(originals, released)
+
+    def __len__(self):
+        return len(self.originals)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Records(Knowledge):
+    """People whose records are known and who are in the release, but not which row is theirs.
+
+    Parameters
+    ----------
+    originals : DataFrame
+        p rows, one a person.
+    """
+
+    originals: pd.DataFrame
+    title = "records of {people} people in it"
+
+    def __post_init__(self):
+        expect.kind("originals", self.originals, pd.DataFrame, instead="One row a person.")
+
+    @classmethod
+    def of(cls, originals, released, rng):
+        return cls(originals.iloc[np.random.default_rng(rng).permutation(len(originals))])
+
+    def __len__(self):
+        return len(self.originals)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sample(Records):
+    """Records of people drawn from the same population; whether they are in the release is not known.
+
+    Parameters
+    ----------
+    originals : DataFrame
+        p rows, one a person.
+    """
+
+    title = "a sample of {people} people"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Marginals(Records):
+    """How each column is distributed by itself, as a public statistic says it: what stands side by side is nobody's.
+
+    Parameters
+    ----------
+    originals : DataFrame
+        p values of each column.
+    """
+
+    title = "the distribution of each column, of {people} people"
+
+    @classmethod
+    def of(cls, originals, released, rng):
+        return cls(pd.DataFrame({name: np.sort(column.to_numpy()) for name, column in originals.items()}))
+
+
+def numbers(what, table, names):
+    """The columns `names` of a table as numbers: float array (rows, columns).
+
+    A missing number, of which there is nothing to recover, is the mean of its column. Raises Unreadable for what is no
+    number, such as `*`, and for a column without any; `what` the table is.
+    """
+    found = np.empty((len(table), len(names)))
+    for place, name in enumerate(names):
+        column = pd.to_numeric(table[name], errors="coerce")
+        found[:, place] = column.where(table[name].notna(), column.mean())
+    for name, bad in zip(names, np.isnan(found).sum(axis=0), strict=True):
+        if bad:
+            raise Unreadable(f"{bad} of {len(table)} cells of '{name}' in {what} are missing or no numbers: no number.")
+    return found

@@ -1,0 +1,687 @@
+"""Original microdata that obeys a schema: how to load, check, sample and split it.
+
+A dataset lies in `data/<name>/`: its files, `<name>.toml` (columns, roles, public domains, source, licence,
+checksums, studies) and `hierarchies/<set>/<attribute>.csv`. A *study* is a named choice of columns, their roles and
+their hierarchies, so that one table can serve several papers.
+
+One module: a study's choices make no sense without the checks of the table that they are about.
+"""
+
+import contextlib
+import functools
+import hashlib
+import html
+import shlex
+from collections.abc import Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb.datasets import description
+from privnb.microdata import hierarchy
+from privnb.microdata.columns import by_value, having, of_codes
+from privnb.microdata.hierarchy import taxonomies
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
+from privnb.runtime import expect, progress
+from privnb.runtime.invisible import shown
+from privnb.runtime.names import meant
+from privnb.runtime.processes import runs_as
+from privnb.tables import reading, text_files
+from privnb.tables.notation import Notation, with_tails
+
+# Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
+pd.set_option("mode.string_storage", "python")
+# What stands between two $ in a table that a notebook shows is text, no formula.
+pd.set_option("display.html.use_mathjax", False)
+pd.set_option("display.max_colwidth", 120)  # else sentences of a table end in the middle of a word
+
+# What a description states of a column and an attribute keeps under the same name.
+STATED = ("unit", "form_of", "cannot_be_known", "harmless", "public_distribution")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Microdata):
+    """Original microdata, one row per record, checked against its schema when made.
+
+    Where the schema names the key of the person or household (`Role.PERSON`), several records may be of one person, and
+    what counts people counts them once. Without a key each record counts as a person.
+
+    Parameters
+    ----------
+    name : str
+    table : DataFrame
+        n records with the schema's columns, put in the schema's order; its index carries no meaning and is replaced by
+        0..n-1. A missing number is NaN. It is kept as `cells`; to ask for it writes every cell out, 8 bytes each.
+    schema : Schema
+    hierarchies : dict of str to Generalization
+        How each quasi-identifier generalizes (see `hierarchy`).
+
+    Attributes
+    ----------
+    cells : DataFrame
+        The table as coded columns, see `columns`: what counts reads this, and never `table`.
+    codes : dict of str to integer array (n,)
+        For each quasi-identifier the position of each record's value on its line.
+    people : integer array (n,)
+        Whose each record is, a number from 0 for each person; None without a key.
+    weights : float array (n,)
+        For how many people of the population each record stands, above 0; None without sampling weights.
+    shared : dict of str to integer array
+        For each quasi-identifier the positions that ten or more people share (`withholding.LIMIT`), ascending: those
+        at which a published label may end.
+    """
+
+    def __repr__(self):  # never the records: a notebook keeps what it shows
+        return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
+
+    def _repr_html_(self):
+        of = "" if self.people is None else f" of {self.headcount:,} people"
+        text = f"{self.name}: {len(self):,} records{of}, attributes: {len(self.schema.attributes)}"
+        return shown(f"<p>{html.escape(text)}</p>" + self.schema.described().to_html(index=False, border=0))
+
+    def with_known(self, names: Collection[str]) -> "Dataset":
+        """The same records, of which an adversary knows the neutral columns `names` as the quasi-identifiers."""
+        if not names:
+            return self
+        flat = {name: hierarchy.flat(self.schema[name]) for name in names}
+        return replace(
+            self, table=self.cells, schema=self.schema.with_known(names), hierarchies={**self.hierarchies, **flat}
+        )
+
+    def sample(self, records, *, rng):
+        """A random sample of `records` records without replacement, in file order; its name says so.
+
+        Of a table with a key of people it is of people, with all records of each: fewer would be another kind of table.
+
+        Parameters
+        ----------
+        records : int
+            2 to n; of whole people as many as have no more records together.
+        rng : int, Generator or None
+
+        Returns
+        -------
+        Dataset
+            The same one for all n.
+        """
+        expect.these(rng=rng)
+        if not (expect.is_whole(records) and 2 <= records <= len(self)):
+            raise ValueError(
+                f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {expect.found(records)}."
+            )
+        if records == len(self):
+            return self
+        generator = np.random.default_rng(rng)
+        if self.people is None:
+            rows = np.sort(generator.choice(len(self), records, replace=False))
+        else:
+            order = generator.permutation(self.headcount)
+            ends = np.cumsum(np.bincount(self.people)[order])
+            rows = np.flatnonzero(np.isin(self.people, order[: max(np.searchsorted(ends, records, side="right"), 1)]))
+        return Dataset(f"{self.name} ({len(rows)} records)", self.cells.iloc[rows], self.schema, self.hierarchies)
+
+    def split(self, share, *, rng):
+        """Two disjoint datasets, the first with `share` of the records, drawn at random; nobody with a key is in both.
+
+        Parameters
+        ----------
+        share : float
+            Above 0 and below 1.
+        rng : int, Generator or None
+
+        Returns
+        -------
+        tuple of two Dataset
+        """
+        expect.between("share", share, 0, 1, "both parts need records")
+        expect.these(rng=rng)
+        first = np.random.default_rng(rng).permutation(self.headcount) < round(share * self.headcount)
+        first = first if self.people is None else first[self.people]
+        parts = self.cells[first], self.cells[~first]
+        return tuple(
+            Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies) for part in parts
+        )
+
+
+expect.word("dataset", Dataset, several="datasets", instead="Load one: load(name).")
+
+
+def load(name, study=None, *, records=None, rng=0, folder=None, roles: Mapping[str, Role] | None = None):
+    """Load `data/<name>/`, or the description file at `name`, in the roles of `study`. Sensitive numbers are in bands,
+    see `Dataset.in_bands`.
+
+    Parameters
+    ----------
+    name : str or path-like
+    study : str, optional
+        None: the description's `default_study`, or else the roles that stand at its columns.
+    records : int, optional
+        Load a random sample of so many records; None or 0: all.
+    rng : int, Generator or None
+        Draws the sample.
+    folder : path-like, optional
+        Of the datasets; None: the nearest `data/` at or above the current folder, else the project's own.
+    roles : dict of str to Role, optional
+        Other roles of some columns than those of the study.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    SchemaError
+        For a wrong checksum, a column, value or hierarchy that does not fit, an unknown study, or a draft.
+    FileNotFoundError
+        For a description or data file that is not there.
+    """
+    expect.these(rng=rng)
+    expect.kind("study", study, str, type(None), instead="Name a study of the description.")
+    if records is not None:  # 0: all
+        expect.whole("records", records, 0)
+    if roles is not None:
+        expect.kind("roles", roles, Mapping, instead='Give { "ward": Role.UNUSED }.')
+        dataset = described_by(find(name, folder), study, roles=roles)
+        return dataset.sample(records, rng=rng) if records else dataset
+    return _loaded(find(name, folder), study, records, rng)
+
+
+@contextlib.contextmanager
+def loaded_once():
+    """What is loaded twice inside, in the same study and sample, is read once; nothing of it is kept afterwards."""
+    global _loaded
+    before, _loaded = _loaded, functools.cache(_loaded)
+    try:
+        yield
+    finally:
+        _loaded = before
+
+
+def schema_of(name, study=None, *, folder=None):
+    """The schema of a dataset in the roles of `study`, without its records: nothing but its description is read.
+
+    Parameters
+    ----------
+    name : str or path-like
+    study : str, optional
+    folder : path-like, optional
+        As of `load`.
+
+    Returns
+    -------
+    Schema
+        That of `load`, but sensitive numbers are in no bands.
+
+    Raises
+    ------
+    SchemaError
+        For an unknown study, or a draft.
+    FileNotFoundError
+        For a description that is not there.
+    """
+    expect.kind("study", study, str, type(None), instead="Name a study of the description.")
+    return Chosen.of(find(name, folder), study).schema
+
+
+class Chosen(NamedTuple):
+    """A description in the roles of a study.
+
+    `text`: what it says; `study`: its name, or None; `choice`: what the study says; `schema`: of its columns;
+    `columns`: the schema of all that the description has.
+    """
+
+    path: Path
+    text: Mapping[str, object]
+    study: str | None
+    choice: Mapping[str, object]
+    schema: Schema
+    columns: Schema
+
+    @classmethod
+    def of(cls, path, study, roles: Mapping[str, Role] | None = None):
+        """Raises SchemaError as `load`."""
+        text = description.read(path)
+        if text.get("draft"):
+            raise SchemaError(
+                f"{path.name} is a draft: its roles and domains are guesses, and nothing is sensitive yet. Go through "
+                f"it as its first lines say, then run `{shlex.quote(runs_as())} describe NAME --confirm`, or delete "
+                "the line 'draft = true'."
+            )
+        described = Schema(
+            path.stem,
+            tuple(_about(name, _attribute, path.parent, name, entry) for name, entry in text["columns"].items()),
+        )
+        study = study or text["dataset"].get("default_study")
+        choice = _study(path, text, study)
+        chosen = described.with_roles(
+            (_roles(choice) or {a.name: a.role for a in described.attributes}) | dict(roles or {}),
+            choice.get("sensitivity", {}),
+            choice.get("cannot_be_known", {}),
+        )
+        return cls(path, text, study, choice, chosen, described)
+
+    @property
+    def dropped(self):
+        """The marks of a missing value by column, where records that have one are left out; else None."""
+        return self._marks_where("drop")
+
+    @property
+    def refused(self):
+        """The marks of a missing value by column, where a table with one is refused; else None."""
+        return self._marks_where("refuse")
+
+    def _marks_where(self, what):
+        return marks(self.text) if self.text.get("format", {}).get("records_with_missing") == what else None
+
+    def _days(self, name):
+        """How the days of a column are written, and which values are none; None where no days are described."""
+        form, domain = self.text["columns"][name].get("days"), self.columns[name].domain
+        marks = [self.text.get("format", {}).get("missing", "")]
+        return form and (form, [mark for mark in marks if mark in getattr(domain, "values", ())])
+
+    def with_one_mark(self, cells):
+        """Categoricals of texts, of any columns, in which that mark alone says that a value is missing by which labels
+        write it.
+        """
+        known = {name: marked for name, marked in marks(self.text).items() if name in cells}
+        return having(cells, {n: _read(cells[n], marked, marked[0], Notation.of({})) for n, marked in known.items()})
+
+    def cleaned(self, table: pd.DataFrame, names: Collection[str] | None = None, times: pd.Series | None = None):
+        """Categoricals of texts, as files have them, as the description says: missing values, numbers on their steps.
+
+        Raises SchemaError for values outside their domains. The index remains that of the rows that it keeps.
+        `names`: the columns that `table` has to have; None: all of the description, also those that the study leaves
+        out. `times`: as of `Schema.check`.
+        """
+        return self.checked(_cleaned(self.text, table), names, times)
+
+    def checked(self, table, names=None, times=None):
+        """The same of what `_read_files` gives."""
+        weights = in_role(self.text, Role.WEIGHT)  # of which a domain's steps round nothing
+        numeric = [each for each in self.columns.attributes if each.numeric and each.name in {*table} - weights]
+        table = having(table, {each.name: each.domain.rounded(table[each.name]) for each in numeric})
+        notation = Notation.of(self.text.get("format", {}))
+        listed = [each for each in self.columns.attributes if isinstance(each.domain, Categories)]
+        texts = {each.name: _listed(table[each.name], each.domain, notation) for each in listed if each.name in table}
+        table = having(table, texts)
+        # Only the whole table is asked how many records it has, of which this may be a part.
+        self._of(self.columns, names).check(table, least=0, times=times)
+        return table
+
+    def made(self, kind, table, names=None, **more):
+        """The microdata of a table that is `cleaned`. `kind`: `Dataset` or `Counted`; `more`: what else it takes."""
+        schema, recoding = self._of(self.schema, names), self.choice.get("recoding", {})
+        for name in recoding:
+            self.schema[name]  # refuses a name that does not exist
+        chosen_set = self.choice.get("hierarchies", "default")
+        hierarchies = {
+            name: _about(name, _hierarchy, self.path, schema[name], chosen_set, recoding, self._days(name))
+            for name in schema.quasi_identifiers
+        }
+        if self.choice.get("ends") == "exact":  # as those of published studies do
+            hierarchies = {name: hierarchy.with_exact_ends(own) for name, own in hierarchies.items()}
+        name = f"{self.path.stem}/{self.study}" if self.study else self.path.stem
+        return kind(name, table[schema.names()], schema, hierarchies, **more).in_bands(*schema.sensitive)
+
+    def _of(self, schema, names):
+        """The schema of some columns; None: of all."""
+        attributes = (each for each in schema.attributes if names is None or each.name in names)
+        return replace(schema, attributes=tuple(attributes))
+
+
+def _loaded(path, study, records, rng):
+    dataset = described_by(path, study)
+    return dataset.sample(records, rng=rng) if records else dataset
+
+
+def described_by(path, study=None, table=None, roles: Mapping[str, Role] | None = None):
+    """The dataset of a description; `table`: its files' records, if they were read already, see `cells`."""
+    chosen = Chosen.of(path, study, roles)
+    return chosen.made(Dataset, chosen.checked(_read_files(path.parent, chosen.text, table)))
+
+
+def load_studies(name, *, records=None, rng=0, folder=None):
+    """The dataset once in each of its studies, in the description's order; once in its own roles if it has none.
+
+    Parameters
+    ----------
+    name : str or path-like
+    records : int, optional
+    rng : int, Generator or None
+    folder : path-like, optional
+        As of `load`.
+
+    Returns
+    -------
+    list of Dataset
+    """
+    expect.these(rng=rng)
+    if records is not None:
+        expect.whole("records", records, 0)
+    names = description.read(find(name, folder)).get("studies", [None])
+    return [load(name, study, records=records, rng=rng, folder=folder) for study in names]
+
+
+def find(name, folder=None):
+    """Path of the description file of a dataset.
+
+    Parameters
+    ----------
+    name : str or path-like
+        A path to a `.toml` file, or a folder's name under `data/`.
+    folder : path-like, optional
+        As of `load`.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none; the datasets that are known are named.
+    """
+    expect.path("name", name)
+    if folder is not None:
+        expect.path("folder", folder)
+    if str(name).endswith(".toml"):
+        roots, candidates = [], [Path(name)]
+    else:
+        here = Path.cwd()
+        roots = [Path(folder)] if folder else [here / "data", *(p / "data" for p in here.parents), PROJECT / "data"]
+        candidates = [root / name / f"{name}.toml" for root in roots]
+        # Of a folder that was called otherwise before, the one description that it holds.
+        held = [[*(root / name).glob("*.toml")] for root in roots if Path(name).name == str(name) != ".."]
+        candidates += [path for paths in held if len(paths) == 1 for path in paths]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    known = sorted({path.parent.name for root in roots for path in root.glob("*/*.toml")})
+    file = ", nor a file of that name" if Path(name).suffix else ""
+    if Path(name).is_file():
+        raise FileNotFoundError(
+            f"'{name}' is a file of records, and a description of one is asked for.{meant([Path(name).stem], known)} "
+            f"Known: {', '.join(known) or 'none'}. Draft one with `{shlex.quote(runs_as())} new FILE`."
+        )
+    raise FileNotFoundError(
+        f"there is no dataset '{name}'{file}: looked for {candidates[0].name} in data/ here and above."
+        f"{meant([name], known)} Known: {', '.join(known) or 'none'}. Draft one with "
+        f"`{shlex.quote(runs_as())} new FILE`."
+    )
+
+
+SHIPPED = Path(__file__).resolve().parents[1] / "shipped"  # the notebooks and data that an installed package brings
+PROJECT = SHIPPED if SHIPPED.is_dir() else SHIPPED.parents[1]
+
+
+def cells(folder, text, table=None):
+    """All records of the data files that a description's `text` names, in file order: per column a Categorical of its
+    texts, see `reading.read`. `table`: what it gave before; only that the files are the same is checked then. Raises
+    SchemaError and OSError as `load`.
+    """
+    layout, names = text.get("format", {}), list(text["columns"])
+    files = [data_file(folder, entry) for entry in text["files"]]
+    reading.check_different(files)
+    for entry, file in zip(text["files"], files, strict=True):
+        found = description.checksum(file)
+        progress.seen(file.resolve(), found)
+        check_sum(entry, found)
+    if table is not None:
+        return table
+
+    def part(entry, file):
+        read = reading.read(file, text_files.Layout.of(layout | entry), names)
+        return _renamed(entry, read, text.get("renamed", {}))
+
+    with ThreadPoolExecutor(2) as two:  # the engine leaves half of its work on a file to one processor
+        parts = [*two.map(part, text["files"], files)]
+    return reading.together(files, parts)
+
+
+def data_file(folder, entry):
+    """The path of the data file that an entry of a description names.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where the description is.
+    entry : dict
+        One of its `files`: `path`, and how the file is written.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    SchemaError, OSError
+        As of `load`.
+    """
+    folder = Path(expect.path("folder", folder))
+    _check_entry(entry)
+    file = description.inside(folder, entry["path"])
+    if not file.is_file():
+        raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
+    check_name("file", entry["path"])
+    return file
+
+
+def check_sum(entry, checksum):
+    """Raise SchemaError for a file that is not the one described; of one without a checksum nothing is asked.
+
+    Parameters
+    ----------
+    entry : dict
+        As of `data_file`; `sha256`: the checksum that is described.
+    checksum : str
+        Of the file that is there.
+    """
+    _check_entry(entry)
+    expect.strings(checksum=checksum)
+    if "sha256" in entry and checksum != entry["sha256"]:
+        raise SchemaError(
+            f"{entry['path']} is not the file that is described: its SHA-256 is {checksum}, not {entry['sha256']}. "
+            "Fetch the original, or correct the checksum if you changed the file on purpose."
+        )
+
+
+def _check_entry(entry):
+    if not (isinstance(entry, Mapping) and isinstance(entry.get("path"), str) and entry["path"]):
+        raise ValueError(
+            f"entry must be a dict that names a file of a description by its path, got {expect.found(entry)}. Give one "
+            "of its `files`."
+        )
+
+
+def _read_files(folder, text, table=None):
+    """The `cells` of a description's files, `_cleaned`."""
+    return _cleaned(text, cells(folder, text, table))
+
+
+def _cleaned(text, table):
+    """The `cells` as a description's `text` says: numbers with points, what is missing; coded."""
+    layout, marked = text.get("format", {}), marks(text)
+    mark, notation = layout.get("missing", ""), Notation.of(layout)
+    numbers = {name for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
+    what = layout.get("records_with_missing", "keep")
+    if what != "keep":
+        lacking = {
+            name: (_given(table[name].cat.categories, marked.get(name, [mark])) < 0)[table[name].cat.codes]
+            for name in table
+        }
+        some = np.logical_or.reduce([*lacking.values()])
+        if what == "refuse" and some.any():
+            where = [name for name, missing in lacking.items() if missing.any()]
+            raise SchemaError(
+                f"{some.sum()} of {len(table)} records have missing values, in {', '.join(where)}, and "
+                'records_with_missing = "refuse". Fill them in, or choose "keep" or "drop".'
+            )
+        table = table[~some]
+    apart = {role: in_role(text, role) for role in (Role.PERSON, Role.WEIGHT)}
+    numbers |= apart[Role.WEIGHT]
+    gaps = apart[Role.PERSON] | numbers
+    # A missing value is a category of its own, by its mark. None is a person or a number: there it is NaN.
+    read = {
+        name: _read(
+            table[name],
+            marked.get(name, [mark]),
+            "" if name in gaps else mark,
+            notation if name in numbers else Notation(),
+        )
+        for name in table
+    }
+    return pd.DataFrame(read, index=table.index)
+
+
+def in_role(text, *roles):
+    """The columns that a description or one of its studies gives one of these roles: a set of names.
+
+    Parameters
+    ----------
+    text : dict
+        What the description says.
+    *roles : Role
+    """
+    named = {name for name, entry in text["columns"].items() if entry["role"] in roles}
+    return named.union(*(study.get(role, ()) for study in text.get("studies", {}).values() for role in roles))
+
+
+def marks(text):
+    """What says in each column that a value is missing: `{column: texts}`, first that of the whole table, by which
+    labels write it. `text`: what the description says.
+    """
+    mark = text.get("format", {}).get("missing", "")
+    return {name: (mark, *with_tails(entry.get("missing", ()))) for name, entry in text["columns"].items()}
+
+
+def _read(column, marked, missing, notation):
+    """A Categorical of texts, numbers of the `notation` as Python reads them; what is missing or `marked` is `missing`,
+    or is NaN where that is empty.
+    """
+    texts = column.cat.categories
+    values = np.append(notation.plain(texts).to_numpy(object), missing or np.nan)
+    each = of_codes(_given(texts, marked) % len(values), values)  # of a category, then of each cell
+    read = pd.Categorical.from_codes(each.codes[column.cat.codes], dtype=each.dtype)
+    return pd.Series(read, column.index, name=column.name)
+
+
+def _listed(column, domain, notation):
+    """A Categorical of texts, of which a whole number with decimals, `1067.0`, is the number that the domain lists."""
+    texts = pd.Series(column.cat.categories, dtype=object)
+    plain = notation.without_tail(texts)
+    spelled = (plain != texts) & ~texts.isin(domain.values) & plain.isin(domain.values)
+    if not spelled.any():
+        return column
+    numbers = dict(zip(texts[spelled], plain[spelled], strict=True))
+    return by_value(lambda own: own.replace(numbers), column)
+
+
+def _given(texts, marked):
+    """The numbers of texts, -1 for those that say that a value is missing; last that of a cell without any."""
+    return np.append(np.where(texts.isin(marked), -1, np.arange(len(texts))), -1)
+
+
+def _renamed(entry, table, names):
+    """The table with the description's name for each column that its file calls otherwise."""
+    reading.check_renamed(Path(entry["path"]), [*table], names)
+    return table.rename(columns=names)
+
+
+def _about(column, make, *given):
+    """What `make(*given)` gives; its error names the column."""
+    try:
+        return make(*given)
+    except SchemaError as error:
+        raise SchemaError(str(error) if f"'{column}'" in str(error) else f"column '{column}': {error}") from None
+
+
+def _attribute(folder, name, entry):
+    domain = entry.get("domain")
+    if isinstance(domain, str):  # a hierarchy's file: its leaves
+        file = description.inside(folder, domain)
+        domain = list(dict.fromkeys(row[0] for row in hierarchy.categories.rows_of(file)))
+        progress.seen(file.resolve(), description.checksum(file))
+    if isinstance(domain, Mapping):
+        if not {"low", "high"} <= set(domain) <= {*description.NUMBER_KEYS}:
+            keys = ", ".join(description.NUMBER_KEYS)
+            raise SchemaError(f"column '{name}': a domain of numbers is {{ {keys} }}, got {dict(domain)}.")
+        try:
+            domain = Numbers(**domain)
+        except SchemaError as error:
+            raise SchemaError(f"column '{name}': {error}") from None
+    elif domain is not None:
+        domain = Categories(tuple(domain), of_records=entry.get("proposed", False))
+    try:
+        role = Role(entry["role"])
+    except (KeyError, ValueError):
+        raise SchemaError(
+            f"column '{name}' has the role {entry.get('role')!r}. Give it one of: {', '.join(Role)}."
+        ) from None
+    stated = {key: entry[key] for key in STATED if key in entry}
+    return Attribute(name, role, domain, **stated)
+
+
+def _study(path, text, study):
+    studies = text.get("studies", {})
+    for name in studies:
+        check_name(f"{path.name}: study", name)
+    if study and study not in studies:
+        raise SchemaError(
+            f"{path.name} has no study '{study}'; it has {', '.join(studies) or 'none'}.{meant([study], studies)}"
+        )
+    return studies[study] if study else {}
+
+
+def _roles(choice):
+    """`{column: role}` of a study, which lists its columns by role."""
+    pairs = [(name, role) for role in Role for name in choice.get(role, ())]
+    twice = sorted({name for name, _ in pairs if [n for n, _ in pairs].count(name) > 1})
+    if twice:
+        raise SchemaError(
+            f"{twice} has two roles. A sensitive attribute cannot also be a quasi-identifier: what an "
+            "adversary may know already is not a secret to protect. Choose one."
+        )
+    return dict(pairs)
+
+
+def _hierarchy(path, attribute, chosen_set, recoding, days=None):
+    """How a quasi-identifier generalizes: as the study's recoding says, else by the set's file, else numbers by their
+    public intervals, `days` (how they are written, and the mark of a missing one) by the calendar, and categories in
+    one step.
+    """
+    how = recoding.get(attribute.name)
+    if how is not None:
+        return _recoded(path, attribute, how)
+    folder = path.parent / "hierarchies" / chosen_set
+    if chosen_set != "default" and not folder.is_dir():
+        raise SchemaError(
+            f"{path.name} names the hierarchies '{chosen_set}', which have no folder. Make {folder.name}/."
+        )
+    file = description.inside(folder, f"{attribute.name}.csv")
+    if days and not file.is_file():
+        form, apart = days
+        return taxonomies.dates(attribute, apart, form)
+    if not file.is_file():
+        return hierarchy.LeveledRanges(attribute.domain) if attribute.numeric else hierarchy.flat(attribute)
+    progress.seen(file.resolve(), hashlib.sha256(file.read_bytes()).hexdigest())
+    return hierarchy.Taxonomy.read(file, attribute.domain)
+
+
+def _recoded(path, attribute, how):
+    """As a study's recoding says: numbers as a range or by widths, categories as they are ordered or as sets."""
+    if not attribute.numeric and how in ("ordered", "set"):
+        kind = hierarchy.Ordered if how == "ordered" else hierarchy.Sets
+        return kind(attribute.name, attribute.domain.values)
+    if attribute.numeric and how == "range":
+        return hierarchy.Ranges(attribute.domain)
+    if attribute.numeric and isinstance(how, Mapping):
+        return hierarchy.RangedIntervals(attribute.domain, tuple(how["widths"]))
+    if attribute.numeric and not isinstance(how, str):
+        return hierarchy.Intervals(attribute.domain, tuple(how))
+    allowed = '"range" or a list of widths' if attribute.numeric else '"ordered" or "set"; only numbers have ranges'
+    raise SchemaError(f"{path.name}: '{attribute.name}' cannot be recoded as {how!r}: give {allowed}.")

@@ -1,0 +1,284 @@
+"""What a description file `<name>.toml` may say: each key with the values that it takes, in one table.
+
+A description comes with a table, perhaps from a stranger. So all of it is looked at before any of it is used.
+
+One module: the rules and what reads them are of no use apart.
+"""
+
+import codecs
+import hashlib
+import math
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from privnb.datasets.column_types import DAYS
+from privnb.datasets.toml_lines import proposals
+from privnb.microdata.schema import Role, SchemaError
+from privnb.runtime import progress
+from privnb.tables.notation import THOUSANDS
+
+
+@dataclass(frozen=True)
+class Value:
+    """A single value: what it is, in words for an error, and whether one fits."""
+
+    words: str
+    fits: Callable[[object], bool]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with these keys, of which some are `needed`; with others too where it is `open`."""
+
+    keys: Mapping[str, object]
+    needed: tuple[str, ...] = ()
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class Named:
+    """A table from names, of which there are at least `least`, to values of one kind."""
+
+    each: object
+    least: int = 0
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A list of at least one table."""
+
+    each: Table
+    words: str = field(default="at least one table, written [[{}]]")
+
+
+def _text(value):
+    return isinstance(value, str)
+
+
+def _number(value):
+    # Not a truth value, which Python counts as a number; nothing beyond 2^53, where floats have gaps.
+    return type(value) in (int, float) and math.isfinite(value) and abs(value) < 2**53
+
+
+def _list(each, least=0):
+    return lambda value: isinstance(value, list) and len(value) >= least and all(map(each, value))
+
+
+def _one_of(*texts):
+    return Value("one of " + ", ".join(texts), lambda value: _text(value) and value in texts)
+
+
+def _domain(value):
+    if isinstance(value, Mapping):
+        ends = {"low", "high"} <= set(value) <= {*NUMBER_KEYS}
+        cuts = value.get("cuts", 1)
+        # Steps finer than that are no numbers that floats tell apart.
+        return (
+            ends
+            and value.get("step", 1) != 0
+            and all(_number(value[key]) for key in value if key not in ("cuts", "missing", "missing_is_public"))
+            and (_number(cuts) or _numbers(cuts))
+            and _text(value.get("missing", ""))
+            and isinstance(value.get("missing_is_public", False), bool)
+        )
+    if _text(value):
+        return _inside(value) and value.endswith(".csv")
+    return _list(_text, 1)(value) and len(set(value)) == len(value)
+
+
+def _recoding(value):
+    if isinstance(value, Mapping):
+        return (
+            {"widths"} <= set(value) <= {"widths", "distance"}
+            and value.get("distance", "range") == "range"
+            and (_widths(value["widths"]))
+        )
+    return _text(value) or _widths(value)  # which text it may be depends on the column
+
+
+def _plain(value):
+    return _text(value) and re.fullmatch(r"[\w-][\w.-]*", value) is not None
+
+
+def _encoding(value):
+    try:
+        return _text(value) and codecs.lookup(value)._is_text_encoding
+    except LookupError:
+        return False
+
+
+def _inside(value):
+    return _text(value) and value != "" and not Path(value).is_absolute() and ".." not in Path(value).parts
+
+
+_numbers = _list(_number)
+_widths = _list(lambda width: _number(width) and width > 0, 1)
+
+NUMBER_KEYS = ("low", "high", "step", "cuts", "missing", "missing_is_public")  # of a domain of numbers
+TEXT = Value("text", _text)
+NAMES = Value('a list of columns, such as ["age", "sex"]', _list(_text))
+DOMAIN = Value(
+    'a list of different texts, such as ["F", "M"], a .csv file beside the description whose lines begin with '
+    'them, or numbers { low = 0, high = 99 }, with step and cuts if need be, and missing = "NA" where there are gaps, '
+    "with missing_is_public = true where everybody may know which they are",
+    _domain,
+)
+RECODING = Value(
+    '"ordered" or "set" (categories), "range", a list of widths or { widths = [...] } (numbers)', _recoding
+)
+KEYS = Table(
+    {
+        "draft": Value("true or false", lambda value: isinstance(value, bool)),
+        "dataset": Table(
+            dict.fromkeys(("name", "title", "description", "source", "licence", "citation", "default_study"), TEXT),
+            open=True,
+        ),
+        "files": Tables(
+            Table(
+                {
+                    "path": Value("the name of a file in the description's own folder", _inside),
+                    "sha256": TEXT,
+                    "made_of": NAMES,
+                    "skip_lines": Value("a whole number from 0", lambda value: type(value) is int and value >= 0),
+                    "line_end": TEXT,
+                },
+                ("path",),
+            )
+        ),
+        "format": Table(
+            {
+                "separator": Value("one character", lambda v: _text(v) and len(v) == 1 and v not in '"\r\n'),
+                "encoding": Value('a text encoding that Python knows, such as "utf-8" or "cp1252"', _encoding),
+                "header": Value("true or false", lambda value: isinstance(value, bool)),
+                "quote": _one_of('"', "'"),
+                "decimal": _one_of(".", ","),
+                "thousands": _one_of(*THOUSANDS),
+                "missing": TEXT,
+                "records_with_missing": _one_of("keep", "drop", "refuse"),
+            }
+        ),
+        "renamed": Named(TEXT),
+        "columns": Named(
+            Table(
+                {
+                    "role": _one_of(*Role),
+                    "domain": DOMAIN,
+                    "unit": TEXT,
+                    "form_of": TEXT,
+                    "days": _one_of(*DAYS),
+                    "missing": NAMES,
+                    "cannot_be_known": TEXT,
+                    "harmless": Named(TEXT),
+                    "public_distribution": Named(Value("a share from 0 to 1", lambda v: _number(v) and 0 <= v <= 1)),
+                },
+                ("role",),
+            ),
+            least=1,
+        ),
+        "studies": Named(
+            Table(
+                {
+                    **dict.fromkeys(Role, NAMES),
+                    "description": TEXT,
+                    "hierarchies": Value("the name of a folder in hierarchies/", _plain),
+                    "sensitivity": Named(Value("a number above 0", lambda value: _number(value) and value > 0)),
+                    "recoding": Named(RECODING),
+                    "ends": _one_of("public", "exact"),
+                    "cannot_be_known": Named(TEXT),
+                }
+            )
+        ),
+    },
+    ("dataset", "files", "columns"),
+)
+
+
+def read(path):
+    """The description in the file at `path`, as TOML reads it, every key of it checked; `proposed` is a key more of
+    each column whose domain a draft read from the records, and that nobody has replaced.
+
+    Raises SchemaError for what is no TOML in UTF-8, a key that is unknown or missing, and a value that cannot be, and
+    OSError, which names the file.
+    """
+    try:
+        whole = path.read_bytes()
+        progress.seen(path.resolve(), hashlib.sha256(whole).hexdigest())
+        text = tomllib.loads(whole.decode("utf-8"))
+    except OSError as error:
+        raise OSError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError:
+        raise SchemaError(f"{path.name} is not UTF-8 text. Save it as TOML in UTF-8.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SchemaError(f"{path.name} is not valid TOML: {error}. Correct that line.") from None
+    absent = [section for section in KEYS.needed if section not in text]
+    if absent:
+        raise SchemaError(
+            f"{path.name} lacks [{'], ['.join(absent)}]. See data/adult/adult.toml for one that is whole."
+        )
+    _check(path.name, "", text, KEYS)
+    for name in proposals(whole.decode("utf-8")):
+        text["columns"][name]["proposed"] = True
+    return text
+
+
+def checksum(path):
+    """The SHA-256 of a file, as hexadecimal digits. Raises OSError, which names the file."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise OSError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def inside(folder, name):
+    """The path of the file `name` in `folder`. Raises SchemaError for one that leads outside, if only by a link."""
+    path = folder / name
+    if not _inside(str(name)) or not path.resolve().is_relative_to(folder.resolve()):
+        raise SchemaError(
+            f"'{name}' leads out of {folder}, where the files of a description belong. Copy the file there and name it."
+        )
+    return path
+
+
+def _check(file, where, value, rule):
+    """Raise SchemaError unless `value` is as `rule` says; `where` is its key, such as `columns.age.role`."""
+
+    def refuse(words):
+        found = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:76]}..."
+        raise SchemaError(f"{file}: {where} is {words}; got {found}. Correct it.")
+
+    match rule:
+        case Value(words, fits):
+            if not fits(value):
+                refuse(words)
+        case Tables(each, words):
+            if not isinstance(value, list) or not value:
+                refuse(words.format(where))
+            for entry in value:
+                _check(file, where, entry, each)
+        case Named(each, least):
+            if not isinstance(value, Mapping) or len(value) < least:
+                refuse("a table" + " that is not empty" * bool(least))
+            for name, entry in value.items():
+                _check(file, f"{where}.{name}", entry, each)
+        case Table(keys, needed, is_open):
+            if not isinstance(value, Mapping):
+                refuse("a table")
+            absent = [key for key in needed if key not in value]
+            strange = [key for key in value if key not in keys and not is_open]
+            if absent:
+                raise SchemaError(f"{file}: {where} has no {', '.join(absent)}. Add it: {_words(keys[absent[0]])}.")
+            if strange:
+                raise SchemaError(
+                    f"{file}: {where or 'it'} has {strange[0]!r}, which means nothing. It may have {', '.join(keys)}."
+                )
+            for key in keys:
+                if key in value:
+                    _check(file, f"{where}.{key}".lstrip("."), value[key], keys[key])
+
+
+def _words(rule):
+    return rule.words if isinstance(rule, Value) else "a table"

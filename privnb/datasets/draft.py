@@ -1,0 +1,174 @@
+"""Draft the description of an owner's table, for the owner to correct.
+
+A draft guesses roles and says why. It proposes domains as it saw them in the records, which no description may do in
+the end (domains are public knowledge), and it names nothing sensitive. So a draft starts with `draft = true`, and
+`dataset.load` refuses it until the owner has gone through it and deleted that line.
+
+What it guesses of a column, `column_types` says.
+"""
+
+import functools
+import re
+import shutil
+import stat
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from privnb.datasets.column_types import recognized
+from privnb.datasets.column_values import Values
+from privnb.datasets.draft_text import text
+from privnb.datasets.owners import of_people
+from privnb.datasets.roles import checked
+from privnb.microdata.missing_marks import mark_of, marks_in
+from privnb.microdata.schema import SchemaError
+from privnb.runtime import expect
+from privnb.runtime.names import like, offered, renamed_in
+from privnb.tables import reading
+from privnb.tables.notation import Notation, with_tails
+
+
+def draft(file, name=None, folder="data", missing=None):
+    """Write the folder `<folder>/<name>` for the owner to correct.
+
+    The folder holds a copy of `file` (Parquet where it is neither text nor Parquet), `<name>.toml`,
+    `hierarchies/default/<attribute>.csv`, and a `.gitignore` that keeps all of them out of git. The copy has the file's
+    mode, and the folder is open only to whoever may read the file. All or nothing is written, and nothing that exists
+    is changed.
+
+    Parameters
+    ----------
+    file : path-like
+        A file, or a folder of parts: see `reading.read_unknown`.
+    name : str, optional
+        None: the file's name, in lower case, with - for what is no letter or digit.
+    folder : path-like
+    missing : dict of str to list of str, optional
+        By column the texts that say that a value is missing, as "97" may where it means that nobody answered: they are
+        values of no other kind then. "q*" is each column whose name begins with q and that has the text. Marks such as
+        "?" and "NA" need not be named.
+
+    Returns
+    -------
+    Path
+        Of `<name>.toml`.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder is there.
+    OSError
+        If it cannot be written.
+    SchemaError
+        For a table that cannot be read, or has one record.
+    ValueError
+        For a name that names no folder, and for `missing` texts that do not stand in the column, or in none.
+    """
+    return drafted(file, name, folder, missing)[0]
+
+
+def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType({})):
+    """What `draft` returns, and the records that it read: a Categorical per column, by its name in the description.
+
+    `known`: more texts as of `missing`, which need not stand in the file.
+    """
+    file, folder = Path(expect.path("file", file)), expect.path("folder", folder)
+    if name is not None:
+        expect.kind("name", name, str)
+    if missing is not None:
+        expect.kind("missing", missing, Mapping, instead="Give by column the texts that say that a value is missing.")
+        for column, texts in missing.items():
+            expect.texts(f"missing[{column!r}]", texts, "texts that say that a value is missing")
+    table, layout, files = reading.read_unknown(file)
+    name = name or named(file)
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise ValueError(f"a dataset's name is a folder's name: letters, digits, - and _; got {name!r}.")
+    if len(table) < 2:
+        raise SchemaError(f"{file.name} has 1 record. A table needs at least 2: there is nobody to hide among.")
+    place = Path(folder) / name
+    if place.exists():
+        raise FileExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
+    renamed = renamed_in(table)
+    mark = mark_of([(table[name], None) for name in table])
+    missing = {renamed.get(each, each): texts for each, texts in (missing or {}).items()}
+    marked = _marked(table.rename(columns=renamed), mark, missing, known)
+    values = {
+        name: Values.of(table[own], mark or "NA", also=with_tails(marked[name]))
+        for own, name in zip(table, marked, strict=True)
+    }
+    notation = Notation.found([each.numerals for each in values.values()], layout and layout.separator)
+    values = {name: each.without_tails(notation) for name, each in values.items()}
+    columns = [recognized(name, each, notation) for name, each in values.items()]
+    mark = mark or "NA" * any([*marked.values(), *(column.odd for column in columns)])
+    columns = of_people(columns, values, [table[name].cat.codes.to_numpy() for name in table])
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
+            work = Path(unfinished) / name
+            (work / "hierarchies" / "default").mkdir(parents=True)
+            copies = _copied(files, table, work, name)
+            modes = {
+                copy: functools.reduce(int.__and__, (stat.S_IMODE(each.stat().st_mode) for each in own))
+                for copy, own in copies.items()
+            }
+            for column in columns:
+                if column.tree:
+                    column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
+            head = text(name, copies, layout, notation, len(table), mark, columns, renamed, marked=marked)
+            (work / f"{name}.toml").write_text(head, encoding="utf-8")
+            (work / ".gitignore").write_text("*\n", encoding="utf-8")  # people's data: no `git add .` takes it along
+            # Open to whom all the files are open: values of their records stand in all of them.
+            readers = functools.reduce(int.__and__, modes.values(), 0o044)
+            for path in (work, *work.rglob("*")):
+                path.chmod(0o700 | readers | readers >> 2 if path.is_dir() else 0o600 | readers)
+            for copied, mode in modes.items():
+                copied.chmod(mode)
+            work.rename(place)
+    except OSError as error:
+        raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
+    return place / f"{name}.toml", table.rename(columns=renamed)
+
+
+def _copied(files, table, work, name):
+    """The copies in the folder `work`, and which files each is of: `{Path: list of Path}`. What is neither text nor
+    Parquet, such as a workbook, is copied as a Parquet file of its texts, from which releases are written to files.
+    """
+    if reading.kind(files[0]) in (reading.TEXT, reading.PARQUET):
+        return {Path(shutil.copyfile(each, work / offered(each.name))): [each] for each in files}
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    copy = work / f"{name}.parquet"
+    parquet.write_table(pa.table({each: pa.array(table[each].astype(object), pa.string()) for each in table}), copy)
+    return {copy: files}
+
+
+def _marked(table, mark, missing, known):
+    """By column the texts that say, beside the `mark`, that a value is missing: `{column: list of str}`, those that are
+    given and those that are known.
+    """
+    given, found = defaultdict(list), {}
+    for name, texts in missing.items():
+        alike = [checked(each, [*table]) for each in like(name, [*table])]
+        for mean in texts:
+            there = [each for each in alike if table[each].cat.categories.isin(with_tails([mean])).any()]
+            if not there:
+                raise ValueError(f"no cell of '{name}' is {mean!r}. Write what means missing as the file does.")
+            for each in there:
+                given[each].append(mean)
+    for name, column in table.items():
+        there = [text for text in known.get(name, ()) if column.cat.categories.isin(with_tails([text])).any()]
+        texts = dict.fromkeys([*given.get(name, ()), *there, *marks_in(column)])
+        found[name] = [text for text in texts if text != mark]
+    return found
+
+
+def named(file):
+    """What a dataset is called after its file.
+
+    >>> named(Path("Patients 2020.csv"))
+    'patients-2020'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")

@@ -1,0 +1,385 @@
+"""An owner's table and its description, opened to choose the role of each column, and saved.
+
+One module: what is shown and what is written are of the same lines, which may have changed in between.
+"""
+
+import errno
+import os
+import shutil
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb.datasets import alerts, column_types, description, toml_lines
+from privnb.datasets.column_values import Values
+from privnb.datasets.dataset import cells, described_by, find, marks
+from privnb.datasets.doubled import compared, doubled
+from privnb.datasets.draft import draft, drafted, named
+from privnb.datasets.draft_text import missing, proposal
+from privnb.datasets.examples import examples
+from privnb.datasets.roles import Roles
+from privnb.microdata.counts import combinations
+from privnb.microdata.schema import PUBLISHED, Role, SchemaError
+from privnb.runtime import expect
+from privnb.tables.notation import Notation
+from privnb.tables.reading import parts
+
+SAMPLE = 20_000  # records that are looked at for examples, and for what determines what
+
+
+class Seen(NamedTuple):
+    """A column as its owner sees it: what it is, how many different values and missing ones, examples that are no
+    person's, why its role was proposed, and what to know of it.
+    """
+
+    name: str
+    kind: str
+    different: int
+    missing: int
+    examples: str
+    reason: str
+    alerts: list
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTable:
+    """A description file as it was read, and the records that it describes.
+
+    Parameters
+    ----------
+    path : Path
+    text : str
+        Of the description: what it has to be still, when it is written.
+    cells : DataFrame
+        A Categorical of texts per column.
+    """
+
+    path: Path
+    text: str
+    cells: pd.DataFrame
+
+    @classmethod
+    def open(cls, name, table=None):
+        """Of a dataset, by its folder's name or the path of its description; `table`: its records, if they were read.
+
+        Raises SchemaError for a description that cannot be read, that has studies, or that names other columns than its
+        table has; OSError for a file that cannot be read.
+        """
+        path = find(name).resolve()
+        described = description.read(path)
+        text = path.read_bytes().decode("utf-8")
+        if described.get("studies"):
+            raise SchemaError(
+                f"{path.name} has studies, whose roles go before those of the columns. Change them there, in an editor."
+            )
+        table = cells(path.parent, described) if table is None else table
+        if strange := set(described["columns"]) ^ set(table):
+            raise SchemaError(f"{path.name} and its table differ in columns: {', '.join(sorted(strange))}. Correct it.")
+        return cls(path, text, table[[*described["columns"]]])
+
+    def __repr__(self):  # never the records
+        return f"OwnTable('{self.path.stem}', {len(self.cells)} records, {len(self.cells.columns)} columns)"
+
+    @cached_property
+    def _described(self):
+        return tomllib.loads(self.text)
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """What columns are called here, by their names in the file, where these differ."""
+        return self._described.get("renamed", {})
+
+    @property
+    def is_draft(self):
+        return bool(self._described.get("draft"))
+
+    @cached_property
+    def roles(self):
+        """The `Roles` that stand in the description; of a draft nothing is said that was only assumed."""
+        chosen = {name: Role(entry["role"]) for name, entry in self._described["columns"].items()}
+        unsaid = {"none_sensitive": Role.SENSITIVE, "one_each": Role.PERSON}
+        said = {each: not self.is_draft and role not in chosen.values() for each, role in unsaid.items()}
+        days = {name: entry["days"] for name, entry in self._described["columns"].items() if "days" in entry}
+        return Roles(chosen, chosen, days=days, **said)
+
+    @cached_property
+    def day_forms(self):
+        """How the days of a column may be written, where that cannot be seen: `{column: forms}`."""
+        found = {name: column_types.day_forms(each) for name, each in self._values.items()}
+        return {name: forms for name, forms in found.items() if len(forms) > 1}
+
+    @cached_property
+    def guessed_missing(self):
+        """The columns of which a draft guessed that cells of another type count as missing: list of str."""
+        return toml_lines.guessed_missing(self.text)
+
+    @cached_property
+    def copies(self):
+        """Return a sentence if each record occurs more than once, see `doubled`; else an empty text."""
+        names = compared(self.roles.before)
+        if not names or self.roles.names(Role.PERSON):
+            return ""
+        found = combinations(self.cells[names]).multiplicities
+        return doubled(len(self.cells), len(found), int(found.min()))
+
+    @cached_property
+    def _values(self):
+        layout, columns, marked = self._described.get("format", {}), self._described["columns"], marks(self._described)
+        notation = Notation.of(layout)
+        found = {
+            name: Values.of(self.cells[name], mark, also=also).without_tails(notation)
+            for name, (mark, *also) in ((name, marked[name]) for name in self.cells)
+        }
+        numeric = [name for name in found if isinstance(columns[name].get("domain"), Mapping)]
+        return found | {name: found[name].written(notation) for name in numeric}
+
+    @cached_property
+    def _determined(self):
+        return alerts.determined(self._some)
+
+    @cached_property
+    def _ordered_alike(self):
+        domains = {name: entry.get("domain") for name, entry in self._described["columns"].items()}
+        notation = Notation.of(self._described.get("format", {}))
+        found = {}
+        for name in (each for each, domain in domains.items() if isinstance(domain, Mapping)):
+            texts = pd.Series(self._some[name].cat.categories, dtype=object)
+            numbers = pd.to_numeric(notation.plain(texts), errors="coerce")
+            found[name] = np.append(numbers.to_numpy(dtype=float), np.nan)[self._some[name].cat.codes]
+        return alerts.ordered_alike(pd.DataFrame(found))
+
+    @cached_property
+    def _some(self):
+        """A random sample of many records: what ten people share in it they share in all."""
+        rows = np.random.default_rng(0).permutation(len(self.cells))[:SAMPLE]
+        return self.cells.iloc[np.sort(rows)]
+
+    def seen(self, roles):
+        """The columns as their owner sees them under these `roles`: list of `Seen`."""
+        entries, why = self._described["columns"], toml_lines.reasons(self.text)
+        kinds = {name: _kind(entries[name].get("domain")) for name in entries}
+        numeric = {
+            name: entries[name]["domain"].get("step", 1)
+            for name, kind in kinds.items()
+            if kind in ("numbers", "decimals")
+        }
+        guessed = [name for name in self.guessed_missing if name not in roles.missing]
+        found = alerts.alerts(self._values, roles.chosen, numeric, self._determined, self._ordered_alike, guessed)
+        return [
+            Seen(name, kinds[name], each.different, each.missing, self._examples(name, roles), why.get(name, ""), own)
+            for (name, each), own in zip(self._values.items(), found.values(), strict=True)
+        ]
+
+    def _examples(self, name, roles):
+        """The ends of a domain of numbers; else values or patterns that ten people share."""
+        domain = self._described["columns"][name].get("domain")
+        if isinstance(domain, Mapping):
+            return " to ".join(
+                f"{end:,}" if abs(end) >= 10_000 else str(end) for end in (domain["low"], domain["high"])
+            )
+        hidden = {Role.IDENTIFIER, Role.PERSON} & {roles.chosen[name], roles.before[name]}
+        keys = [self._some[key].cat.codes.to_numpy() + 1 for key in roles.names(Role.PERSON)]
+        return examples(self._some[name], self._values[name], hidden=bool(hidden), people=next(iter(keys), None))
+
+    def save(self, roles, *, confirm=True):
+        """Write the roles into the description: that is confirmed if nothing is missing and it loads, else a draft.
+
+        Only the lines of roles change, the line `draft = true` goes, and a column that had no domain gets a proposed
+        one with its hierarchy. Where the owner says how days are written, the hierarchy is made anew.
+
+        Parameters
+        ----------
+        roles : Roles
+        confirm : bool
+            False: a draft stays one.
+
+        Returns
+        -------
+        OwnTable
+            As it is now.
+        list of str
+            Why it is still a draft, sentences; empty once it is confirmed.
+
+        Raises
+        ------
+        SchemaError
+            If the description was changed meanwhile, cannot be changed line by line, or was confirmed before and would
+            no longer load; for days that are not written as is said. It is then as it was.
+        OSError
+            If it cannot be written.
+        """
+        if not self.path.is_file() or self.path.read_bytes() != self.text.encode():
+            raise SchemaError(
+                f"{self.path.name} was changed elsewhere since it was read here. Nothing is written. Open it again, "
+                "and choose the roles anew."
+            )
+        entries = self._described["columns"]
+        new = [name for name in roles.names(*PUBLISHED) if "domain" not in entries[name]]
+        notation = Notation.of(self._described.get("format", {}))
+        columns = [column_types.published(name, self._values[name], notation) for name in new]
+        if again := [column.name for column in columns if column.odd and "missing" in entries[column.name]]:
+            raise SchemaError(
+                f"'{again[0]}' has cells that are not of its type. Add their texts to its list `missing` in "
+                f"{self.path.name}, or correct the file. Nothing is written."
+            )
+        lines = {
+            column.name: "\n".join([*([missing(column.odd, column.odd)] if column.odd else []), proposal(column)])
+            for column in columns
+        }
+        said = {name: form for name, form in roles.days.items() if form != self.roles.days.get(name)}
+        answered = [column_types.days_in(name, self._values[name], form) for name, form in said.items()]
+        days = {column.name: (said[column.name], column.reason) for column in answered}
+        columns = [column for column in columns if column.name not in days] + answered
+        texts = [
+            toml_lines.changed(self.text, roles.chosen, lines, confirmed, days, roles.missing)
+            for confirmed in (False, True)
+        ]
+        lacks = roles.lacks
+        if lacks and not self.is_draft:
+            raise SchemaError(f"Nothing is written. {' '.join(lacks)}")
+        self._write(texts[confirm and not lacks], columns, anew=[*days])
+        if confirm and not lacks:
+            try:
+                described_by(self.path, table=self.cells)
+            except (ValueError, OSError) as error:
+                self._write(texts[False] if self.is_draft else self.text)
+                if not self.is_draft:
+                    raise SchemaError(f"{error} {self.path.name} is as it was.") from error
+                lacks = [str(error)]
+        return replace(self, text=self.path.read_bytes().decode("utf-8")), lacks
+
+    def _write(self, text, columns=(), anew=()):
+        """The description, whole or not at all, and the hierarchies that it lacks or that are made `anew`, for whoever
+        may read it.
+        """
+        path, partial = self.path, self.path.with_name(f".{self.path.name}.partial")
+        folder = path.parent / "hierarchies" / "default"
+        trees = {folder / f"{column.name}.csv": column.tree for column in columns if column.tree}
+        try:
+            mode = stat.S_IMODE(path.stat().st_mode)
+            if not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            for place, tree in trees.items():
+                if not place.exists() or place.stem in anew:
+                    folder.mkdir(parents=True, exist_ok=True)
+                    place.touch(mode)
+                    tree.write(place)
+            partial.touch(mode)
+            partial.write_bytes(text.encode("utf-8"))
+            partial.chmod(mode)
+            partial.replace(path)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise OSError(f"{path} cannot be written: {error.strerror or error}. It is as it was.") from error
+
+
+def described(file, name="", folder="data"):
+    """The description of a table: the one that is there, else a new draft.
+
+    Parameters
+    ----------
+    file : path-like
+        As of `draft.draft`; empty: the table is described already.
+    name : str
+        Its folder's name, or the path of its description; empty: from the file's name.
+    folder : path-like
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ValueError
+        Without a file and a name, and where the description is of another table than `file`.
+    OSError, SchemaError
+        As `draft.draft`.
+    """
+    expect.kind("name", name, str)
+    if isinstance(file, str) and not file:
+        if not name:
+            raise ValueError("which table? Give a FILE to describe, or the NAME of one that is described.")
+        return find(name)
+    file = Path(expect.path("file", file))
+    path = Path(expect.path("folder", folder)) / (name or named(file)) / f"{name or named(file)}.toml"
+    if not path.is_file():
+        return draft(file, name or None, folder)
+    sums = {sum for entry in description.read(path)["files"] for sum in entry.get("made_of", [entry.get("sha256")])}
+    if {description.checksum(each) for each in parts(file)} != sums:
+        raise ValueError(
+            f"{path} describes another table than {file}, or the same before it was corrected. Give it another name, "
+            "or take its roles over: `privnb new FILE --again`."
+        )
+    return path
+
+
+def redescribed(file, name=None, folder="data", missing=None):
+    """A corrected file, drafted anew with the roles, days and marks of missing values of its former description.
+
+    It is confirmed if that was and no column is new. The former folder is `<name>-before` then.
+
+    Parameters
+    ----------
+    file, name, folder, missing
+        As of `draft.draft`; what means missing by the former description need not be named.
+
+    Returns
+    -------
+    table : OwnTable
+    said : list of str
+        What to know of it, sentences.
+
+    Raises
+    ------
+    OSError, SchemaError, ValueError
+        As `draft.draft` and `OwnTable.save`; and if `<name>-before` is there. All is as it was then.
+    """
+    if name is not None:
+        expect.kind("name", name, str)
+    file = Path(expect.path("file", file))
+    place = Path(expect.path("folder", folder)) / (name or named(file))
+    path, aside = place / f"{place.name}.toml", place.with_name(f"{place.name}-before")
+    described = description.read(path)
+    former = OwnTable(path, path.read_bytes().decode("utf-8"), pd.DataFrame())
+    if aside.exists():
+        raise FileExistsError(
+            f"{aside} exists already, and the former description goes there. Delete it, or move it away. Nothing "
+            "is changed."
+        )
+    marked = {column: entry.get("missing", ()) for column, entry in described["columns"].items()}
+    place.rename(aside)
+    try:
+        made = OwnTable.open(*drafted(file, place.name, folder, missing, known=marked))
+        chosen, days = (
+            {column: each for column, each in found.items() if column in made.cells}
+            for found in (former.roles.chosen, former.roles.days)
+        )
+        new = [column for column in made.cells if column not in chosen]
+        roles = replace(made.roles.having(chosen), days=made.roles.days | days)
+        roles = replace(roles, none_sensitive=former.roles.none_sensitive, one_each=former.roles.one_each)
+        made, lacks = made.save(roles, confirm=not (former.is_draft or new))
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        aside.rename(place)
+        raise
+    more = [f"New: {', '.join(new)}. Say what they are."] if new else []
+    return made, [
+        *more,
+        *lacks,
+        f"Domains and hierarchies were read anew. What an editor changed in the former ones, and the former records, "
+        f"stand in {aside}. Delete it when you need it no longer.",
+    ]
+
+
+def _kind(domain):
+    """What a column is, in a word, as its description says."""
+    if isinstance(domain, Mapping):
+        return "numbers" if domain.get("step", 1) == 1 else "decimals"
+    return "text" if domain is None else "categories"

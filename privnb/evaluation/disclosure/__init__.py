@@ -1,0 +1,1 @@
+"""Questions about what a release lets an adversary conclude."""

@@ -1,0 +1,211 @@
+"""Whether a published model opens an inference channel: what it adds for an adversary who has some examples.
+
+Somebody publishes a classifier that guesses the sensitive attribute by the quasi-identifiers, and no record. The
+adversary knows the quasi-identifiers of everybody, and of a few people the sensitive value, too. They learn a
+classifier C1 from these few, and C2 from the same, with one column more: what the published model says of each. If C2
+is right more often than C1 about the others, by more than chance, the model opens a channel. The test is of these two
+classifiers: from other examples others would be learned. How far two may differ without a channel, the control says,
+whose model was learned from random labels.
+
+It is asked of a model that was learned from the people whom it is asked about, as a published one is. Cases in which
+the model reads what the adversary does not know, or guesses what is no secret, are not asked.
+
+Source: Kantarcioglu, Jin, Clifton, "When do Data Mining Results Violate Privacy?", KDD 2004; Aggarwal and Yu 2008,
+sections 8.2.2 and 13.8.
+"""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from privnb.evaluation.attributes import secret_name
+from privnb.evaluation.predictions import miners_of
+from privnb.evaluation.results import row, tidy
+from privnb.evaluation.store import Store, run
+from privnb.measures.base import state
+from privnb.measures.intervals import wilson
+from privnb.microdata import withholding
+from privnb.microdata.schema import Attribute, NotForThisTable, Role, Schema
+from privnb.miners import cross_val_predictions
+from privnb.miners.encoding import encode
+from privnb.runtime import expect
+
+ADVERSARY = "naive Bayes, decision table"  # a table reads the model's word where it helps, and else nothing of it
+FOLDS = 5
+SAYS = "what the model says"  # the column that C2 has beside the quasi-identifiers
+
+_SOURCE = "Kantarcioglu, Jin, Clifton, KDD 2004; Aggarwal and Yu 2008, section 8.2.2"
+state(
+    "model_channel",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Right with the published model",
+    sentence="How often an adversary with a few examples and the published model guesses the secret of others.",
+    source=_SOURCE,
+    unit="share of people",
+    format="{:%} of people",
+    baseline="without it",
+    varies=True,
+    axis=False,
+)
+state(
+    "model_gain",
+    kind="privacy",
+    better="lower",
+    bounds=(-1, 1),
+    title="Gain by the published model",
+    sentence="How many more people the adversary guesses right who has the published model, too.",
+    source=_SOURCE,
+    unit="share of people",
+    format="{:+%} of people",
+    varies=True,
+    axis=False,
+)
+state(
+    "model_p",
+    bounds=(0, 1),
+    title="Probability by chance",
+    sentence="How likely so large a difference, either way, would be if the model added nothing: McNemar's exact test.",
+    source="McNemar, Psychometrika 12(2), 1947",
+    format="{:g}",
+    varies=True,
+    axis=False,
+)
+
+
+def published_models(
+    dataset, miners="five", target=None, *, examples=500, adversary=ADVERSARY, control="", seed=1,
+    fewest=withholding.LIMIT, store="",
+):  # fmt: skip
+    """Whether the model of each miner opens a channel.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        n records, one per person.
+    miners : str
+        Whose models are published: a set, or names with commas between.
+    target : str, optional
+        The secret: an attribute of categories, no quasi-identifier. None: the first sensitive one.
+    examples : int
+        Of so many people, drawn at random, the adversary knows the secret; from 2, below n.
+    adversary : str
+        The miners that C1 and C2 are learned by: of several that which is right most often about the examples, five
+        folds of them.
+    control : str
+        "random labels": the models are learned from secrets that were dealt out anew, so that no channel is there; "":
+        from the true ones.
+    seed : int
+        Draws the examples, and deals out.
+    fewest : int
+        Shares of fewer people are withheld.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results by `miner`: `model_channel`, whose baseline is C1; `model_gain`, their difference with the 95%
+        interval of a paired one; `model_p`, of the two-sided exact test of McNemar.
+
+    Raises
+    ------
+    NotForThisTable
+        Where nothing is sensitive or known, people have several records, or the secret is a number.
+    ValueError
+        For a number of examples that leaves nobody to learn from, or to guess; and for miners that guess no categories.
+    """
+    expect.these(dataset=dataset, miners=miners, target=target, seed=seed, fewest=fewest, store=store)
+    expect.one_of("control", control, ("", "random labels"))
+    expect.kind("adversary", adversary, str, instead="Name a miner.")
+    target = secret_name(dataset, target)
+    _check(dataset, target)
+    if not (expect.is_whole(examples) and 2 <= examples < len(dataset)):
+        raise ValueError(
+            f"examples must be a whole number from 2 and below the {len(dataset)} records, got "
+            f"{expect.found(examples)}."
+        )
+    for each in (adversary, miners):
+        if not [miner for miner in miners_of(each) if _guesses(miner, dataset, target)]:
+            raise ValueError(f"'{each}' guesses no categories such as '{target}'. Name other miners.")
+    names = [miner.name for miner in miners_of(miners) if _guesses(miner, dataset, target)]
+    given = {"examples": examples, "adversary": adversary, "control": control, "seed": seed, "fewest": fewest}
+    tasks = [partial(published_model, dataset, name, target, **given) for name in names]
+    found = run(tasks, Store(store), description="models") if store else [task() for task in tasks]
+    return pd.concat(found, ignore_index=True)
+
+
+def published_model(dataset, miner, target, *, examples, adversary, control, seed, fewest):
+    """As `published_models`, of one miner."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(dataset))
+    known, others = np.sort(order[:examples]), np.sort(order[examples:])
+    secret = np.asarray(dataset.cells[target].astype(str))
+    names = dataset.schema.quasi_identifiers
+    public = encode(dataset.table, names, dataset.schema, dataset.hierarchies)
+    learned = rng.permutation(secret) if control else secret
+    says = _one(miner).fit(public, learned).predict(public).astype(str)
+    schema = Schema(dataset.schema.dataset, (*dataset.schema.attributes, _column(dataset, target)))
+    more = encode(dataset.table.assign(**{SAYS: says}), [*names, SAYS], schema, dataset.hierarchies)
+    right = []
+    for encoded in (public, more):
+        model = _best(miners_of(adversary), encoded[known], secret[known]).fit(encoded[known], secret[known])
+        right.append(model.predict(encoded[others]).astype(str) == secret[others])
+    return tidy(_rows(dataset, miner, target, control, seed, fewest, *right))
+
+
+def _rows(dataset, miner, target, control, seed, fewest, without, having):
+    n, lost, won = len(having), int((without & ~having).sum()), int((having & ~without).sum())
+    tag = {
+        "dataset": dataset.name, "sanitizer": "a published model", "seed": seed, "miner": miner, "target": target,
+        "control": control,
+    }  # fmt: skip
+    share, low, high = withholding.share(int(having.sum()), n, fewest)
+    before = withholding.share(int(without.sum()), n, fewest)[0]
+    if np.isnan(share) or np.isnan(before):
+        yield row("model_channel", np.nan, interval=(low, high), status="withheld", **tag)
+        return
+    gain = (won - lost) / n
+    error = 1.96 * np.sqrt(max(won + lost - (won - lost) ** 2 / n, 0)) / n
+    from scipy.stats import binomtest  # takes a third of a second to import
+
+    chance = max(binomtest(won, won + lost).pvalue, 1e-300) if won + lost else 1.0  # below that a float is 0
+    yield row("model_channel", share, baseline=before, interval=wilson(int(having.sum()), n), of=n, **tag)
+    yield row("model_gain", gain, interval=(gain - error, gain + error), baseline=0.0, **tag)
+    yield row("model_p", chance, **tag)
+
+
+def _one(name):
+    return miners_of(name)[0]
+
+
+def _best(miners, encoded, secret):
+    """Of several miners the one that is right most often about unseen ones of these records; of equals the first."""
+    miners = [miner for miner in miners if miner.predicts(secret)]
+    folds = min(FOLDS, len(secret))
+    right = [
+        (cross_val_predictions(miner, encoded, secret, folds=folds).astype(str) == secret).sum() for miner in miners
+    ]
+    return miners[int(np.argmax(right))]
+
+
+def _guesses(miner, dataset, target):
+    return miner.predicts(np.asarray(dataset.cells[target].astype(str)))
+
+
+def _column(dataset, target):
+    return Attribute(SAYS, Role.NEUTRAL, dataset.schema[target].domain)
+
+
+def _check(dataset, target):
+    reason = ""
+    if dataset.schema[target].numeric:
+        reason = f"a model of '{target}' guesses numbers, and right or wrong is asked of categories"
+    elif dataset.people is not None:
+        reason = "people may have several records, and each is asked about once"
+    elif not dataset.schema.quasi_identifiers:
+        reason = "it has no quasi-identifier column that an adversary would know"
+    if reason:
+        raise NotForThisTable(f"no published model of '{dataset.name}' is judged: {reason}. Choose another attribute.")

@@ -1,0 +1,205 @@
+"""The parameters of the notebooks and papers: texts of numbers, and the sanitizers that they ask for."""
+
+import numpy as np
+
+from privnb.datasets.dataset import Dataset
+from privnb.evaluation.attributes import sensitive_name
+from privnb.privacy_models import KAnonymity
+from privnb.runtime import expect
+from privnb.runtime.names import some_of
+from privnb.runtime.sentences import say
+from privnb.sanitizers import KMember, LaplaceNoise, Mondrian
+from privnb.sanitizers.noise.mechanisms import check_epsilon
+
+
+def sramka_sanitizers(k="", epsilon="", sensitivity=None, *, dataset=None):
+    """K-member clusterings and Laplace noise, one for each value asked for.
+
+    Where the dataset has a key of people, whom neither counts, Mondrian stands for the clusterings, see `no_noise`.
+
+    Parameters
+    ----------
+    k, epsilon : str, int or float
+        One number, or several separated by commas; empty: none.
+    sensitivity : dict of str to float, optional
+        Of the noise, see `LaplaceNoise`.
+    dataset : Dataset, optional
+        That they are for.
+
+    Returns
+    -------
+    list of Sanitizer
+
+    >>> sramka_sanitizers(k="2, 10", epsilon=0.5)
+    [KMember(k=2, start=0), KMember(k=10, start=0), LaplaceNoise(epsilon=0.5, sensitivity=None)]
+    """
+    if dataset is not None:
+        expect.these(dataset=dataset)
+    keyed = dataset is not None and dataset.schema.person
+    chosen = [Mondrian(KAnonymity(value)) if keyed else KMember(value) for value in numbers("K", k, int)]
+    chosen += [LaplaceNoise(value, sensitivity) for value in numbers("EPSILON", epsilon, float)]
+    if not chosen:
+        raise ValueError("there is no sanitizer to run: give one value or more of k or epsilon.")
+    return chosen
+
+
+K = (2, 10, 50, 100)  # Sramka et al. 2010, section 4
+
+
+def default_k(k, dataset):
+    """`k` as it is asked for; where that is empty, those of `K` for which the dataset has people enough.
+
+    Parameters
+    ----------
+    k : str or int
+        One number, or several separated by commas.
+    dataset : Dataset
+
+    Returns
+    -------
+    str or int
+
+    Raises
+    ------
+    ValueError
+        For a k above the number of people.
+    """
+    _check_k(k, dataset)
+    if not str(k).strip():
+        return ", ".join(str(value) for value in K if value <= dataset.headcount)
+    if more := [str(value) for value in numbers("K", k, int) if value > dataset.headcount]:
+        raise ValueError(
+            f"K asks for {', '.join(more)}, and {dataset.name} has {dataset.headcount} {_who(dataset)}: nobody could "
+            "hide among so many. Ask for less, leave K empty, or take more RECORDS."
+        )
+    return k
+
+
+def _check_k(k, dataset):
+    expect.these(dataset=dataset)
+    if not (isinstance(k, str) or expect.is_number(k)):
+        raise ValueError(f"k must be a number, or several as text with commas between, got {expect.found(k)}.")
+
+
+def too_large_k(k, dataset):
+    """A sentence on the defaults that `default_k` leaves out.
+
+    Parameters
+    ----------
+    k, dataset
+        As of `default_k`.
+
+    Returns
+    -------
+    Sentences or None
+        None where it leaves out none.
+    """
+    _check_k(k, dataset)
+    more = [str(value) for value in K if value > dataset.headcount]
+    if str(k).strip() or not more:
+        return None
+    return say(
+        f"K is empty, so that its defaults are taken but {', '.join(more)}: the table has {dataset.headcount} "
+        f"{_who(dataset)}."
+    )
+
+
+def _who(dataset):
+    return "records" if dataset.people is None else "people"
+
+
+def possible_epsilon(epsilon, dataset):
+    """`epsilon` as it is asked for; empty where no quasi-identifier is a number, to which noise can be added, where
+    numbers may be missing and epsilon does not cover which are, and where people may have several records, of which an
+    epsilon promises one alone.
+
+    Parameters
+    ----------
+    epsilon : str or float
+        One number, or several separated by commas.
+    dataset : Dataset
+
+    Returns
+    -------
+    str or float
+    """
+    expect.these(dataset=dataset)
+    for value in numbers("EPSILON", epsilon, float):
+        check_epsilon(value)
+    return "" if dataset.schema.person or not _noisy(dataset) or _secretly_missing(dataset) else epsilon
+
+
+def _noisy(dataset: Dataset) -> list[str]:
+    """Return the quasi-identifiers to which noise can be added."""
+    return [name for name in dataset.schema.quasi_identifiers if dataset.schema[name].numeric]
+
+
+def _secretly_missing(dataset: Dataset) -> list[str]:
+    """Return the quasi-identifiers that are numbers and may be missing, and that nobody may know to be missing."""
+    domains = {name: dataset.schema[name].domain for name in _noisy(dataset)}
+    return [name for name, each in domains.items() if each.missing is not None and not each.missing_is_public]
+
+
+def no_noise(dataset):
+    """A sentence where `possible_epsilon` leaves out all noise of a dataset, and whatever stands for it, else None."""
+    expect.these(dataset=dataset)
+    if dataset.schema.person:
+        return say(
+            f"People of '{dataset.name}' may have several records, by '{dataset.schema.person}'. k-member clustering "
+            "and noise promise something of each record alone. Mondrian, whose k counts people, stands for the one; "
+            "the other is left out."
+        )
+    if possible_epsilon("1", dataset):
+        return None
+    if missing := _secretly_missing(dataset):
+        return say(
+            f"Numbers of {some_of(missing)} may be missing, and epsilon does not cover which are, so noise is left "
+            "out. If everybody may know that, state missing_is_public = true in the domain."
+        )
+    return say(
+        f"No quasi-identifier of '{dataset.name}' is a number to which noise can be added, so noise is left out."
+    )
+
+
+def predicted(dataset, target):
+    """The dataset as a miner sees it who predicts categories: with `target` in bands where it is a number.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    target : str
+        Empty: the first sensitive attribute.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        For what is not published, and for a number that is a quasi-identifier.
+    NotForThisTable
+        Where there is no sensitive attribute, and no other is named.
+    """
+    expect.these(dataset=dataset, target=target)
+    return dataset.in_bands(sensitive_name(dataset, target))
+
+
+def numbers(name, text, kind):
+    """The numbers in `text`, separated by commas, without repeats; `name` is the parameter that errors name."""
+    parts = [part.strip() for part in str(text).split(",") if part.strip()]
+    try:
+        found = list(dict.fromkeys(kind(part) for part in parts))
+        if not np.isfinite(found).all():
+            raise ValueError
+        return found
+    except (ValueError, TypeError):  # numpy's, of a whole number beyond its own
+        number = "a whole number" if kind is int else "a number"
+        raise ValueError(
+            f"{name} must be one number or several separated by commas, each {number}; got {text!r}."
+        ) from None
+
+
+def number(text):
+    """A number, whole where it is, so that results name it "l=3"."""
+    return int(float(text)) if float(text).is_integer() else float(text)

@@ -1,0 +1,1 @@
+"""Questions about what a release keeps for its users."""

@@ -1,0 +1,114 @@
+"""What an honest user keeps of a release: people guessed right, and the decline against the original (Sramka et al.
+2010, sections 2.3 and 4.3).
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import numpy as np
+
+from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask, reached
+from privnb.evaluation.utility.utilities import GoodUtility, failed_rows, unit
+from privnb.measures.utility import mining
+from privnb.microdata import withholding
+from privnb.runtime import expect
+from privnb.runtime.names import name_list
+from privnb.sanitizers import Identity
+
+
+def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, folds=10, fewest=withholding.LIMIT):
+    """What an honest user keeps: correct predictions of `target` by miners, in cross-validation (Sramka et al. 2010,
+    Table 1).
+
+    `target` defaults to the sensitive attribute. `seed` says the noise, the order of the records and the folds. Counts
+    below `fewest` are withheld. Rows of each miner for the original and for each sanitizer: `good_utility` (people;
+    baseline: the commonest value) and `utility_decline` against the original; or, in `status`, why it has no guess, see
+    `predictions.Mined`. Where no miner has one on the original, the releases are not mined.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, miners=miners, target=target, seed=seed, folds=folds)
+    expect.these(fewest=fewest)
+    target = sensitive_name(dataset, target)
+    if dataset.schema[target].numeric:
+        raise ValueError(
+            f"'{target}' is a number, seldom predicted exactly. Predict its bands, `dataset.in_bands('{target}')`, or "
+            "choose a TARGET of categories."
+        )
+    kept = Kept(target, miners, folds, fewest)
+    return reached(ask(dataset, [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *sanitizers])]))
+
+
+@dataclass(frozen=True)
+class Kept(Question):
+    """What an honest user keeps of a release; fields and rows as of `good_utility`."""
+
+    target: str
+    miners: str = "three"
+    folds: int = 10
+    fewest: int = withholding.LIMIT
+
+    main = "good_utility"
+    reorders = varies = True
+
+    def rows(self, case):
+        guessed, original = _original(case.dataset, case.seed, self)
+        scores = original
+        if case.sanitizer != Identity():
+            if original is None:
+                return []
+            guessed, scores = self.scored(case)
+        rows = failed_rows(case.row, "good_utility", guessed, target=self.target)
+        return rows + good_rows(case.row, self.target, scores, original, self.fewest) if scores else rows
+
+    def scored(self, case):
+        """What the miners guess, and what it is worth; None where none has a guess."""
+        user = GoodUtility(name_list([self.target]), miners=self.miners, folds=self.folds)
+        found = user.mined(case.dataset, case.release, case.seed, case.sanitizer)
+        guessed = found[self.target]
+        return guessed, user.score(found, case.dataset, case.release) if guessed.guesses else None
+
+
+@lru_cache(maxsize=SEEDS_AT_A_TIME)
+def _original(dataset, seed, asked):
+    return asked.scored(Case(dataset, Identity(), seed))
+
+
+def good_rows(row, target, scores, original, fewest):
+    """Rows of good utility and of its decline, by miner: declines with a 95% interval, each person compared with
+    themselves on the original. A miner that has no guess on the original, or is right for nobody there, has no decline.
+    """
+    rows, (counted, interval) = [], unit(scores)
+    kept = partial(row, "good_utility", target=target, **counted)
+    lost = partial(row, "utility_decline", target=target)
+
+    def hides(scores, values):  # a count of people; a sum of anything else is none
+        return scores.counts and scores.tells(values, fewest)
+
+    hidden = hides(scores, scores.baseline)
+    baseline = np.nan if hidden else mining.weighted_sum(scores.baseline, scores.weights)
+    for name, value in scores.utilities.items():
+        hidden = hides(scores, scores.by_miner[name])
+        shown, *bounds = withholding.counted(value, scores.of, fewest) if hidden else (value, *interval(value))
+        rows.append(kept(shown, miner=name, interval=bounds, baseline=baseline))
+        if name not in original.by_miner:
+            continue
+        if hidden or hides(original, original.by_miner[name]):
+            rows.append(lost(np.nan, miner=name))
+            continue
+        if original.utilities[name] == 0:
+            continue
+        decline = mining.utility_decline(original.utilities[name], value)
+        bounds = decline_interval(original.by_miner[name] * scores.weights, scores.by_miner[name] * scores.weights)
+        rows.append(lost(decline, miner=name, interval=bounds))
+    return rows
+
+
+def decline_interval(original, sanitized):
+    """A 95% interval of the utility decline, by the same people's values before and after: (low, high), from 0.
+
+    `original`, `sanitized`: arrays (n,). The normal approximation of a ratio of two paired means (Fieller's linear
+    term); exact equality of the two gives (0, 0).
+    """
+    kept = sanitized.sum() / original.sum()
+    error = 1.96 * np.std(sanitized - kept * original) * np.sqrt(len(original)) / original.sum()
+    return max(0.0, 1 - kept - error), max(0.0, 1 - kept + error)

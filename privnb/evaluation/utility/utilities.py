@@ -1,0 +1,269 @@
+"""What honest users want of a release and what adversaries must not get: guesses, and what they are worth (Sramka et
+al. 2010, sections 2.3 and 2.4).
+
+One module: both utilities are guesses that are judged, and their rows stand beside the same controls.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from pandas.api.types import is_numeric_dtype
+
+from privnb.evaluation.attributes import published_name
+from privnb.evaluation.predictions import mine, stream, unseen
+from privnb.evaluation.results import people_interval, tidy, withheld
+from privnb.measures.utility import mining
+from privnb.microdata import withholding
+from privnb.microdata.counts import most_of_people
+from privnb.microdata.hierarchy import flat
+from privnb.runtime import expect
+from privnb.runtime.names import names_in
+
+
+class Scores(NamedTuple):
+    """What guesses are worth: of each miner and of the guess without the release an array (n,), and the weights."""
+
+    by_miner: dict
+    baseline: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def utilities(self):
+        return {name: mining.weighted_sum(values, self.weights) for name, values in self.by_miner.items()}
+
+    @property
+    def counts(self):
+        """Whether a utility is a number of people."""
+        return all(np.isin(values, (0, 1)).all() for values in (*self.by_miner.values(), self.weights, self.baseline))
+
+    @property
+    def of(self):
+        """How many people are weighed at all."""
+        return int(np.count_nonzero(self.weights))
+
+    def tells(self, values, limit):
+        """Whether a utility comes from few people or, where each counts in full or not at all, from all but few."""
+        people = np.count_nonzero(values * self.weights)
+        of = self.of if np.isin(values, (0, 1)).all() else np.inf
+        return bool(withholding.tells(people, of, limit))
+
+
+@dataclass(frozen=True, eq=False)
+class _Idea:
+    """What both utilities have in common: who guesses which columns, and how a guess counts. See the two below."""
+
+    targets: str | Mapping[str, Callable]
+    weights: object = None
+    miners: str = "three"
+    folds: int | None = None
+    how: str = "sum"
+
+    def __post_init__(self):
+        if isinstance(self.targets, str):
+            expect.text("targets", self.targets, "columns")
+        elif not expect.kind(
+            "targets", self.targets, str, Mapping, instead="Name columns, or give a function for each."
+        ):
+            raise ValueError(f"targets must name one column or more, got {self.targets!r}.")
+        else:
+            for name, function in self.targets.items():
+                expect.function(f"targets[{name!r}]", function)
+        if not (self.weights is None or callable(self.weights)):
+            expect.column("weights", self.weights)
+        expect.these(miners=self.miners)
+        if self.folds is not None:
+            expect.these(folds=self.folds)
+        mining.check_how(self.how)
+
+    @property
+    def functions(self):
+        """The function that judges the guesses of each target: `{name: function}`."""
+        if isinstance(self.targets, str):
+            return dict.fromkeys(names_in(self.targets), self.default)
+        return dict(self.targets)
+
+    @property
+    def label(self):
+        """The targets as results name them."""
+        return f" {'+' if self.how == 'sum' else self.how} ".join(self.functions)
+
+    def check(self, dataset):
+        """Raises ValueError for weights that weigh nobody, tried on the original in the place of a release."""
+        expect.these(dataset=dataset)
+        self._interest(dataset, dataset)
+
+    def scored(self, dataset, release, seed, sanitizer):
+        """The `Scores` of miners that can guess all targets as this release publishes them."""
+        return self.score(self.mined(dataset, release, seed, sanitizer), dataset, release)
+
+    def mined(self, dataset, release, seed, sanitizer):
+        """What the miners guess of each target: `{target: mined.Mined}`."""
+        order = stream(seed, sanitizer, "publish")
+        return {name: self._mined(release, published_name(dataset, name), seed, order) for name in self.functions}
+
+    def score(self, mined, dataset, release):
+        """The `Scores` of guesses that are there already: `{target: mined.Mined}`."""
+        first, *others = mined.values()
+        names = [name for name in first.guesses if all(name in found.guesses for found in others)]
+        if not names:
+            raise ValueError(f"no miner of {self.miners!r} can guess all of {', '.join(mined)}. Add another miner.")
+        weights = self._interest(dataset, release)
+        by_miner = {
+            miner: self.worth({name: found.guesses[miner] for name, found in mined.items()}, dataset, release)
+            for miner in names
+        }
+        without = self._without({name: found.baseline for name, found in mined.items()}, dataset, weights)
+        return Scores(by_miner, self.worth(without, dataset, release), weights)
+
+    def _mined(self, release, target, seed, order):
+        if self.folds is None:
+            return mine(release, target, self.miners, rng=order)
+        return unseen(release, target, self.miners, folds=self.folds, seed=seed)
+
+    def worth(self, guesses, dataset, release):
+        """What each person's guesses are worth, over all targets: array (n,). Of one with several records the best is,
+        as whoever is found by any of them is found.
+        """
+        values = []
+        for name, function in self.functions.items():
+            worth = np.asarray(self._judged(function, name, guesses[name], dataset, release), dtype=float)
+            if worth.shape != (len(dataset),) or not np.isfinite(worth).all():
+                raise ValueError(
+                    f"the function that judges guesses of '{name}' must give a finite number for each of "
+                    f"{len(dataset)} people; it gave an array of shape {worth.shape}."
+                )
+            values.append(worth)
+        return most_of_people(mining.combine(values, self.how), dataset.people)
+
+    def _interest(self, dataset, release):
+        given = self._weighed(dataset, release) if callable(self.weights) else self.weights
+        weights = np.ones(len(dataset)) if given is None else np.asarray(given, dtype=float)
+        if weights.shape != (len(dataset),) or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
+            raise ValueError(
+                f"interest weights are {len(dataset)} numbers from 0, one per person and not all 0; got an array of "
+                f"shape {weights.shape} with sum {weights.sum():g}."
+            )
+        return most_of_people(weights, dataset.people)
+
+
+@dataclass(frozen=True, eq=False)
+class GoodUtility(_Idea):
+    """What an honest user does with a release: guess `targets`, to be right. Section 2.3.
+
+    Its baseline is the best single answer for everybody, ZeroR for exact match.
+
+    Parameters
+    ----------
+    targets : str, or dict of str to function
+        Names of columns separated by commas, judged by exact match, or an error implication function of each:
+        `error(predicted, true)` gives an array (n,), high where there is no error.
+    weights : array or function, optional
+        w, the interest in each person, (n,) in the dataset's order, or a function of the original table that gives it;
+        None: 1.
+    miners : str
+        The set L, see `miners.reference_set`.
+    folds : int or None
+        Each person is guessed by miners that learned from the other folds, or, with None, by miners that learned from
+        everybody, the paper's M(S(DB), S(x)).
+    how : str
+        "sum", "any" or "all" of several targets.
+    """
+
+    folds: int | None = 10
+    default = staticmethod(mining.exact_match)
+
+    def _judged(self, error, name, guess, dataset, release):
+        return error(guess, dataset.table[name].to_numpy())
+
+    def _weighed(self, dataset, release):
+        return self.weights(dataset.table)
+
+    def _without(self, guesses, dataset, weights):
+        return {name: self._single_answer(name, dataset, weights) for name in self.functions}
+
+    def _single_answer(self, name, dataset, weights):
+        """The answer that, given for everybody, is worth most: array (n,) of one value."""
+        true, error = dataset.table[name].to_numpy(), self.functions[name]
+        # Of numbers a hundred quantiles are tried: a column may hold as many values as people.
+        numeric = is_numeric_dtype(true)
+        known = true[~np.isnan(true)] if numeric else true
+        answers = np.unique(np.quantile(known, np.linspace(0, 1, 101), method="nearest") if numeric else known)
+        everybody = [np.full(len(true), answer, dtype=true.dtype) for answer in answers]
+
+        def worth(same):
+            return mining.weighted_sum(most_of_people(error(same, true), dataset.people), weights)
+
+        return max(everybody, key=worth)
+
+
+@dataclass(frozen=True, eq=False)
+class AntiUtility(_Idea):
+    """What an adversary does with a release: guess `targets`, to know more than was released. Section 2.4.
+
+    Its baseline is the guess without the release of `MinerInference.baseline`.
+
+    Parameters
+    ----------
+    targets : str, or dict of str to function
+        Names of columns separated by commas, judged by `mining.nearer` with c = 0, or an error reduction function of
+        each, `reduction(predicted, released, true, hierarchy=...)`; `partial(mining.nearer, c=50)` asks for more.
+    weights : array or function, optional
+        v, the wish to protect each person, (n,), or a function of the original and the released table, such as `lambda
+        table, released: mining.first_occurrences(released)` for distinct records; None: 1.
+    miners : str
+        The reference set M.
+    folds : int or None
+        None, for the adversary learns from whom they attack; a number gives the control, miners that never saw the
+        attacked people.
+    how : str
+        As of `GoodUtility`.
+    """
+
+    miners: str = "five"
+    default = staticmethod(partial(mining.nearer, c=0))
+
+    def _judged(self, reduction, name, guess, dataset, release):
+        hierarchy = release.hierarchies.get(name) or flat(release.schema[name])
+        released, true = release.table[name].to_numpy(), dataset.table[name].to_numpy()
+        return reduction(guess, released, true, hierarchy=hierarchy)
+
+    def _weighed(self, dataset, release):
+        return self.weights(dataset.table, release.table)
+
+    def _without(self, guesses, dataset, weights):
+        return guesses
+
+
+def failed_rows(row, measure, found, **columns):
+    """A row of each miner of a `predictions.Mined` that has no guess, with the reason."""
+    return [row(measure, np.nan, miner=name, status=why, **columns) for name, why in found.failed.items()]
+
+
+def bad_rows(row, scores, fewest):
+    """Rows of anti-utility by miner; a number that fewer than `fewest` people make, or all but so few, is withheld."""
+    (counted, interval), rows = unit(scores), []
+    made = partial(row, "anti_utility", baseline=shown_baseline(scores, fewest), **counted)
+    for name, value in scores.utilities.items():
+        # Of a count `withheld` keeps the bounds; any other sum of few people has none.
+        few = not scores.counts and scores.tells(scores.by_miner[name], fewest)
+        rows.append(made(np.nan if few else value, miner=name, interval=interval(value)))
+    return withheld(tidy(rows), fewest, scores.of)
+
+
+def shown_baseline(scores, fewest):
+    """The anti-utility of the guess; NaN for a sum that tells of fewer than `fewest` (counts `withheld` masks)."""
+    few = not scores.counts and scores.tells(scores.baseline, fewest)
+    return np.nan if few else mining.weighted_sum(scores.baseline, scores.weights)
+
+
+def unit(scores):
+    """Columns that say of a utility what it counts, and a function from its value to its interval.
+
+    A sum that does not count people is "weighted" and has no interval.
+    """
+    if scores.counts:
+        return {"of": scores.of}, lambda value: people_interval(value, scores.of)
+    return {"variant": "weighted", "of": scores.weights.sum()}, lambda value: (np.nan, np.nan)

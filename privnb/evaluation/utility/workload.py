@@ -1,0 +1,276 @@
+"""What a release gives a researcher with a workload (Brickell and Shmatikov, KDD 2008, sections 5 and 6).
+
+A workload is one attribute that the researcher wants to predict, sensitive or neutral. They read all that is published,
+and are measured in people guessed right, against the same ends as the adversary of `disclosures`. Which neutral
+attributes they use is a parameter; other choices than the paper's stand in `knows`.
+One module: what a release gives and what it adds are shares of the same people, withheld together.
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+
+import numpy as np
+
+from privnb.attacks import MinerInference
+from privnb.evaluation.attributes import published_name
+from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question, ask, reached
+from privnb.evaluation.disclosure.disclosures import is_withheld, neutral_names, released, stand_in, trivial
+from privnb.evaluation.predictions import miners_of, unseen
+from privnb.evaluation.results import guessed
+from privnb.measures.base import state
+from privnb.measures.intervals import wilson
+from privnb.measures.utility.mining import exact_match
+from privnb.microdata import withholding
+from privnb.microdata.counts import most_of_people
+from privnb.microdata.schema import Role
+from privnb.miners import able
+from privnb.runtime import expect
+from privnb.sanitizers import Identity
+
+state(
+    "workload_utility",
+    kind="utility",
+    better="higher",
+    bounds=(0, 1),
+    sentence="Share of people whose workload attribute a researcher's miner predicts rightly, in cross-validation.",
+    source="Brickell and Shmatikov, KDD 2008, section 5, U_san",
+    unit="share of people",
+    format="{:%} of people",
+    baseline="commonest value for all",
+    varies=True,
+)
+state(
+    "workload_gain",
+    kind="utility",
+    better="higher",
+    bounds=(-1, 1),
+    sentence="How many more people, as a share, a researcher's miner predicts rightly than from the better trivial "
+    "release.",
+    source="Brickell and Shmatikov, KDD 2008, section 5",
+    unit="share of people",
+    format="{:+%} of people",
+    baseline="trivial release",
+)
+
+
+def utility(
+    dataset,
+    sanitizers,
+    *,
+    target,
+    miners="decision tree",
+    neutral="all",
+    seed=1,
+    folds=10,
+    fewest=withholding.LIMIT,
+):
+    """Share of people whose `target` miners predict rightly from each release, in cross-validation: U_san(w) of section
+    5; U_max for the original.
+
+    Table 2 is `evaluation.ends()`, the original and the one without quasi-identifiers, for each target.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    target : str
+        A sensitive or neutral attribute of categories.
+    miners : str
+        A set of miners by name, or some miners, separated by commas.
+    neutral : str
+        The neutral attributes that the researcher uses beside quasi-identifiers and sensitive ones: names separated by
+        commas; "all", or empty for none.
+    seed : int
+        Of the noise, the order of the records and the folds.
+    folds : int
+        Of the cross-validation, from 2.
+    fewest : int
+        Shares of fewer people are withheld.
+
+    Returns
+    -------
+    DataFrame
+        Rows `workload_utility` (0 to 1) of each miner, with a 95% interval; baseline: the commonest value. Where a
+        release withholds the target, that is all that anybody can guess, from the table of its own that it is in. Or,
+        in `status`, why a miner has no guess: of a bucketized release none has, for miners do not read those. With
+        sampling weights the shares are of the population, of whoever has several records by any of them.
+    """
+    expect.these(
+        neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
+    )
+    expect.these(fewest=fewest)
+    question = Utility(target, miners, neutral, folds, fewest)
+    question.check(dataset)
+    return reached(ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers], description="learn"))
+
+
+@dataclass(frozen=True)
+class Utility(Question):
+    """Whom miners guess right from a release; fields and rows as of `utility`."""
+
+    target: str
+    miners: str = "decision tree"
+    neutral: str = "all"
+    folds: int = 10
+    fewest: int = withholding.LIMIT
+
+    main = "workload_utility"
+    reorders = varies = True
+
+    def check(self, dataset):
+        """Raise ValueError for what is no workload of this dataset, and for names that are no neutral attributes."""
+        attribute = dataset.schema[published_name(dataset, self.target)]
+        if attribute.role is Role.QUASI_IDENTIFIER or attribute.numeric:
+            raise ValueError(
+                f"'{self.target}' is no workload: it is {'a number' if attribute.numeric else 'a quasi-identifier'}, "
+                "seldom published or predicted exactly. Choose a sensitive or neutral attribute of categories."
+            )
+        neutral_names(dataset, self.neutral, self.target)
+
+    def row(self, case, measure=main):
+        used = ", ".join(neutral_names(case.dataset, self.neutral, self.target)) or "no neutral attribute"
+        return partial(case.row, measure, target=self.target, knows=used if self._unused(case.dataset) else "")
+
+    def rows(self, case):
+        return self._kept(case, *self._learned(case.dataset, stand_in(case), case.seed, self.miners))
+
+    def _unused(self, dataset):
+        used = neutral_names(dataset, self.neutral, self.target)
+        return [name for name in dataset.schema.names(Role.NEUTRAL) if name not in (*used, self.target)]
+
+    def _learned(self, dataset, release, seed, miners):
+        """Whom the miners guess right, if only by one of their records: `{miner: array (people,) of 0 and 1}`; and why
+        others have no guess.
+        """
+        true, commonest = dataset.table[self.target].to_numpy(), _commonest(dataset, self.target)
+        if is_withheld(release, self.target):
+            right = most_of_people(exact_match(commonest, true), dataset.people)
+            return {miner.name: right for miner in able(miners_of(miners), commonest)[0]}, {}
+        if not MinerInference.can_read(release):  # buckets: whose value is whose is not published
+            return {}, {miner.name: "refused" for miner in miners_of(miners)}
+        unused = self._unused(dataset)
+        schema = release.schema.with_roles({a.name: a.role for a in release.schema.attributes if a.name not in unused})
+        read = replace(release, table=release.table.drop(columns=unused), schema=schema)
+        found = unseen(read, self.target, miners, folds=self.folds, seed=seed)
+        guesses = found.guesses.items()
+        return {name: most_of_people(exact_match(guess, true), dataset.people) for name, guess in guesses}, found.failed
+
+    def _kept(self, case, by_miner, failed):
+        row, dataset, values = self.row(case), case.dataset, case.dataset.table[self.target]
+        commonest, stand_for = (
+            most_of_people((values == values.mode()[0]).to_numpy(), dataset.people),
+            _weights(dataset),
+        )
+        baseline = _share(commonest, stand_for, self.fewest)[0]
+        rows = [row(np.nan, miner=name, status=why) for name, why in failed.items()]
+        for name, right in by_miner.items():
+            share, *bounds = _share(right, stand_for, self.fewest)
+            rows.append(row(share, miner=name, interval=bounds, baseline=baseline))
+        return rows
+
+
+def _weights(dataset):
+    """For how many people of the population each person stands: float array (people,), or None."""
+    return None if dataset.weights is None else most_of_people(dataset.weights, dataset.people)
+
+
+def _effective(weights):
+    """How many people with equal weights would say as much: Kish, Survey Sampling, 1965."""
+    return weights.sum() ** 2 / (weights**2).sum()
+
+
+def _share(right, weights, fewest):
+    """The share of people who are `right`, array (people,) of 0 and 1, of the population that they stand for, and its
+    95% interval; withheld where so many people, whatever they stand for, would tell of few.
+    """
+    share, *bounds = guessed(right.sum(), len(right), fewest)
+    if weights is None or np.isnan(share):
+        return share, *bounds
+    share, n = np.average(right, weights=weights), _effective(weights)
+    return share, *wilson(share * n, n)
+
+
+def _commonest(dataset, target):
+    return np.full(len(dataset), dataset.table[target].mode()[0], dtype=object)
+
+
+def utility_gain(
+    dataset,
+    sanitizers,
+    *,
+    target,
+    miners="decision tree",
+    neutral="all",
+    seed=1,
+    folds=10,
+    over=None,
+    fewest=withholding.LIMIT,
+):
+    """What each release adds to a researcher's utility: U_san(w) - U_base(w) of section 5 (the researcher of Figures 1
+    to 4).
+
+    U_base is that of the best miner from the better trivial sanitization.
+
+    Parameters
+    ----------
+    dataset, sanitizers, target, miners, neutral, seed, folds, fewest
+        As of `utility`.
+    over : (Sanitizer, str), optional
+        The trivial sanitization and the miner, by name, that are known to give U_base: then no other sanitizers than
+        `sanitizers` are mined, so that parts of a large comparison are made apart, each with intervals as exact.
+
+    Returns
+    -------
+    DataFrame
+        Rows as `utility` has, for the original and both trivial sanitizations too, and `workload_gain`: a share of
+        people, with a 95% interval, each person compared with themselves; baseline: 0, the trivial sanitization's.
+        That of the original is all that there is to gain.
+    """
+    expect.these(
+        neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
+    )
+    expect.these(fewest=fewest)
+    if over is not None and len(expect.kind("over", over, tuple, list)) != 2:
+        raise ValueError(f"over must be a sanitizer and the name of a miner, got {over!r}.")
+    question = Gained(target, miners, neutral, folds, fewest, over and tuple(over))
+    question.check(dataset)
+    every = dict.fromkeys(sanitizers if over else [*trivial(), Identity(), *sanitizers])
+    return reached(ask(dataset, [(sanitizer, seed, [question]) for sanitizer in every], description="learn"))
+
+
+@dataclass(frozen=True)
+class Gained(Utility):
+    """What a release adds to a researcher's utility; fields and rows as of `utility_gain`."""
+
+    over: tuple | None = None
+
+    def rows(self, case):
+        by_miner, failed = self._learned(case.dataset, stand_in(case), case.seed, self.miners)
+        rows, base = self._kept(case, by_miner, failed), _base(case.dataset, case.seed, self)
+        for name, right in by_miner.items() if base is not None else ():
+            gained = partial(self.row(case, "workload_gain"), miner=name)
+            # A gain would tell one of the two.
+            if withholding.tells(np.array([right.sum(), base.sum()]), len(base), self.fewest).any():
+                rows.append(gained(np.nan))
+                continue
+            stand_for = _weights(case.dataset)
+            if stand_for is None:
+                gain, error = np.mean(right - base), 1.96 * np.std(right - base) / np.sqrt(len(base))
+            else:
+                gain = np.average(right - base, weights=stand_for)
+                spread = np.average((right - base - gain) ** 2, weights=stand_for)
+                error = 1.96 * np.sqrt(spread / _effective(stand_for))
+            rows.append(gained(gain, interval=(gain - error, gain + error), baseline=0))
+        return rows
+
+
+@lru_cache(maxsize=SEEDS_AT_A_TIME)
+def _base(dataset, seed, asked):
+    """Whom the best miner on the better trivial release guesses right, or the one that is known to be best: array (n,);
+    None where none finished.
+    """
+    if asked.over:
+        sanitizer, miner = asked.over
+        return asked._learned(dataset, released(dataset, sanitizer, seed), seed, miner)[0].get(miner)
+    learned = [asked._learned(dataset, released(dataset, each, seed), seed, asked.miners)[0] for each in trivial()]
+    return max((right for by_miner in learned for right in by_miner.values()), key=np.mean, default=None)

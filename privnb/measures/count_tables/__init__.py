@@ -1,0 +1,1 @@
+"""Measures of tables of counts and totals."""

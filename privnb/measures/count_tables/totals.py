@@ -1,0 +1,260 @@
+"""What published totals tell of single values: the sums and maxima from which a value follows exactly.
+
+A value of a record, or of a group that is published as one, follows from sums if it is a sum of multiples of them:
+solved exactly, over the rational numbers. What follows from bounds on the values is not looked for here; of counts, see
+`cell_bounds`. Sums and maxima are each audited by themselves, since both together is a hard problem.
+
+Source: Chin, "Security Problems on Inference Control for SUM, MAX, and MIN Queries", JACM 33(3), 1986; Dobkin, Jones,
+Lipton, "Secure Databases: Protection Against User Influence", TODS 4(1), 1979; Kenthapadi, Mishra, Nissim, "Simulatable
+Auditing", PODS 2005; Aggarwal and Yu 2008, section 2.5.3 and chapter 17.
+"""
+
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import NamedTuple
+
+from privnb.microdata.schema import SchemaError
+from privnb.runtime import expect
+from privnb.tables import reading
+
+KINDS = ("sum", "max", "min")
+COLUMNS = ("total", "covers", "value")
+
+
+class Total(NamedTuple):
+    """A published answer: `name` of the total, the frozenset of the names it is `of`, its `value` and its `kind`.
+
+    >>> Total("all", frozenset({"a", "b"}), 7).kind
+    'sum'
+    """
+
+    name: str
+    of: frozenset
+    value: Fraction
+    kind: str = "sum"
+
+
+class Followed(NamedTuple):
+    """That `name` has `value`; `proof`: how often each total is added, `{name of total: Fraction}`.
+
+    >>> str(Followed("c", Fraction(5), {"all": Fraction(1), "a and b": Fraction(-1)}))
+    'c = 5: all - a and b'
+    """
+
+    name: str
+    value: Fraction
+    proof: dict
+
+    def __str__(self):
+        parts = [
+            f"{'-' if times < 0 else '+'} {'' if abs(times) == 1 else f'{abs(times)} x '}{total}"
+            for total, times in sorted(self.proof.items(), key=lambda part: -part[1])
+        ]
+        return f"{self.name} = {_shown(self.value)}: {' '.join(parts).removeprefix('+ ')}"
+
+
+def _shown(number):
+    """A fraction as people write it, with all its digits where they end."""
+    number = Fraction(number)
+    exact = Fraction(str(float(number))) == number if abs(number) < 10**15 else False
+    return str(number.numerator) if number.denominator == 1 else f"{float(number)}" if exact else str(number)
+
+
+def read_totals(path):
+    """The totals of a file: a row per total with the columns `total` (its name), `covers` (the names of the records or
+    groups, with `;` between) and `value`; a column `kind`, which may lack, says sum (also where it is blank), max or
+    min.
+
+    Parameters
+    ----------
+    path : path-like
+        CSV, or another file that a table can be read from.
+
+    Returns
+    -------
+    list of Total
+
+    Raises
+    ------
+    FileNotFoundError
+    SchemaError
+        For what is no such table, with the row at fault.
+    """
+    table, _, _ = reading.read_unknown(path)
+    if absent := [name for name in COLUMNS if name not in table]:
+        raise SchemaError(
+            f"{path}: a table of totals has the columns total, covers and value, got {', '.join(table)}. "
+            f"{', '.join(absent)} is missing: name each total, the records that it covers with ; between, and its "
+            "value."
+        )
+    rows = table.astype(object).where(table.notna(), "")
+    kinds = rows["kind"] if "kind" in rows else [""] * len(rows)
+    totals = []
+    for line, (name, covers, value, kind) in enumerate(zip(*(rows[c] for c in COLUMNS), kinds, strict=True), 1):
+        of = [each.strip() for each in covers.split(";")]
+        fault = ""
+        if not name:
+            fault = "total is blank. Name it"
+        elif not all(of) or len({*of}) < len(of):
+            fault = f"covers is {expect.found(covers)}. Name each record or group once, with ; between"
+        elif kind and kind not in KINDS:
+            fault = f"kind is {kind!r}. Write one of {', '.join(KINDS)}"
+        elif (number := _number(value)) is None:
+            fault = f"value is {value!r}. Write a finite number, with a point before its decimals, or leave the row out"
+        if fault:
+            raise SchemaError(f"{path}: row {line} is no total: its {fault}.")
+        totals.append(Total(name, frozenset(of), number, kind or "sum"))
+    try:
+        check(totals)
+    except ValueError as error:
+        raise SchemaError(f"{path}: {error}") from None
+    return totals
+
+
+def _number(text):
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        return None
+    return Fraction(found) if found.is_finite() and abs(found.adjusted()) < 1000 else None
+
+
+def disclosed(totals):
+    """The single values that follow exactly from published sums, maxima and minima.
+
+    Parameters
+    ----------
+    totals : list of Total
+
+    Returns
+    -------
+    list of Followed
+        In the order of their names, each name once; a lower number is better. None says that nothing follows from
+        these totals alone: an adversary may know bounds or values besides.
+
+    Raises
+    ------
+    ValueError
+        For totals that contradict each other, with their names.
+
+    >>> of = lambda name, value: Total(name, frozenset(name), value)
+    >>> [str(each) for each in disclosed([of("abc", 9), of("ab", 4), of("cd", 7)])]
+    ['c = 5: abc - ab', 'd = 2: ab + cd - abc']
+    """
+    check(totals)
+    sums = [total for total in totals if total.kind == "sum"]
+    followed = [*_extremes(totals, "max"), *_extremes(totals, "min"), *_solved(sums)]
+    _refuse_contradictions(totals, followed)
+    found = {each.name: each for each in followed}
+    return [found[name] for name in sorted(found)]
+
+
+def check(totals):
+    """Raise TypeError or ValueError unless these are totals of names, each of a name of its own."""
+    expect.all_of("totals", totals, Total, instead='Total("all", frozenset({"a", "b"}), 7) is one.')
+    names = [total.name for total in totals]
+    for total in totals:
+        if names.count(total.name) > 1:
+            raise ValueError(f"totals must have different names, got '{total.name}' more than once.")
+        if not isinstance(total.of, frozenset) or not total.of:
+            raise ValueError(f"the total '{total.name}' must be of a frozenset of names, got {expect.found(total.of)}.")
+        expect.number(f"the value of the total '{total.name}'", total.value)
+        expect.one_of(f"the kind of the total '{total.name}'", total.kind, KINDS)
+
+
+def _refuse_contradictions(totals, followed):
+    """Raise ValueError where totals of different kinds contradict each other: not every such contradiction is found."""
+    bounds = {}  # by kind: the tightest total of each name
+    for kind, tightest in (("max", min), ("min", max)):
+        mine = [total for total in totals if total.kind == kind]
+        names = {name for total in mine for name in total.of}
+        bounds[kind] = {
+            name: tightest((t for t in mine if name in t.of), key=lambda total: total.value) for name in names
+        }
+    for name in sorted({*bounds["max"]} & {*bounds["min"]}):
+        most, least = bounds["max"][name], bounds["min"][name]
+        if least.value > most.value:
+            _contradict(
+                {most.name, least.name}, f"'{name}' has at most {_shown(most.value)} and at least {_shown(least.value)}"
+            )
+    values = {}
+    for each in followed:
+        first = values.setdefault(each.name, each)
+        if first.value != each.value:
+            _contradict(
+                {*first.proof, *each.proof}, f"'{each.name}' has both {_shown(first.value)} and {_shown(each.value)}"
+            )
+        for kind, sign, says in (("max", 1, "at most"), ("min", -1, "at least")):
+            bound = bounds[kind].get(each.name)
+            if bound is not None and sign * each.value > sign * bound.value:
+                _contradict(
+                    {*each.proof, bound.name},
+                    f"'{each.name}' has {_shown(each.value)} and {says} {_shown(bound.value)}",
+                )
+    for total in (each for each in totals if each.kind == "sum"):
+        for kind, sign, says in (("max", 1, "at most"), ("min", -1, "at least")):
+            if total.of <= {*bounds[kind]}:
+                own = [bounds[kind][name] for name in total.of]
+                reached = sum(Fraction(bound.value) for bound in own)
+                if sign * total.value > sign * reached:
+                    _contradict(
+                        {total.name, *(bound.name for bound in own)},
+                        f"what '{total.name}' covers has {says} {_shown(reached)} together",
+                    )
+
+
+def _contradict(names, why):
+    raise ValueError(f"the totals {', '.join(sorted(names))} contradict each other: {why}. Correct one.")
+
+
+def _solved(sums):
+    """The unit vectors among the reduced rows (Gauss and Jordan), each with the sums that give it."""
+    rows = {}  # by the name that no other row has: ({name: coefficient}, {total: times}, value)
+    for total in sorted(sums, key=lambda each: (len(each.of), each.name)):  # short proofs first
+        own = (dict.fromkeys(sorted(total.of), Fraction(1)), {total.name: Fraction(1)}, Fraction(total.value))
+        for pivot in [name for name in own[0] if name in rows]:
+            own = _less(own, rows[pivot], own[0][pivot])
+        if not own[0]:
+            if own[2]:
+                raise ValueError(
+                    f"the totals {', '.join(sorted(own[1]))} contradict each other: they differ by "
+                    f"{_shown(abs(own[2]))}. Correct one, or leave out those that are rounded: what follows is exact."
+                )
+            continue
+        pivot = next(iter(own[0]))
+        own = _less(({}, {}, Fraction(0)), own, -1 / own[0][pivot])
+        for other, row in rows.items():
+            if pivot in row[0]:
+                rows[other] = _less(row, own, row[0][pivot])
+        rows[pivot] = own
+    return [Followed(name, value, proof) for name, (of, proof, value) in rows.items() if len(of) == 1]
+
+
+def _less(row, other, times):
+    """A row less so many times another one."""
+    names, proof = dict(row[0]), dict(row[1])
+    for mine, its in ((names, other[0]), (proof, other[1])):
+        for name, coefficient in its.items():
+            mine[name] = mine.get(name, 0) - times * coefficient
+            if not mine[name]:
+                del mine[name]
+    return names, proof, row[2] - times * other[2]
+
+
+def _extremes(totals, kind):
+    """The values that maxima, or minima, tell: of those that may reach one, the only one that can."""
+    sign = -1 if kind == "min" else 1
+    mine = [total for total in totals if total.kind == kind]
+    bounds = {name: min(sign * t.value for t in mine if name in t.of) for total in mine for name in total.of}
+    for total in mine:
+        able = [name for name in total.of if bounds[name] == sign * total.value]
+        if not able:
+            below = [other.name for other in mine if other.of & total.of and sign * other.value < sign * total.value]
+            raise ValueError(
+                f"the totals {', '.join(sorted([total.name, *below]))} contradict each other: nobody in "
+                f"'{total.name}' can have {_shown(total.value)}. Correct one."
+            )
+        if len(able) == 1:
+            others = {other.name for name in total.of - {*able} for other in mine if name in other.of}
+            proof = dict.fromkeys([total.name, *sorted(others - {total.name})], Fraction(1))
+            yield Followed(able[0], Fraction(total.value), proof)

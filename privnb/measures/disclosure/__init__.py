@@ -1,0 +1,1 @@
+"""Measures of what a release discloses about people."""

@@ -1,0 +1,226 @@
+"""Counts behind a Markov matrix: how they are estimated from published ones, and how far off that may be.
+
+A matrix has a row for each true value, which adds up to 1. FRAPP writes it transposed.
+
+Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving Mining", ICDE 2005, section 2; Aggarwal
+and Yu 2008, sections 3.3.6 and 10.2.
+
+One module: each estimate and how far off it may be are read side by side.
+"""
+
+import numpy as np
+
+from privnb.attacks.algorithms.likeliest import RISE, STEPS, expectation_maximized
+from privnb.runtime import expect
+
+MOST = 2_000  # values of a domain whose matrix, a row and a column for each, is written out
+
+SINGULAR = 1e12  # condition from which on nothing can be undone in floats
+
+
+def markov(name, matrix, size=None):
+    """`matrix` as a float array (size, size) whose rows are probabilities. `name`: what it is called in errors.
+
+    Raises ValueError for another shape, an entry below 0, and a row that does not add up to 1.
+
+    >>> markov("matrix", [[0.75, 0.25], [0.5, 0.5]]).shape
+    (2, 2)
+    """
+    try:
+        found = np.array(matrix, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be rows of equally many numbers, got {expect.found(matrix)}.") from None
+    expect.array(name, found, 2)
+    wanted = f"of {size} rows and columns, one of each value of the domain" if size else "square"
+    if found.shape[0] != found.shape[1] or (size and len(found) != size):
+        raise ValueError(f"{name} must be {wanted}, got {found.shape[0]} x {found.shape[1]}.")
+    if (found < 0).any():
+        raise ValueError(f"{name} must hold probabilities, got {found.min():g}. Give none below 0.")
+    sums = found.sum(axis=1)
+    if (np.abs(sums - 1) > 1e-9).any():
+        row = int(np.abs(sums - 1).argmax())
+        raise ValueError(
+            f"each row of {name} must add up to 1, and row {row} adds up to {sums[row]:.10g}. A row is a true value "
+            "and says how likely each value is published for it; FRAPP's columns are rows here."
+        )
+    return found / sums[:, np.newaxis]
+
+
+def amplification_of(matrix):
+    """Gamma of a matrix: how many times likelier any value is published for one true value than for another; from 1.
+
+    A value that is never published does not count. One that some true values exclude makes it infinite.
+
+    Source: Evfimievski, Gehrke, Srikant, "Limiting privacy breaches in privacy preserving data mining", PODS 2003,
+    definition 3; Aggarwal and Yu 2008, section 10.2.4.
+
+    >>> amplification_of([[0.9, 0.1], [0.1, 0.9]])
+    9.0
+    """
+    found = markov("matrix", matrix)
+    found = found[:, found.max(axis=0) > 0]
+    with np.errstate(divide="ignore"):
+        return float((found.max(axis=0) / found.min(axis=0)).max())
+
+
+def condition_number(matrix):
+    """How much the matrix magnifies an error of published counts when it is undone: from 1, lower is better.
+
+    The largest singular value by the smallest, of a symmetric matrix its eigenvalues. Infinite where two true values
+    cannot be distinguished, even by endlessly many records.
+
+    Source: Agrawal and Haritsa, ICDE 2005, theorem 1; Aggarwal and Yu 2008, section 10.2.3.
+
+    >>> round(condition_number([[0.9, 0.1], [0.1, 0.9]]), 9)
+    1.25
+    """
+    found = markov("matrix", matrix)
+    if (found == found.T).all():  # of thousands of values in a tenth of the time
+        sizes = np.sort(np.abs(np.linalg.eigvalsh(found)))
+        number = sizes[-1] / sizes[0] if sizes[0] > 0 else np.inf
+    else:
+        number = np.linalg.cond(found)
+    return float(number) if number < SINGULAR else np.inf
+
+
+def diagonal_condition(gamma, size):
+    """The condition number of the gamma-diagonal matrix over `size` values, 1 + size / (gamma - 1): no symmetric
+    positive definite matrix of the same gamma has a smaller one.
+
+    Parameters
+    ----------
+    gamma : float
+        Above 1; e^epsilon.
+    size : int
+        Of the joint domain, from 2.
+
+    Returns
+    -------
+    float
+        From 1; lower is better. It is the same for the marginal of any of the attributes.
+
+    Source: Agrawal and Haritsa, ICDE 2005, theorem 2.
+
+    >>> diagonal_condition(19, 2000)
+    112.11111111111111
+    """
+    expect.above("gamma", gamma, 1, "the true value is the likeliest")
+    expect.whole("size", size, 2)
+    return 1 + size / (gamma - 1)
+
+
+def error_bound(matrix, seen, expected):
+    """How far off the inverse can be, relative to the true counts: the condition number by how far the published counts
+    are off their mean.
+
+    Parameters
+    ----------
+    matrix : array (size, size)
+    seen, expected : array (size,)
+        The published counts, and what they are on average.
+
+    Returns
+    -------
+    float
+        From 0; the Euclidean norm of the error by that of the true counts is at most this.
+
+    Source: Agrawal and Haritsa, ICDE 2005, theorem 1; Aggarwal and Yu 2008, section 10.2.3.
+    """
+    seen, expected = (np.asarray(expect.vector(n, v), dtype=float) for n, v in (("seen", seen), ("expected", expected)))
+    return condition_number(matrix) * float(np.linalg.norm(seen - expected) / np.linalg.norm(expected))
+
+
+def inverted(seen, matrix):
+    """The true counts estimated by the inverse of the matrix.
+
+    Right on average, and each value's count may come out below 0 where few records have it.
+
+    Parameters
+    ----------
+    seen : array (size,)
+        The published counts.
+    matrix : array (size, size)
+        As of `markov`.
+
+    Returns
+    -------
+    float array (size,)
+        Of the same sum.
+
+    Raises
+    ------
+    ValueError
+        For a singular matrix: see `condition_number`.
+
+    Source: Gouweleeuw et al., Journal of Official Statistics 14(4), 1998, section 3; Agrawal and Haritsa, ICDE 2005,
+    section 2.
+
+    >>> inverted([74, 26], [[0.9, 0.1], [0.1, 0.9]]).round(9).tolist()
+    [80.0, 20.0]
+    """
+    found = markov("matrix", matrix, len(expect.vector("seen", seen)))
+    if not np.isfinite(condition_number(found)):
+        raise ValueError(
+            "the matrix is singular: true values that it makes alike cannot be distinguished. Estimate the counts by "
+            "`iterated`, or give those values one count."
+        )
+    return np.linalg.solve(found.T, np.asarray(seen, dtype=float))
+
+
+def iterated(seen, matrix, *, steps=STEPS, rise=RISE):
+    """The true counts estimated iteratively, as `expectation_maximized` does: the likeliest ones, none of them below 0.
+
+    Of a singular matrix these are not unique.
+
+    Parameters
+    ----------
+    seen : array (size,)
+        The published counts.
+    matrix : array (size, size)
+        As of `markov`.
+    steps : int
+        At most so many.
+    rise : float
+        It ends once the mean log-likelihood rises by less; above 0.
+
+    Returns
+    -------
+    Estimate
+
+    Source: Agrawal, Srikant, Thomas, "Privacy Preserving OLAP", SIGMOD 2005, section 4.3 (iterative Bayesian); Agrawal
+    and Aggarwal, PODS 2001 (as EM).
+    """
+    found = markov("matrix", matrix, len(expect.vector("seen", seen)))
+    return expectation_maximized(seen, found, steps=steps, rise=rise)
+
+
+def retained_count(seen, records, kept, share):
+    """How many records are truly in a range, estimated from how many are published in it by retention replacement.
+
+    Parameters
+    ----------
+    seen : float
+        Published records in the range.
+    records : int
+        All of them.
+    kept : float
+        How likely a value is kept; above 0, at most 1.
+    share : float
+        How likely a replacement is in the range, 0 to 1.
+
+    Returns
+    -------
+    float
+        Right on average; it may lie outside 0 to `records`.
+
+    Source: Agrawal, Srikant, Thomas, SIGMOD 2005, section 4.1.
+
+    >>> round(retained_count(350, 1000, 0.5, 0.2), 9)
+    500.0
+    """
+    expect.number("seen", seen)
+    expect.whole("records", records, 1)
+    expect.share("kept", kept)
+    if not (expect.is_number(share) and 0 <= share <= 1):
+        raise ValueError(f"share must be a probability, got {expect.found(share)}.")
+    return (seen - records * (1 - kept) * share) / kept

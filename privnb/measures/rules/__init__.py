@@ -1,0 +1,1 @@
+"""Measures of association rules and of hidden rules."""

@@ -1,0 +1,192 @@
+"""What follows from published supports: how few people have some items and none of some others.
+
+Who knows how many have X, and how many each itemset between X and Y, knows by inclusion and exclusion how many have X
+and nothing else of Y. Where these are few but some, the published counts open an inference channel on them.
+
+Source: Atzori, Bonchi, Giannotti, Pedreschi, "k-Anonymous Patterns", PKDD 2005, and "Anonymity Preserving Pattern
+Discovery", VLDB Journal 17(4), 2008; Aggarwal and Yu 2008, sections 5.4.1 and 5.7.1.
+"""
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+from privnb.measures.base import state
+from privnb.miners.rules import Rule, named
+from privnb.runtime import expect
+
+state(
+    "inference_channels",
+    kind="privacy",
+    better="lower",
+    bounds=(0, float("inf")),
+    title="Inference channels",
+    sentence="How many groups of fewer than k people follow from the published supports.",
+    source="Atzori, Bonchi, Giannotti, Pedreschi, VLDB Journal 17(4), 2008",
+    unit="groups",
+    format="{:,}",
+    axis=False,
+)
+state(
+    "support_added",
+    kind="utility",
+    better="lower",
+    bounds=(0, float("inf")),
+    title="Support added",
+    sentence="By how much the published supports are raised so that no group of few people follows, on average.",
+    source="Aggarwal and Yu 2008, section 5.7.1",
+    unit="of the true support",
+    format="{:%}",
+    axis=False,
+)
+
+
+class Inferred(NamedTuple):
+    """So many people, `count`, have all items of `having` and none of `lacking`.
+
+    >>> str(Inferred(frozenset({"C"}), frozenset({"B"}), 9))
+    'C, not B: 9'
+    """
+
+    having: frozenset
+    lacking: frozenset
+    count: float
+
+    def __str__(self):
+        without = "".join(f", not {item}" for item in sorted(self.lacking))
+        return f"{named(self.having)}{without}: {self.count:g}"
+
+
+def check_k(k):
+    """Raise ValueError unless k is a whole number from 2."""
+    return expect.whole("k", k, 2, "one person is always some")
+
+
+def channels(found, k):
+    """The groups of fewer than k people that follow from published supports.
+
+    Nobody is no channel: that a group is empty tells of no single person.
+
+    Parameters
+    ----------
+    found : dict of frozenset of str to float
+        Published itemsets and how many people have each. They need not hold their subsets: what follows is what all
+        needed counts are published of. The empty itemset is everybody.
+    k : int
+        From 2.
+
+    Returns
+    -------
+    list of Inferred
+        The fewest items first. An itemset that itself has fewer than k is among them, with nothing lacking.
+
+    >>> everybody, b, c, bc = frozenset(), frozenset("B"), frozenset("C"), frozenset("BC")
+    >>> [str(each) for each in channels({everybody: 66, b: 55, c: 52, bc: 43}, 10)]
+    ['everybody, not B, not C: 2', 'C, not B: 9']
+    """
+    _check(found)
+    check_k(k)
+    few = []
+    for whole in sorted(found, key=lambda items: (len(items), sorted(items))):
+        few += [each for each in _following(found, whole) if 0 < each.count < k]
+    return few
+
+
+def following(found):
+    """All groups that follow from published supports, of however many people: a list of `Inferred`."""
+    _check(found)
+    return [each for whole in found for each in _following(found, whole)]
+
+
+def _following(found, whole):
+    for size in range(len(whole) + 1):
+        for having in map(frozenset, combinations(sorted(whole), size)):
+            lacking, count = whole - having, 0
+            for more in range(len(lacking) + 1):
+                for items in combinations(sorted(lacking), more):
+                    if (between := found.get(having.union(items))) is None:
+                        break
+                    count += (-1) ** more * between
+                else:
+                    continue
+                break
+            else:
+                yield Inferred(having, lacking, round(count, 9))
+
+
+def blocked(found, k):
+    """The supports, raised until no group of fewer than k people follows from them.
+
+    For each channel k people are added who have the items of `having` and no others: to the count of these and of
+    each subset. The largest come first, since they may close others. Nobody is added to any table: counts say more
+    people than there are.
+
+    Parameters
+    ----------
+    found : dict of frozenset of str to float
+        With all subsets of each itemset that a channel has.
+    k : int
+        From 2.
+
+    Returns
+    -------
+    dict of frozenset of str to float
+
+    Raises
+    ------
+    ValueError
+        Where channels remain, for want of a subset to add to.
+    """
+    few, raised = channels(found, k), dict(found)
+    by_base = {}
+    for each in few:
+        by_base.setdefault(each.having, []).append(each)
+    added = []
+    for base in sorted(by_base, key=lambda items: (-len(items), sorted(items))):
+        still = (
+            each.count + k * sum(other & (each.having | each.lacking) == base for other in added) < k
+            for each in by_base[base]
+        )
+        if any(still):
+            added.append(base)
+            for size in range(len(base) + 1):
+                for items in map(frozenset, combinations(sorted(base), size)):
+                    if items in raised:
+                        raised[items] += k
+    if left := channels(raised, k):
+        raise ValueError(
+            f"{len(left)} channels cannot be blocked, such as '{left[0]}': not all subsets of the itemsets are "
+            "published. Give all of them, as `itemsets` does."
+        )
+    return raised
+
+
+def told_by_rules(strengths):
+    """The supports that published rules tell: of both sides together, and, by the confidence, of the left side.
+
+    Parameters
+    ----------
+    strengths : dict of Rule to Strength
+        As of `rules`.
+
+    Returns
+    -------
+    dict of frozenset of str to float
+        For `channels`.
+
+    Source: Aggarwal and Yu 2008, section 5.4.1.
+    """
+    expect.kind("strengths", strengths, Mapping, instead="`rules` gives them.")
+    counts = {}
+    for rule, strength in strengths.items():
+        expect.kind("a rule", rule, Rule)
+        counts[rule.items] = strength.count
+        counts[rule.left] = round(strength.count / strength.confidence, 6)
+    return counts
+
+
+def _check(found):
+    expect.kind("found", found, Mapping, instead="`itemsets` gives them.")
+    for items, count in found.items():
+        expect.kind("an itemset of found", items, frozenset, instead="Write it as a frozenset of items.")
+        expect.number("a count of found", count)

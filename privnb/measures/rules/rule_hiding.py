@@ -1,0 +1,186 @@
+"""What hiding some rules did to them and to the others.
+
+Source: Aggarwal and Yu 2008, sections 8.3 and 8.4; Oliveira and Zaiane, 2002.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from privnb.measures.base import state
+from privnb.miners.baskets import Baskets
+from privnb.miners.rules import ITEMS, Rule, itemsets, rules
+from privnb.runtime import expect
+
+_OF_RULES = {"kind": "utility", "better": "lower", "bounds": (0, 1), "format": "{:%}", "axis": False}
+state(
+    "hiding_failure",
+    title="Hiding failure",
+    sentence="Share of the sensitive rules that are still found.",
+    source="Aggarwal and Yu 2008, equation 8.4",
+    unit="share of sensitive rules",
+    **_OF_RULES | {"kind": "privacy"},
+)
+state(
+    "misses_cost",
+    title="Misses cost",
+    sentence="Share of the other rules that are no longer found.",
+    source="Aggarwal and Yu 2008, equation 8.14",
+    unit="share of other rules",
+    **_OF_RULES,
+)
+state(
+    "artifactual_patterns",
+    title="Artifacts",
+    sentence="Share of the rules found that the original does not have.",
+    source="Aggarwal and Yu 2008, equation 8.15",
+    unit="share of rules found",
+    **_OF_RULES,
+)
+state(
+    "dissimilarity",
+    title="Dissimilarity",
+    sentence="By how much the frequencies of the items differ, of all items in the records.",
+    source="Aggarwal and Yu 2008, equation 8.5",
+    unit="share of items",
+    **_OF_RULES | {"bounds": (0, float("inf"))},
+)
+
+
+class SideEffects(NamedTuple):
+    """Shares 0 to 1, lower is better, NaN of nothing; and how many rules were lost and are new (ghosts)."""
+
+    hiding_failure: float
+    misses_cost: float
+    artifactual_patterns: float
+    lost: int
+    ghosts: int
+
+
+def side_effects(before, after, sensitive):
+    """What became of rules.
+
+    Parameters
+    ----------
+    before, after : set or dict of Rule
+        Those that are found in the original, and afterwards.
+    sensitive : list of Rule
+        Those that were to be hidden. Of those that were not found before nothing is counted.
+
+    Returns
+    -------
+    SideEffects
+
+    Source: Aggarwal and Yu 2008, equations 8.4, 8.14 and 8.15.
+    """
+    for name, value in (("before", before), ("after", after)):
+        expect.kind(name, value, Mapping, set, frozenset, instead="`rules` gives them.")
+    expect.all_of("sensitive", sensitive, Rule, instead='Rule.read("a, b => c") makes one.')
+    before, after, sensitive = {*before}, {*after}, {*sensitive} & {*before}
+    others = before - sensitive
+    return SideEffects(
+        _share(len(sensitive & after), len(sensitive)),
+        _share(len(others - after), len(others)),
+        _share(len(after - before), len(after)),
+        len(others - after),
+        len(after - before),
+    )
+
+
+def _share(part, whole):
+    return part / whole if whole else np.nan
+
+
+def dissimilarity(before, after):
+    """By how much the frequencies of the items differ, of all items in the records: from 0; lower is better.
+
+    Of an item whose cells are blocked, the frequency is the mean of the least and the greatest possible.
+
+    Parameters
+    ----------
+    before, after : Baskets
+        Of the same items.
+
+    Returns
+    -------
+    float
+
+    Source: Aggarwal and Yu 2008, equation 8.5.
+    """
+    for name, value in (("before", before), ("after", after)):
+        expect.kind(name, value, Baskets)
+    if before.items != after.items:
+        raise ValueError("before and after must be of the same items, in the same order.")
+    frequencies = after.has.sum(axis=0) + (0 if after.unknown is None else after.unknown.sum(axis=0) / 2)
+    true = before.has.sum(axis=0)
+    return float(np.abs(true - frequencies).sum() / max(true.sum(), 1))
+
+
+class Bounds(NamedTuple):
+    """Between which shares support and confidence of a rule lie: two pairs of float."""
+
+    support: tuple[float, float]
+    confidence: tuple[float, float]
+
+
+def rule_bounds(baskets, rule):
+    """Between which shares support and confidence of a rule lie where cells are blocked.
+
+    The least counts the known items, the greatest the unknown ones, too. The confidence lies between the least
+    support of the rule by the greatest of its left side, and the reverse, at most 1.
+
+    Parameters
+    ----------
+    baskets : Baskets
+    rule : Rule
+
+    Returns
+    -------
+    Bounds
+        Each within 0 to 1. Where nobody need have the left side, the greatest confidence is 1.
+
+    Raises
+    ------
+    ValueError
+        For an unknown item.
+
+    Source: Saygin, Verykios, Clifton, SIGMOD Record 30(4), 2001.
+    """
+    expect.kind("baskets", baskets, Baskets)
+    expect.kind("rule", rule, Rule, instead='Rule.read("a, b => c") makes one.')
+    most = _greatest(baskets)
+    both = baskets.count(rule.items), most.count(rule.items)
+    left = baskets.count(rule.left), most.count(rule.left)
+    highest = min(1.0, both[1] / left[0]) if left[0] else 1.0
+    shares = tuple(count / len(baskets) for count in both)
+    return Bounds(shares, (both[0] / left[1] if left[1] else 0.0, highest))
+
+
+def sure_rules(baskets, support, confidence, *, most=ITEMS):
+    """The rules whose least support and least confidence reach the thresholds: those that blocked cells leave sure.
+
+    Parameters
+    ----------
+    baskets : Baskets
+    support, confidence : float
+        Above 0, at most 1.
+    most : int
+        As of `itemsets`.
+
+    Returns
+    -------
+    dict of Rule to Strength
+        The least ones. Without blocked cells, all rules.
+    """
+    found = itemsets(baskets, support, most=most)
+    if baskets.unknown is None:
+        return rules(found, confidence)
+    greatest = itemsets(_greatest(baskets), support, most=most)
+    return rules(found, confidence, left=greatest)
+
+
+def _greatest(baskets):
+    if baskets.unknown is None:
+        return baskets
+    return Baskets(baskets.items, baskets.has | baskets.unknown, None)

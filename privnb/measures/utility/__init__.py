@@ -1,0 +1,1 @@
+"""Measures of what a release keeps for its users."""

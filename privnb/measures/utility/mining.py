@@ -1,0 +1,468 @@
+"""What miners can do with a release: the honest user's utility and the adversary's (Sramka et al. 2010, section 2).
+
+Both are a sum over people of an interest weight times a function of the guess. All arrays hold one entry a person,
+in the same order. The functions score guesses; how they were made is not their business.
+
+One module: both utilities are the same sum, and what goes into it stands beside it.
+"""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from privnb.measures import conditions
+from privnb.measures.base import measure
+from privnb.microdata.counts import factorized
+from privnb.runtime import expect
+
+
+def exact_match(predicted, true):
+    """Error implication of classification accuracy: 1 where the guess is right, else 0. Section 2.3."""
+    predicted, true = _alike(predicted, true)
+    return (predicted == true).astype(float)
+
+
+def accept_false_positives(predicted, true):
+    """Error implication of someone to whom a false alarm costs nothing: 1 where the guess is not below the truth.
+
+    For numbers, such as 0 healthy and 1 ill. Section 2.3, the medical researcher's function.
+    """
+    return (np.subtract(predicted, true) >= 0).astype(float)
+
+
+def accept_false_alarms(case, miss=0.0):
+    """`accept_false_positives` for labels, with a price.
+
+    Whoever guesses `case` for everybody misses none: compare with the best single answer. Section 2.3.
+
+    Parameters
+    ----------
+    case : str
+    miss : float
+        0, or negative where a missed case does harm.
+
+    Returns
+    -------
+    function
+        The error implication that is `miss` where a `case` is guessed to be none, else 1.
+    """
+    if not (expect.is_number(miss) and miss <= 0):
+        raise ValueError(
+            f"miss must be a number of at most 0: a missed case is worth nothing, or less. Got {expect.found(miss)}."
+        )
+
+    def error(predicted, true):
+        predicted, true = _alike(predicted, true)
+        return np.where((true == case) & (predicted != case), float(miss), 1.0)
+
+    return error
+
+
+def within(tolerance):
+    """Error implication for numbers: 1 where the guess lies at most `tolerance` (in the target's units) from the
+    truth, else 0.
+    """
+    if not (expect.is_number(tolerance) and tolerance >= 0):
+        raise ValueError(f"a tolerance is a distance from 0, got {expect.found(tolerance)}.")
+
+    def error(predicted, true):
+        predicted, true = _alike(predicted, true)
+        if not is_numeric_dtype(true):
+            raise ValueError("labels have no distance to be within. Give numbers, or a `cost_matrix` for labels.")
+        return (np.abs(predicted - true) <= tolerance).astype(float)
+
+    return error
+
+
+def cost_matrix(worth):
+    """Error implication read from a table: DataFrame, a row for each guess, a column for each true value.
+
+    `worth` is high where there is no error; a cost is negative. Raises ValueError for a guess or a truth without a
+    place in it, such as a generalized label.
+    """
+    expect.kind("worth", worth, pd.DataFrame, instead="A row a guess, a column a true value.")
+    numbers = all(dtype.kind in "iuf" for dtype in worth.dtypes) and np.isfinite(worth.to_numpy(dtype=float)).all()
+    if not (numbers and worth.index.is_unique and worth.columns.is_unique):
+        raise ValueError("worth must be finite numbers, each guess and each true value in it once.")
+
+    def error(predicted, true):
+        rows, columns = worth.index.get_indexer(np.asarray(predicted)), worth.columns.get_indexer(np.asarray(true))
+        absent = {*np.asarray(predicted)[rows < 0], *np.asarray(true)[columns < 0]}
+        if absent:
+            raise ValueError(
+                f"the cost matrix has no place for {sorted(map(str, absent))}. Give it a row for every guess and a "
+                "column for every true value."
+            )
+        return worth.to_numpy(dtype=float)[rows, columns]
+
+    return error
+
+
+WAYS = {"sum": np.sum, "any": np.max, "all": np.min}
+
+
+def check_how(how):
+    """Raise ValueError for what is no way to combine the values of several fields."""
+    if not (isinstance(how, str) and how in WAYS):
+        raise ValueError(f"fields combine by {', '.join(WAYS)}, got {expect.found(how)}.")
+    return how
+
+
+def combine(values, how):
+    """One value a person from those of several fields: their "sum", "any" of them (the largest) or "all" (the least).
+
+    `values`: one array (n,) a field, of error implications or reductions. The paper leaves open how fields combine.
+    """
+    return WAYS[check_how(how)](np.asarray(values, dtype=float), axis=0)
+
+
+@measure(
+    kind="utility",
+    better="higher",
+    bounds=(-math.inf, math.inf),
+    unit="people",
+    format="{:,} people",
+    baseline="commonest value for all",
+    counts_people=True,
+)
+def good_utility(predicted, true, error=exact_match, weights=None):
+    """People whose sensitive value the miner predicts rightly, in cross-validation.
+
+    In general, a weighted sum. U_good. Nobody predicts a missing number rightly.
+
+    Parameters
+    ----------
+    predicted, true : array (n,)
+    error : function
+        Of both, an array (n,): high where there is no error and low or negative where one is serious.
+    weights : array (n,), optional
+        Interest in each person, by default 1.
+
+    Returns
+    -------
+    float
+
+    Source: Sramka et al. 2010, section 2.3.
+    """
+    return weighted_sum(error(predicted, true), weights)
+
+
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share", format="{:%}")
+def utility_decline(original, sanitized):
+    """Share of the right predictions on the original that is lost.
+
+    The paper's delta.
+
+    Parameters
+    ----------
+    original, sanitized : float
+        Good utility of a miner before and after.
+
+    Returns
+    -------
+    float
+        0 if none is lost, at most 1 where the error implication is never negative.
+
+    Raises
+    ------
+    ValueError
+        Unless `original` is positive: there is no share of nothing.
+
+    Source: Sramka et al. 2010, section 2.3.
+    """
+    expect.number("original", original)
+    expect.number("sanitized", sanitized)
+    if not original > 0:
+        raise ValueError(
+            f"the good utility of the original data is {original}; a decline needs a positive one. Give errors a "
+            "milder penalty or choose a better miner."
+        )
+    return max(0.0, 1 - sanitized / original)
+
+
+def utility_preserving(originals, sanitized):
+    """The delta at which a sanitization is (1 - delta, L)-utility-preserving, and the miner that declines most.
+
+    Section 2.3.
+
+    Parameters
+    ----------
+    originals, sanitized : dict of str to float
+        Good utility by miner's name, over the same set L.
+
+    Returns
+    -------
+    delta : float
+    name : str
+        Of the miner.
+    """
+    expect.kind("originals", originals, Mapping, instead="Give them by miner's name.")
+    expect.kind("sanitized", sanitized, Mapping, instead="Give them by miner's name.")
+    if set(originals) != set(sanitized):
+        raise ValueError(f"originals and sanitized have other miners: {sorted(originals)} and {sorted(sanitized)}.")
+    declines = {name: utility_decline(originals[name], sanitized[name]) for name in originals}
+    _, worst, name = average_and_worst(declines)
+    return worst, name
+
+
+def nearer(predicted, released, true, c, hierarchy):
+    """Whose guess is `c` %-nearer to the truth than what was released of them.
+
+    The distance to the truth of a number is the absolute difference. Of a label it is the length of the label, from
+    low to high end with both counted (40-44 has length 5; a label of categories has as many as it covers leaves), and
+    infinite for a guess that does not cover the truth. A guess counts if it is strictly nearer than the released cell
+    and its distance is at most (100 - c) % of the released one's, or if it is exact: a single value, or a number that
+    rounds to the truth in steps of its domain. So c = 0 asks for any improvement, c = 100 for the exact value, the
+    sets shrink as c grows, and nothing is nearer than a cell that was released as it is. No number is nearer to a
+    missing one; a label that covers a missing one is.
+
+    Section 2.4.
+
+    Parameters
+    ----------
+    predicted, released, true : array (n,)
+        Guesses and released cells are both numbers or both labels.
+    c : float
+        Per cent, 0 to 100.
+    hierarchy : Generalization
+        The target's.
+
+    Returns
+    -------
+    boolean array (n,)
+
+    Raises
+    ------
+    ValueError
+        For c outside 0 to 100, or numbers against labels.
+    """
+    check_c(c)
+    predicted, released = _alike(predicted, released)
+    true = np.asarray(true)
+    if is_numeric_dtype(released):
+        guess, given = np.abs(predicted - true), np.abs(released - true)
+        exact = np.rint(guess / _step(hierarchy)) == 0
+    else:
+        guess, covers = _lengths(predicted, true, hierarchy)
+        exact = guess == (_step(hierarchy) if is_numeric_dtype(true) else 1)
+        guess = np.where(covers, guess, np.inf)
+        given, right = _lengths(released, true, hierarchy)
+        # A label that noise made wrong tells nothing: any that is right is nearer. Not infinite: 0 times that is nan.
+        given = np.where(right, given, 1e300)
+    return (guess < given) & (exact | (100 * guess <= (100 - c) * given))
+
+
+def check_c(c):
+    """Raises ValueError unless `c` is a percentage."""
+    if not (expect.is_number(c) and 0 <= c <= 100):
+        raise ValueError(f"c is a percentage from 0 (any improvement) to 100 (the exact value), got {expect.found(c)}.")
+
+
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(-math.inf, math.inf),
+    title="Anti-utility",
+    unit="people",
+    format="{:,} people",
+    baseline="the guess without the release",
+    counts_people=True,
+    readings={
+        "A": "everybody, any prediction nearer to the truth than what was released",
+        "B": "everybody, exact predictions",
+        "C": "a twentieth of the people, chosen by lot; any nearer prediction",
+    },
+)
+def anti_utility(reduction, weights=None):
+    """People for whom the miner's prediction is nearer to the truth than what was released.
+
+    In general, a weighted sum. U_bad.
+
+    Parameters
+    ----------
+    reduction : array (n,)
+        The error reduction of each person's guess, such as the result of `nearer`.
+    weights : array (n,), optional
+        The owner's wish to protect each person, by default 1 (scenarios A and B), or `selected` (C).
+
+    Returns
+    -------
+    float
+
+    Source: Sramka et al. 2010, section 2.4.
+    """
+    return weighted_sum(reduction, weights)
+
+
+def average_and_worst(by_miner):
+    """(average, worst, name of the miner that attains the worst) of anti-utilities by miner's name.
+
+    The average is what an adversary reaches who does not know which miner is best. Of equals the first is named.
+    Raises ValueError without a miner. Section 2.4.
+    """
+    expect.kind("by_miner", by_miner, Mapping, instead="Give them by miner's name.")
+    if not by_miner:
+        raise ValueError("by_miner is empty: no miner's result was given, and an average needs at least one.")
+    name = max(by_miner, key=by_miner.get)
+    return float(np.mean(list(by_miner.values()))), by_miner[name], name
+
+
+def selected(n, share, *, rng):
+    """Interest weights that protect a random share of n people, at least one of them.
+
+    Scenario C of section 4.4 protects 2,261 of 45,222 people, 5 %. How they were chosen is not stated; here by lot.
+
+    Parameters
+    ----------
+    n : int
+    share : float
+        Above 0, at most 1.
+    rng : int, Generator or None
+
+    Returns
+    -------
+    float array (n,)
+        Ones and zeros.
+    """
+    if not (expect.is_whole(n) and 1 <= n < 2**31):
+        raise ValueError(f"n must be a number of people, got {expect.found(n)}.")
+    expect.these(share=share, rng=rng)
+    weights = np.zeros(n)
+    weights[np.random.default_rng(rng).choice(n, max(round(share * n), 1), replace=False)] = 1
+    return weights
+
+
+def first_occurrences(table):
+    """Whether a record is the first of those released exactly like it: boolean array (n,).
+
+    As weights it counts distinct released records instead of people. The paper does not say which of the two its
+    Table 2 counts; its k-anonymity columns fit the distinct records.
+    """
+    expect.kind("table", table, pd.DataFrame)
+    return ~table.duplicated().to_numpy()
+
+
+def interest(condition, weight, otherwise=1.0):
+    """Interest weights by a condition on the columns.
+
+    Section 2.3: `interest("sex == 'Female' and age > 55", 10)`.
+
+    Parameters
+    ----------
+    condition : str
+        See `conditions.condition`, which refuses what is none with a ValueError.
+    weight, otherwise : float
+        Of those who meet it and of all others; from 0.
+
+    Returns
+    -------
+    function
+        Of the table, giving a float array (n,).
+    """
+    for name, number in (("weight", weight), ("otherwise", otherwise)):
+        if not (expect.is_number(number) and number >= 0):
+            raise ValueError(f"{name} is an interest weight, a number from 0, got {expect.found(number)}.")
+    holds = conditions.condition(condition)
+
+    def weights(table, released=None):
+        return np.where(holds(table), float(weight), float(otherwise))
+
+    return weights
+
+
+def interest_of(text):
+    """`interest` as an owner writes it: "CONDITION: WEIGHT", and after a comma the weight of all others, by default 1.
+
+    >>> interest_of("age > 80: 1, 0")(pd.DataFrame({"age": [81, 30]})).tolist()
+    [1.0, 0.0]
+
+    Raises ValueError for what is not written so.
+    """
+    expect.kind("text", text, str)
+    condition, _, numbers = text.rpartition(":")
+    try:
+        weight, *others = map(float, numbers.split(","))
+        otherwise = others.pop() if others else 1.0
+    except ValueError:
+        others = [numbers]
+    if others or not condition.strip():
+        raise ValueError(f"interest weights are written 'CONDITION: WEIGHT, WEIGHT OF OTHERS', got {text!r}.")
+    return interest(condition.strip(), weight, otherwise)
+
+
+def worst_by_person(by_miner):
+    """The value of each person's own worst miner: array (n,), of arrays (n,) by miner's name.
+
+    Its weighted sum is the anti-utility of an adversary who always knows which miner to trust: no miner's is higher,
+    and no choice among their guesses gives more. Raises ValueError without a miner.
+    """
+    expect.kind("by_miner", by_miner, Mapping, instead="Give them by miner's name.")
+    if not by_miner:
+        raise ValueError("by_miner is empty: no miner's result was given, and a worst case needs at least one.")
+    return np.max([np.asarray(values, dtype=float) for values in by_miner.values()], axis=0)
+
+
+def weighted_sum(values, weights=None):
+    """What both utilities are: the sum over people of an interest weight, 1 by default, times a value."""
+    values = np.asarray(values, dtype=float)
+    return float(values.sum() if weights is None else values @ np.asarray(weights, dtype=float))
+
+
+def _alike(predicted, other):
+    """Both as arrays, if they are of one length and of one kind, numbers or labels."""
+    predicted, other = np.asarray(predicted), np.asarray(other)
+    if predicted.shape != other.shape or is_numeric_dtype(predicted) != is_numeric_dtype(other):
+        raise ValueError(
+            f"guesses {predicted.dtype}{predicted.shape} cannot be compared with {other.dtype}{other.shape}: "
+            "give one for each person, numbers with numbers or labels with labels."
+        )
+    return predicted, other
+
+
+def _step(hierarchy):
+    """The distance of neighbouring values of a numeric attribute."""
+    if hasattr(hierarchy, "domain"):
+        return hierarchy.domain.step
+    return float(np.fmin.reduce(np.diff(np.sort(hierarchy.numbers))))
+
+
+def lengths(labels, hierarchy, *, numeric):
+    """How many values each label covers, or for `numeric` attributes the length of its interval: array (n,)."""
+    codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)
+    if numeric:
+        low, high = _bounds(distinct, hierarchy)
+        return (np.nan_to_num(high - low) + _step(hierarchy))[codes]
+    return _sizes(distinct, hierarchy)[codes]
+
+
+def _lengths(labels, true, hierarchy):
+    """The length of each label, float array (n,), and whether it covers the true value, boolean array (n,)."""
+    # A missing label is no label, which the hierarchy says; as code -1 it would pass for the last one.
+    codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)
+    distinct = distinct.astype(str)
+    if not is_numeric_dtype(true):
+        leaves, order = hierarchy.codes(true), np.argsort(codes, kind="stable")
+        ends, covers = np.cumsum(np.bincount(codes, minlength=len(distinct))), np.empty(len(codes), dtype=bool)
+        for label, rows in zip(distinct, np.split(order, ends[:-1]), strict=True):
+            covers[rows] = hierarchy.covers(label, leaves[rows])
+        return _sizes(distinct, hierarchy)[codes], covers
+    low, high = _bounds(distinct, hierarchy)[:, codes]
+    covers, missing = (low <= true) & (true <= high), np.isnan(true)
+    if missing.any():
+        covers |= missing & np.array([hierarchy.covers_missing(label) for label in distinct])[codes]
+    return np.nan_to_num(high - low) + _step(hierarchy), covers
+
+
+def _sizes(labels, hierarchy):
+    """How many leaves each label covers: integer array (labels,)."""
+    return np.array([(np.diff(hierarchy.runs(label)) + 1).sum() for label in labels], dtype=np.int64)
+
+
+def _bounds(labels, hierarchy):
+    """The low and the high end of each label of numbers, NaN for a missing one: float array (2, labels)."""
+    return (
+        np.array([(np.nan, np.nan) if pd.isna(label) else hierarchy.bounds(label) for label in labels]).reshape(-1, 2).T
+    )

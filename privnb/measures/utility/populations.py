@@ -1,0 +1,183 @@
+"""Large populations: the groups of people about whom a researcher would learn something."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from privnb.measures.utility.population_counts import expected
+from privnb.measures.utility.reconstruction import Boxes, Line, codes_of, values_asked
+from privnb.runtime import expect
+
+SUPPORT = 0.05  # of all people: groups of so many are large
+MOST = 2**15  # populations: of twenty attributes that are mostly "no" there would be a million
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class LargePopulations:
+    """All conjunctions of quasi-identifier values, or of nodes of their hierarchies below the root, that at least the
+    share `support` of the original records satisfies.
+
+    A conjunction is of one attribute or more; nodes with the same leaves count once. The populations depend on the
+    original alone: find them once, with `LargePopulations.of`, and ask every release about them.
+
+    `nodes[name]`: boolean array (nodes, parts of the line), those of an attribute that are large by themselves;
+    `labels`: what each node is called, through all attributes. Population i is that of number `parent[i]` (0:
+    everybody, j + 1: population j) with one condition more, `labels[node[i]]`; parents come first. `counts`: float
+    array (populations, sensitive values + 1), people with each of `values`, and a 0. `conditions`: the most that one
+    has, where one more would make more than 32,768 populations; None where they are all.
+
+    Source: Li and Li, KDD 2009, section 4.2; minSup is `support`.
+    """
+
+    sensitive: str
+    support: float
+    values: np.ndarray
+    lines: Mapping[str, Line]
+    nodes: Mapping[str, np.ndarray]
+    labels: tuple[str, ...]
+    parent: np.ndarray
+    node: np.ndarray
+    counts: np.ndarray
+    conditions: int | None
+
+    @classmethod
+    def of(cls, dataset, sensitive, support=SUPPORT, hierarchies=None):
+        """Find those of a dataset for questions about its attribute `sensitive`.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        sensitive : str
+        support : float
+            The smallest share of the records, above 0, at most 1.
+        hierarchies : dict of str to Generalization, optional
+            Whose nodes are meant, by quasi-identifier; for those not named, the dataset's own.
+
+        Returns
+        -------
+        LargePopulations
+
+        Raises
+        ------
+        ValueError
+            For a support that is no share above 0, a quasi-identifier as `sensitive`, and where no population is so
+            large.
+        """
+        expect.these(dataset=dataset, support=support, hierarchies=hierarchies)
+        values = values_asked(dataset, sensitive)
+        least = math.ceil(round(support * len(dataset), 9))
+        asked = {**dataset.hierarchies, **(hierarchies or {})}
+        lines, nodes, labels = {}, {}, []
+        for name in dataset.schema.quasi_identifiers:
+            hierarchy = asked[name]
+            large = _large_nodes(codes_of(dataset, name, hierarchy), hierarchy, least)
+            if not len(large):
+                continue
+            # Values that no large node tells apart are one part of the line.
+            nodes[name], part = np.unique(large, axis=1, return_inverse=True)
+            lines[name] = Line(hierarchy, part.ravel())
+            node, position = np.nonzero(large)
+            labels += [f"{name} {label}" for label in hierarchy.labels(position, node)]
+        if not labels:
+            raise ValueError(
+                f"no value of a quasi-identifier of '{dataset.name}', and no node below a root, has {least} people "
+                f"({support:.1%} of all). Lower the support, or give the attributes hierarchies."
+            )
+        original = Boxes.of_original(dataset, sensitive, lines)
+        parent, node, conditions = _conjunctions(original, nodes, least)
+        found = cls(sensitive, support, values, lines, nodes, tuple(labels), parent, node, np.empty(0), conditions)
+        return replace(found, counts=found._expected(original))
+
+    def __len__(self):
+        return len(self.node)
+
+    def __repr__(self):
+        names = ", ".join(self.lines)
+        few = "" if self.conditions is None else f", of at most {self.conditions} conditions"
+        return f"LargePopulations({len(self):,} of at least {self.support:.1%} of all people, by {names}{few})"
+
+    @cached_property
+    def predicates(self):
+        """Each population in words, such as "age 20-39, sex Female": list of text."""
+        words = [""]
+        for parent, node in zip(self.parent, self.node, strict=True):
+            words.append(f"{words[parent]}, {self.labels[node]}" if parent else self.labels[node])
+        return words[1:]
+
+    def estimated(self, release):
+        """How many people of each sensitive value a release lets one expect in each population: float array
+        (populations, sensitive values + 1).
+
+        Of a population in which a noisy release shows nobody, all people of the release.
+        """
+        boxes = Boxes.of_release(release, self.sensitive, self.lines, self.values)
+        found = self._expected(boxes)
+        return np.where(found.sum(axis=1, keepdims=True) > 0, found, boxes.counts.sum(axis=0))
+
+    def _expected(self, boxes):
+        """How many people of each sensitive value are to be expected in each population: float array (populations,
+        sensitive values + 1).
+        """
+        place, *walk = self._walk
+        labels = [boxes.labels[name] for name in self.nodes]
+        return expected(boxes.counts, labels, [*boxes.chances(self.nodes).values()], *walk)[place]
+
+    @cached_property
+    def _walk(self):
+        """The populations in an order in which all that lie within one follow it at once: the place of each, and by
+        place the attribute of its last condition, the node of that, the number of its conditions, and whether it is the
+        innermost. Five arrays.
+        """
+        size = np.ones(len(self) + 1, dtype=np.int64)
+        for i in range(len(self), 0, -1):
+            size[self.parent[i - 1]] += size[i]
+        place, free, conditions = np.zeros((3, len(self) + 1), dtype=np.int64)
+        free[0] = 1
+        for i, parent in enumerate(self.parent, 1):
+            place[i] = free[parent]
+            free[parent] += size[i]
+            free[i] = place[i] + 1
+            conditions[i] = conditions[parent] + 1
+        order = np.argsort(place)[1:]
+        begins = np.cumsum([0, *map(len, self.nodes.values())])
+        node = self.node[order - 1]
+        attribute = np.searchsorted(begins, node, side="right") - 1
+        return place[1:] - 1, attribute, node - begins[attribute], conditions[order], size[order] == 1
+
+
+expect.word("populations", LargePopulations, instead="LargePopulations.of makes them.")
+
+
+def _large_nodes(codes, hierarchy, least):
+    """The leaves and inner nodes of at least `least` records, but for the whole: boolean array (nodes, positions)."""
+    found = {}
+    for level in getattr(hierarchy, "groups", [np.arange(hierarchy.size)]):
+        for group in np.flatnonzero(np.bincount(level[codes]) >= least):
+            node = level == group
+            found.setdefault(node.tobytes(), node)
+    return np.array([node for node in found.values() if not node.all()], dtype=bool).reshape(-1, hierarchy.size)
+
+
+def _conjunctions(boxes, nodes, least):
+    """The parent and the last node of each large population, two integer arrays, and the most conditions of one, as in
+    `LargePopulations`.
+    """
+    people, names = boxes.counts.sum(axis=1), list(nodes)
+    offset = np.cumsum([0, *map(len, nodes.values())])
+    found, last, conditions = [], [(0, 0, np.arange(len(people), dtype=np.int32))], 0
+    while last:  # so that parents come first
+        more, longer = [], []
+        for population, first, rows in last:
+            for a in range(first, len(names)):
+                large, labels = nodes[names[a]], boxes.labels[names[a]][rows]
+                held = large @ np.bincount(labels, people[rows], large.shape[1])
+                for node in np.flatnonzero(held >= least):
+                    more.append((population, offset[a] + node))
+                    longer.append((len(found) + len(more), a + 1, rows[large[node][labels]]))
+            if found and len(found) + len(more) > MOST:
+                return *np.array(found).T, conditions
+        found, last, conditions = found + more, longer, conditions + 1
+    return *np.array(found).T, None

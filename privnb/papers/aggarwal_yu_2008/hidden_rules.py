@@ -1,0 +1,131 @@
+"""Rules about a secret hidden by every way there is, and what that does to the other rules.
+
+Source: Aggarwal and Yu (eds.) 2008, sections 8.3, 8.4 and 10.3, and chapter 11.
+"""
+
+from collections import Counter
+
+from privnb.attacks.inference.unknown_filling import filled, rightly_filled
+from privnb.evaluation.attributes import secret_name
+from privnb.evaluation.results import row, tidy
+from privnb.measures.base import state
+from privnb.measures.rules.rule_hiding import dissimilarity, side_effects, sure_rules
+from privnb.miners.baskets import Baskets, item
+from privnb.miners.rules import Rule, itemsets, rules
+from privnb.runtime import expect
+from privnb.sanitizers.tables_and_rules.rule_hiding import WAYS, block, hide, hide_exactly
+
+CONFIDENCE = 0.5  # of the rules
+EXACT, BLOCKING = "exact program", "blocking"
+FILLED = "filled in"
+
+state(
+    "cells_changed",
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    title="Items changed",
+    sentence="Share of the items in the records that are deleted, added or blocked.",
+    source="Aggarwal and Yu 2008, section 10.3",
+    unit="share of items",
+    format="{:%}",
+    axis=False,
+)
+state(
+    "cells_filled",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Blocked cells filled in rightly",
+    sentence="Share of the blocked cells that an adversary guesses rightly by the other items of the record.",
+    source="this package",
+    unit="share of blocked cells",
+    format="{:%}",
+    baseline="the commoner answer",
+    axis=False,
+)
+state(
+    "optimality_gap", bounds=(0, float("inf")), better="lower", title="Optimality gap", format="{:%}", axis=False,
+    sentence="By which share fewer deletions may do than the exact program found.", source="scipy.optimize.milp",
+)  # fmt: skip
+
+
+def sensitive_rules(dataset, support, *, number=10, secret=None):
+    """The rules that an owner would hide: those that end in a value of the secret, and not in its commonest one.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    support : float
+        Above 0, at most 1.
+    number : int
+        So many, of the largest support.
+    secret : str, optional
+        An attribute; None: the first sensitive one.
+
+    Returns
+    -------
+    list of Rule
+        Of the commonest value where no other has any; empty where it has none, either.
+    """
+    expect.these(dataset=dataset, support=support)
+    expect.whole("number", number, 1)
+    secret = secret_name(dataset, secret)
+    baskets = Baskets.of_table(dataset)
+    found = rules(itemsets(baskets, support), CONFIDENCE)
+    values = Counter(dataset.cells[secret].astype(str).tolist()).most_common()
+    common = item(secret, values[0][0])
+    ends = {item(secret, value) for value, _ in values}
+    about = [rule for rule in found if len(rule.right) == 1 and rule.right <= ends]
+    chosen = [rule for rule in about if common not in rule.right] or about
+    return sorted(chosen, key=lambda rule: (-found[rule].count, str(rule)))[:number]
+
+
+def rules_hidden(dataset, to_hide, support, *, seed=1):
+    """What each way to hide rules does to them and to the others.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    to_hide : list of Rule
+        As of `sensitive_rules`.
+    support : float
+        From which a rule is found.
+    seed : int
+        Of what draws.
+
+    Returns
+    -------
+    DataFrame
+        By `sanitizer`, the way: `hiding_failure`, `misses_cost`, `artifactual_patterns`, `dissimilarity` and
+        `cells_changed`; of blocking also `cells_filled`, and the rows of `variant` "filled in": after an adversary
+        guessed the blocked cells. None where there are no sensitive rules.
+    """
+    expect.these(dataset=dataset, support=support, seed=seed)
+    expect.all_of("to_hide", to_hide, Rule, instead="`sensitive_rules` gives them.")
+    if not to_hide:
+        return tidy([])
+    baskets = Baskets.of_table(dataset)
+    before, at = sure_rules(baskets, support, CONFIDENCE), {"support": support, "confidence": CONFIDENCE}
+    made = {way: hide(baskets, to_hide, way=way, rng=seed, **at) for way in WAYS}
+    made[BLOCKING] = block(baskets, to_hide, **at)
+    exact = hide_exactly(baskets, to_hide, support=support)
+    made[EXACT] = exact.baskets
+    found = []
+    for way, after in made.items():
+        found += _effects(dataset, way, before, baskets, after, to_hide, support)
+    guessed = filled(made[BLOCKING], "companions")
+    found += _effects(dataset, BLOCKING, before, baskets, guessed, to_hide, support, FILLED)
+    right, common = rightly_filled(baskets, made[BLOCKING], guessed)
+    found.append(row("cells_filled", right, baseline=common, dataset=dataset.name, sanitizer=BLOCKING))
+    found.append(row("optimality_gap", exact.gap, dataset=dataset.name, sanitizer=EXACT))
+    return tidy(found)
+
+
+def _effects(dataset, way, before, baskets, after, sensitive, support, variant=""):
+    found = side_effects(before, sure_rules(after, support, CONFIDENCE), sensitive)
+    differs = (baskets.has != after.has) if after.unknown is None else after.unknown
+    numbers_of = {name: getattr(found, name) for name in ("hiding_failure", "misses_cost", "artifactual_patterns")}
+    numbers_of["dissimilarity"] = dissimilarity(baskets, after)
+    numbers_of["cells_changed"] = float(differs.sum() / baskets.has.sum())
+    return [row(n, v, dataset=dataset.name, sanitizer=way, variant=variant) for n, v in numbers_of.items()]

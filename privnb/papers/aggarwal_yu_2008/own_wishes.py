@@ -1,0 +1,257 @@
+"""What it costs if everybody chooses: some people ask for a larger k, or guard their value of the secret.
+
+Nobody's wishes are known of a table, so that they are drawn: a share of the people, each alike. One module, since both
+wishes are drawn, counted and shown alike.
+
+Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006; Aggarwal and Yu (eds.) 2008, section 2.3.2.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from privnb.datasets.dataset import Dataset
+from privnb.evaluation.attributes import secret_name
+from privnb.evaluation.parameters import numbers
+from privnb.evaluation.results import row, tidy
+from privnb.measures.base import state
+from privnb.measures.disclosure.personal import breaches
+from privnb.measures.intervals import wilson
+from privnb.measures.utility.information_loss import certainty_penalty
+from privnb.microdata import withholding
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Role, Schema
+from privnb.privacy_models import KAnonymity, check_k
+from privnb.privacy_models.own_k import OwnAnonymity
+from privnb.runtime import expect
+from privnb.sanitizers import Mondrian, SanitizationError
+from privnb.sanitizers.generalization.guarded_values import guarded
+
+OWN, ALL, FEW = "as each asks", "the larger for all", "the smaller for all"
+BEFORE, AFTER = "values as they are", "values generalized"
+COLUMN = "own k"
+
+state(
+    "wishes_kept",
+    kind="privacy",
+    better="higher",
+    bounds=(0, 1),
+    title="Wishes kept",
+    sentence="Share of the people who ask for the larger k who have it.",
+    source="Aggarwal and Yu 2008, section 2.3.2",
+    unit="share of people",
+    format="{:%} of people",
+    axis=False,
+)
+state(
+    "wishes_breached",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Guards breached",
+    sentence="Share of the people who guard their value whose breach probability exceeds the bound.",
+    source="Xiao and Tao, SIGMOD 2006",
+    unit="share of people",
+    format="{:%} of people",
+    baseline="without quasi-identifiers",
+    axis=False,
+)
+state(
+    "value_loss",
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    title="Loss of the secret's values",
+    sentence="Share of the secret's values that a label of it may stand for, on average: 0 exact, 1 suppressed.",
+    source="Xiao and Tao, SIGMOD 2006",
+    format="{:%}",
+    axis=False,
+)
+
+
+def with_wishes(dataset):
+    """The dataset. Raises NotForThisTable without a secret of categories, or quasi-identifiers, and where people have
+    several records."""
+    expect.these(dataset=dataset)
+    secret = secret_name(dataset, None)
+    if dataset.schema[secret].numeric:
+        raise NotForThisTable(f"'{secret}' is a number, and people guard categories. Name another sensitive attribute.")
+    if not dataset.schema.quasi_identifiers:
+        raise NotForThisTable(
+            f"'{dataset.name}' has no quasi-identifier column that an adversary would know. Give a column that role."
+        )
+    if dataset.schema.person:
+        raise NotForThisTable(f"wishes are of a record each, and people of '{dataset.name}' may have several.")
+    return dataset
+
+
+def wishing(text):
+    """The shares of people that a parameter names, ascending: a list of numbers above 0 and below 1."""
+    found = numbers("WISHING", text, float)
+    if not found or not all(0 < each < 1 for each in found):
+        raise ValueError(f"WISHING must be shares above 0 and below 1 with commas between, got {expect.found(text)}.")
+    return sorted({*found})
+
+
+def check_ks(k, larger, dataset):
+    """The two k of wishes, checked.
+
+    Parameters
+    ----------
+    k, larger : int
+        What everybody has, and what some ask for.
+    dataset : Dataset
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    ValueError
+        Unless the first is smaller.
+    NotForThisTable
+        Where the table has fewer people than the second.
+    """
+    expect.these(dataset=dataset)
+    check_k(k)
+    if not (expect.is_whole(larger) and larger > k):
+        raise ValueError(f"K_LARGER must be a whole number above K_USUAL, {k}, got {expect.found(larger)}.")
+    if larger > len(dataset):
+        raise NotForThisTable(f"'{dataset.name}' has {len(dataset)} people, fewer than K_LARGER, {larger}. Lower it.")
+    return k, larger
+
+
+def check_pair(name, ks):
+    """Raise ValueError unless `ks` are the smaller and the larger k of everybody and of those who ask."""
+    if not (isinstance(ks, tuple | list) and len(ks) == 2 and all(map(expect.is_whole, ks)) and 1 < ks[0] < ks[1]):
+        raise ValueError(f"{name} must be the smaller and the larger k, got {expect.found(ks)}.")
+
+
+def check_breach(share):
+    """The largest breach probability, checked: a share above 0, at most 1."""
+    return expect.share("BREACH", share)
+
+
+def own_k(dataset, shares, ks, *, fewest=withholding.LIMIT, seed=1):
+    """What Mondrian loses where a share of the people asks for the larger k, beside one k for all.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    shares : list of float
+        Of the people who ask for the larger k.
+    ks : tuple of int
+        The smaller, and the larger one.
+    fewest : int
+        Shares of fewer people are withheld.
+    seed : int
+        Of the wishes.
+
+    Returns
+    -------
+    DataFrame
+        By `bound`, the share: `certainty_penalty` and `wishes_kept` by `variant`.
+    """
+    expect.these(dataset=dataset, fewest=fewest, seed=seed)
+    _check_shares(shares)
+    check_pair("ks", ks)
+    k, larger = check_ks(*ks, dataset)
+    one_k = {FEW: KAnonymity(k), ALL: KAnonymity(larger)}
+    for_all = {variant: Mondrian(model).sanitize(dataset, rng=seed) for variant, model in one_k.items()}
+    found, draws = [], np.random.default_rng(seed).random(len(dataset))
+    for share in shares:
+        asks = draws < share
+        chosen = Mondrian(OwnAnonymity((k, larger), COLUMN)).sanitize(_asking(dataset, asks, ks), rng=seed)
+        for variant, release in (for_all | {OWN: chosen}).items():
+            add = partial(_added, dataset, share, seed, variant=variant)
+            found.append(add("certainty_penalty", certainty_penalty(release)))
+            have = np.bincount(release.classes)[release.classes] >= larger
+            found.append(_share("wishes_kept", (have & asks).sum(), asks.sum(), fewest, add))
+    return tidy(found)
+
+
+def _asking(dataset, asks, ks):
+    """The table with the column of wishes."""
+    column = Attribute(COLUMN, Role.SENSITIVE, Categories(tuple(map(str, ks))))
+    schema = Schema(dataset.schema.dataset, (*dataset.schema.attributes, column))
+    own = np.where(asks, str(ks[1]), str(ks[0]))
+    return Dataset(dataset.name, dataset.table.assign(**{COLUMN: own}), schema, dataset.hierarchies)
+
+
+def _added(dataset, share, seed, measure, value, **columns):
+    """A row of results about so many people with a wish."""
+    about = {"parameters": f"wishing={share:g}", "parameter": "wishing", "bound": share, "seed": seed}
+    return row(measure, value, dataset=dataset.name, sanitizer="Mondrian", **about, **columns)
+
+
+def _check_shares(shares):
+    if not expect.numbers("shares", shares) or not all(0 < each < 1 for each in shares):
+        raise ValueError(f"shares must be numbers above 0 and below 1, got {expect.found(shares)}.")
+
+
+def _share(measure, part, whole, fewest, add, without=np.nan):
+    """A row of a share; `without`: of how many it would be so without quasi-identifiers."""
+    if not whole:
+        return add(measure, np.nan, status="not possible", reason="nobody has a wish")
+    share, *interval = withholding.share(int(part), int(whole), fewest)
+    baseline = np.nan if np.isnan(without) else withholding.share(int(without), int(whole), fewest)[0]
+    ends = interval if np.isnan(share) else wilson(int(part), int(whole))
+    return add(measure, share, interval=ends, baseline=baseline)
+
+
+def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
+    """How many of the people who guard their value are breached in a release, and what it costs that nobody is.
+
+    Everybody who guards guards their own value of the secret.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    shares : list of float
+        Of the people who guard.
+    most : float
+        The largest breach probability.
+    k : int
+        Of the release, by Mondrian.
+    fewest : int
+        As of `own_k`.
+    seed : int
+        Of the wishes.
+
+    Returns
+    -------
+    DataFrame
+        By `bound`, the share: `wishes_breached` and `value_loss`, before and after; baseline of the former before: who
+        is breached by how common each value is, in a release without quasi-identifiers. Where no generalization keeps
+        the bound the latter is missing, with its reason.
+    """
+    expect.these(dataset=dataset, fewest=fewest, seed=seed)
+    expect.share("most", most)
+    _check_shares(shares)
+    check_k(k)
+    secret = secret_name(dataset, None)
+    tree = flat(dataset.schema[secret])
+    release = Mondrian(KAnonymity(k)).sanitize(dataset, rng=seed)
+    values = release.table[secret].astype(str).to_numpy(dtype=object)
+    found, draws = [], np.random.default_rng(seed).random(len(dataset))
+    for share in shares:
+        wishes = np.where(draws < share, values, "")
+        add = partial(_added, dataset, share, seed, target=secret)
+        sure = breaches(tree, release.classes, values, wishes)
+        known = breaches(tree, np.zeros_like(release.classes), values, wishes)
+        before, without = ((sure > most + 1e-12).sum(), (wishes != "").sum()), (known > most + 1e-12).sum()
+        found.append(_share("wishes_breached", *before, fewest, partial(add, variant=BEFORE), without))
+        found.append(add("value_loss", 0.0, variant=BEFORE))
+        try:
+            made = guarded(release, tree, wishes, most=most)
+        except SanitizationError as error:
+            found.append(add("value_loss", np.nan, variant=AFTER, reason=str(error), status="refused"))
+            continue
+        found.append(
+            _share(
+                "wishes_breached", (made.breaches > most + 1e-12).sum(), before[1], fewest, partial(add, variant=AFTER)
+            )
+        )
+        found.append(add("value_loss", made.loss, variant=AFTER))
+    return tidy(found)

@@ -1,0 +1,136 @@
+"""What perturbed releases keep and hide: the family, the R-U map, and the score of the literature on masking.
+
+Source: Aggarwal and Yu (eds.) 2008, chapter 3; Duncan, Keller-McNulty, Stokes, "Disclosure risk vs. data utility: the
+R-U confidentiality map", 2001.
+"""
+
+from privnb.datasets.dataset import load
+from privnb.evaluation.attributes import first_number
+from privnb.evaluation.cases import evaluate
+from privnb.evaluation.combinations import FLOOR
+from privnb.evaluation.every_sanitizer import appraised
+from privnb.evaluation.utility.masking_score import MaskingScore
+from privnb.microdata.schema import NotForThisTable
+from privnb.microdata.withholding import LIMIT
+from privnb.privacy_models import KAnonymity
+from privnb.runtime import expect
+from privnb.sanitizers import Sanitizer, catalogue
+
+OF = ("noisy", "perturbed", "synthetic", "suppressed", "exact")  # treatments of what does not generalize
+
+
+def perturbing(dataset, *, k=10, epsilon=1.0):
+    """One sanitizer of each kind that changes, draws, blanks or leaves out instead of generalizing: a list.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    k : int
+        Of those that form groups.
+    epsilon : float
+        Of those with differential privacy.
+
+    Returns
+    -------
+    list of Sanitizer
+
+    Raises
+    ------
+    NotForThisTable
+        Where none fits, as for a table with a key of people.
+    """
+    first_number(dataset)  # there is nothing to perturb without a quasi-identifier
+    found = catalogue.family(dataset, k=k, epsilon=epsilon, of=OF)
+    if not found:
+        raise NotForThisTable(
+            f"no sanitizer that perturbs fits '{dataset.name}': all of them promise something of a record alone, or "
+            "change quasi-identifiers that it has not. Choose another table or study."
+        )
+    return found
+
+
+def with_numbers(dataset):
+    """The dataset. Raises NotForThisTable where no quasi-identifier is a number, or people have several records."""
+    expect.these(dataset=dataset)
+    first_number(dataset)  # there is nothing to perturb without a quasi-identifier
+    if dataset.schema.person:
+        raise NotForThisTable(
+            f"noise is taken off numbers of records, and people of '{dataset.name}' may have several. Choose another "
+            "table."
+        )
+    if not any(dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers):
+        raise NotForThisTable(
+            f"'{dataset.name}' has no number among its quasi-identifiers, so that no noise can be taken off. Give a "
+            "column of numbers that role."
+        )
+    return dataset
+
+
+def compared(dataset, records):
+    """The dataset, or a random sample of it, for what compares each record with each.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    records : int
+        The most that are compared, from 100.
+
+    Returns
+    -------
+    Dataset
+    """
+    expect.these(dataset=dataset)
+    expect.whole("SAMPLE", records, 100)
+    return dataset if len(dataset) <= records else dataset.sample(records, rng=0)
+
+
+def mapped(dataset, family, *measures, k=10, floor=FLOOR, fewest=LIMIT, store=""):
+    """How often people are linked, and what is lost, of perturbed releases and of those that generalize: the points of
+    the R-U map.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of a few thousand records: each is compared with each.
+    family : list of Sanitizer
+        Of `perturbing`.
+    *measures : str
+        The two axes, of `evaluation.every_sanitizer.axes`.
+    k : int
+        Of those that generalize.
+    floor : int
+        As of `evaluation.combinations`.
+    fewest : int
+        Counts and shares of fewer people are withheld.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `evaluation.every_sanitizer.appraised`, of one seed.
+    """
+    expect.these(dataset=dataset, floor=floor, fewest=fewest, store=store)
+    expect.all_of("family", family, Sanitizer, instead="perturbing(dataset) gives them.")
+    every = [*catalogue.ends(), *catalogue.generalizing(dataset, KAnonymity(k)), *family]
+    return appraised(dataset, every, *measures, seeds=1, floor=floor, fewest=fewest, store=store)
+
+
+def masking_scores(*, fewest=LIMIT, store=""):
+    """The score of masking, and its parts, of each kind that masks numbers, on the table `census`: tidy results.
+
+    Parameters
+    ----------
+    fewest : int
+        Shares of fewer people are withheld.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `MaskingScore`.
+    """
+    census = load("census")
+    found = evaluate(census, perturbing(census), measures=[MaskingScore(fewest)], store=store)
+    return found[found.status != "refused"]

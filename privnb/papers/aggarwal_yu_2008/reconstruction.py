@@ -1,0 +1,156 @@
+"""What an honest user gets back of noisy columns: how each is distributed, and how near that comes.
+
+Source: Aggarwal and Yu (eds.) 2008, section 6.2 (reconstruction) and 6.4, equation 6.8 (information loss).
+"""
+
+import numpy as np
+
+from privnb.evaluation.cases import Case
+from privnb.evaluation.results import row_builder, tidy
+from privnb.measures.base import state
+from privnb.measures.noise.noise_reconstruction import reconstructed, true_distribution
+from privnb.microdata import withholding
+from privnb.microdata.treatment import Unreadable
+from privnb.runtime import expect
+from privnb.sanitizers import SanitizationError
+
+BINS = 20  # of numbers: few enough that most hold more people than are withheld
+TABLE, LITERAL, ALIKE = "the table", "taken literally", "all values alike"
+WAYS = {"em": "reconstructed (EM)", "bayes": "reconstructed (Bayes)"}
+
+state(
+    "interval_share",
+    kind="",
+    bounds=(0, 1),
+    sentence="Share of people whose value is in an interval, or a category, as somebody reads it.",
+    source="this package",
+    unit="share of people",
+    format="{:%} of people",
+    axis=False,
+)
+state(
+    "distribution_loss",
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    title="Loss of the distribution",
+    sentence="How much of an attribute's distribution is misread: half the sum of the differences of its shares, 0 "
+    "none, 1 all.",
+    source="Aggarwal and Yu 2008, equation 6.8; the text around it has 0 and 1 the other way round",
+    unit="share",
+    format="{:%}",
+    baseline="all values alike",
+    axis=False,
+)
+
+
+def distribution_loss(found, true):
+    """Half the sum of the absolute differences of two distributions, float arrays (k,): 0 equal, 1 disjoint.
+
+    >>> float(distribution_loss(np.array([0.5, 0.5, 0]), np.array([0.5, 0.25, 0.25])))
+    0.25
+    """
+    return np.abs(found - true).sum() / 2
+
+
+def reconstructions(dataset, sanitizers, *, seed=1, fewest=withholding.LIMIT):
+    """How each noisy column of each release is distributed: as the cells stand, and reconstructed by the public law.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    seed : int
+    fewest : int
+        Intervals, or categories, of fewer people are merged with others.
+
+    Returns
+    -------
+    DataFrame
+        By `target` and `variant` ("taken literally", "reconstructed (EM)", "reconstructed (Bayes)"): rows
+        `distribution_loss`, baseline: of all values alike; and rows `interval_share` by `group`, an interval or a
+        category, beside which variant "the table" has the true ones. A sanitizer without such a column has no rows.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, seed=seed, fewest=fewest)
+    rows = []
+    for sanitizer in sanitizers:
+        case = Case(dataset, sanitizer, seed)
+        try:
+            release = case.release
+        except SanitizationError:
+            continue
+        row = row_builder(dataset, sanitizer, seed)
+        for name in (each for each in release.treated("noisy") if each in dataset.schema.published):
+            rows += _of_column(row, release.originals(dataset), release, name, fewest)
+    return tidy(rows)
+
+
+def _of_column(row, original, release, name, fewest):
+    attribute, law = original.schema[name], release.columns[name].law
+    filled = attribute.domain.filled if attribute.numeric else lambda cells: cells
+    cells = np.asarray(filled(release.table[name]))
+    true = true_distribution(np.asarray(filled(original.table[name])), attribute, bins=BINS)
+    read = {LITERAL: true_distribution(cells, attribute, bins=BINS).shares}
+    for way, variant in WAYS.items():
+        try:
+            read[variant] = reconstructed(cells, law, attribute, way=way, bins=BINS).shares
+        except Unreadable:  # the law says too little
+            continue
+    together = _merged(true.shares * len(original), attribute.numeric, fewest)
+    if together.max() == 0:  # all but few people are alike
+        return []
+    alike = np.diff(true.starts) / true.starts[-1]
+    shares = {TABLE: true.shares, **read, ALIKE: alike}
+    shares = {variant: np.bincount(together, each) for variant, each in shares.items()}
+    labels = _labels(attribute, true.starts, together, true.shares * len(original), fewest)
+    made = []
+    for variant in read:
+        loss, least = (distribution_loss(shares[each], shares[TABLE]) for each in (variant, ALIKE))
+        made.append(row("distribution_loss", loss, baseline=least, target=name, variant=variant))
+    for variant in (TABLE, *read):
+        for label, share in zip(labels, shares[variant], strict=True):
+            made.append(row("interval_share", share, target=name, variant=variant, group=label))
+    return made
+
+
+def _merged(people, ordered, fewest):
+    """Which group each interval or category is in, so that none is of few people: integer array (k,), from 0.
+
+    Neighbouring intervals join; of categories the rarest do.
+    """
+    order = np.arange(len(people)) if ordered else np.argsort(people, kind="stable")
+    group, held, found = 0, 0.0, np.empty(len(people), dtype=np.int64)
+    for place in order:
+        found[place] = group
+        held += people[place]
+        if held >= fewest - 1e-9:
+            group, held = group + 1, 0.0
+    if held < fewest - 1e-9 and group:
+        found[found == group] = group - 1
+    groups = np.bincount(found, people)
+    if withholding.tells(groups, people.sum(), fewest).any():
+        return np.zeros(len(people), dtype=np.int64)
+    return np.unique(found, return_inverse=True)[1] if ordered else _as_they_stand(found)
+
+
+def _as_they_stand(groups):
+    """The groups numbered by their first member: integer array (k,)."""
+    first = {group: number for number, group in enumerate(dict.fromkeys(groups.tolist()))}
+    return np.array([first[group] for group in groups.tolist()])
+
+
+def _labels(attribute, starts, together, people, fewest):
+    """What each group is called: a list of texts; of categories after that which most people have."""
+    labels = []
+    for group in range(together.max() + 1):
+        places = np.flatnonzero(together == group)
+        if attribute.numeric:
+            low, high = (attribute.domain.value(each) for each in (starts[places[0]], starts[places[-1] + 1] - 1))
+            labels.append(f"{low:g}" if low == high else f"{low:g} to {high:g}")
+        else:
+            most = places[people[places].argmax()]
+            others = f" and {len(places) - 1} others" if len(places) > 1 else ""
+            unnamed = attribute.domain.of_records and people[most] < fewest - 1e-9  # which may be a person's own words
+            one = f"{len(places)} rare ones" if unnamed else f"{attribute.domain.values[starts[most]]}{others}"
+            labels.append(f"{one} ({group + 1})" if unnamed else one)
+    return labels

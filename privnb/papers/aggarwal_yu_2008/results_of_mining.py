@@ -1,0 +1,301 @@
+"""What rules, trees and published models of a table give away, and what it costs to keep that back.
+
+One module: each is a few lines on what the rooms above compute, and one page reads them side by side.
+
+Source: Aggarwal and Yu (eds.) 2008, chapters 5, 8, 10, 11 and 13.
+"""
+
+import contextlib
+from collections import Counter
+
+import numpy as np
+
+from privnb.evaluation.attributes import secret_name
+from privnb.evaluation.cases import evaluate, possible
+from privnb.evaluation.disclosure.found_rules import FoundItemsets
+from privnb.evaluation.disclosure.published_models import published_models
+from privnb.evaluation.parameters import numbers
+from privnb.evaluation.results import join, row, tidy
+from privnb.measures.base import state
+from privnb.measures.intervals import wilson
+from privnb.measures.rules.inference_channels import blocked, channels, check_k
+from privnb.microdata import withholding
+from privnb.microdata.schema import NotForThisTable
+from privnb.miners.anonymous_tree import anonymous_tree
+from privnb.miners.baskets import Baskets, categories
+from privnb.miners.rules import itemsets
+from privnb.privacy_models import KAnonymity
+from privnb.runtime import expect
+from privnb.sanitizers import FullDomain, GammaDiagonal, Mask, Mondrian, RandomizedResponse, Suppress
+
+RANDOM = "random labels"
+READ = 2_000  # itemsets: of more nobody reads all, and each way to block or hide looks at all
+
+state(
+    "tree_accuracy",
+    kind="utility",
+    better="higher",
+    bounds=(0, 1),
+    title="Right by the tree",
+    sentence="How often a tree guesses the class of people whom it was not learned from.",
+    source="Friedman, Wolff, Schuster, VLDB Journal 17(4), 2008",
+    unit="share of people",
+    format="{:%} of people",
+    baseline="the commonest class",
+    axis=False,
+)
+state(
+    "in_small_leaves",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="People in small leaves",
+    sentence="Share of the people whom a tree was learned from who are in a leaf of fewer than k.",
+    source="Aggarwal and Yu 2008, section 5.4.2",
+    unit="share of people",
+    format="{:%} of people",
+    axis=False,
+)
+
+state("itemsets", title="Itemsets", sentence="How many itemsets are published.", format="{:,}", axis=False)
+
+
+def with_rules(dataset):
+    """The dataset. Raises NotForThisTable without categories, or a secret, and where people have several records."""
+    expect.these(dataset=dataset)
+    categories(dataset.schema)
+    secret_name(dataset, None)
+    if dataset.schema.person:
+        raise NotForThisTable(
+            f"rules, trees and models count records, and people of '{dataset.name}' may have several. Choose another "
+            "table."
+        )
+    if not dataset.schema.quasi_identifiers:
+        raise NotForThisTable(
+            f"'{dataset.name}' has no quasi-identifier column that an adversary would know. Give a column that role."
+        )
+    return dataset
+
+
+def supports(text, dataset, k):
+    """The supports that a parameter names. Those of fewer than k people are raised to k: nobody publishes an itemset
+    that tells of fewer by itself. Those of more than `READ` itemsets are doubled until there are fewer: of tables of
+    many columns that are nearly always the same there would be tens of thousands, of which no page ends.
+
+    Parameters
+    ----------
+    text : str or float
+        One share above 0 and at most 1, or several separated by commas.
+    dataset : Dataset
+    k : int
+        From 2.
+
+    Returns
+    -------
+    list of float
+        Ascending.
+
+    >>> from privnb.datasets.dataset import load
+    >>> supports("0.1, 0.5", load("hypertension"), 33)
+    [0.5]
+    """
+    expect.these(dataset=dataset)
+    found, least = numbers("SUPPORT", text, float), check_k(k) / len(dataset)
+    if not found or not all(0 < each <= 1 for each in found):
+        raise ValueError(
+            f"SUPPORT must be one share above 0 and at most 1 or several separated by commas, got {expect.found(text)}."
+        )
+    baskets = Baskets.of_table(dataset)
+    return sorted({_readable(baskets, max(each, min(1.0, least))) for each in found})
+
+
+def _readable(baskets, support):
+    """The least of a support, its double, and so on, that leaves at most `READ` itemsets: 1 if no other one does."""
+    while support < 1:
+        with contextlib.suppress(NotForThisTable):  # of far too many
+            if len(itemsets(baskets, support)) <= READ:
+                break
+        support = min(1.0, 2 * support)
+    return support
+
+
+def tree_bounds(text):
+    """The k of trees, ascending: a list of whole numbers from 2."""
+    found = numbers("K_TREE", text, int)
+    if not found or min(found) < 2:
+        raise ValueError(
+            f"K_TREE must be one whole number from 2 or several separated by commas, got {expect.found(text)}."
+        )
+    return sorted(set(found))
+
+
+def rule_releases(dataset, k=10, epsilon="3, 8"):
+    """Releases to mine: two that generalize, and three kinds with noise by a public law, as far as the table has them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    k : int
+        Of those that generalize, from 2.
+    epsilon : str
+        Of those with noise, one number above 0 or several separated by commas: per record, as far as its
+        quasi-identifiers of categories go.
+
+    Returns
+    -------
+    list of Sanitizer
+        The last is `Suppress`, which stands for what a reader knows without a release.
+    """
+    expect.these(dataset=dataset)
+    schema, made = dataset.schema, [Mondrian(KAnonymity(k)), FullDomain(KAnonymity(k))]
+    attributes = max(1, sum(not schema[name].numeric for name in schema.quasi_identifiers))
+    for each in numbers("EPSILON_RULES", epsilon, float):
+        # Randomized response spends its epsilon per attribute, the others theirs per record.
+        made += [RandomizedResponse(round(each / attributes, 4)), Mask(each), GammaDiagonal(each)]
+    return [*possible(dataset, made), Suppress()]
+
+
+def releases_mined(dataset, releases, support, *, store=""):
+    """How well the itemsets of the table are found in releases of it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    releases : list of Sanitizer
+        As of `rule_releases`.
+    support : float
+        From which share of the records on an itemset is frequent.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `FoundItemsets`.
+    """
+    expect.these(dataset=dataset, support=support, store=store)
+    return evaluate(dataset, releases, measures=[FoundItemsets(support)], store=store)
+
+
+def open_channels(dataset, support, *, k=10):
+    """How many groups of fewer than k people follow from the frequent itemsets of a table, and what blocking them adds.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    support : list of float
+        From which share of the records on an itemset is published.
+    k : int
+        From 2.
+
+    Returns
+    -------
+    DataFrame
+        Of each support, in `bound`, rows `inference_channels`, `itemsets` and `support_added`.
+    """
+    expect.these(dataset=dataset)
+    check_k(k)
+    baskets, found = Baskets.of_table(dataset), []
+    for each in _some("support", support):
+        published = itemsets(baskets, each)
+        tag = {
+            "dataset": dataset.name, "sanitizer": "frequent itemsets", "parameters": f"support={each:.2g}",
+            "parameter": "support", "bound": round(each, 6),
+        }  # fmt: skip
+        found.append(row("itemsets", len(published) - 1, **tag))
+        found.append(row("inference_channels", len(channels(published, k)), **tag))
+        raised = blocked(published, k)
+        added = [raised[items] / count - 1 for items, count in published.items()]
+        found.append(row("support_added", float(np.mean(added)), **tag))
+    return tidy(found)
+
+
+def trees(dataset, ks, *, few=10, fewest=withholding.LIMIT, seed=1):
+    """What a tree is worth that tells of no fewer than k people, beside one that may tell of anybody.
+
+    Learned from a random half of the people, and tried on the other.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    ks : list of int
+        From 2; those of which the half has enough people.
+    few : int
+        A leaf of fewer people is small.
+    fewest : int
+        Shares of fewer people are withheld.
+    seed : int
+        Of the halves.
+
+    Returns
+    -------
+    DataFrame
+        By `bound`, 1 for the tree without one: `tree_accuracy` and `in_small_leaves`.
+    """
+    expect.these(dataset=dataset, fewest=fewest, seed=seed)
+    expect.whole("few", few, 1)
+    secret, found = secret_name(dataset, None), []
+    learned, others = dataset.split(0.5, rng=seed)
+    truth = np.asarray(others.cells[secret].astype(str))
+    common = Counter(learned.cells[secret].astype(str).tolist()).most_common(1)[0][0]
+    before = withholding.share(int((truth == common).sum()), len(truth), fewest)[0]
+    for k in (1, *(each for each in _some("ks", ks) if each <= len(learned))):
+        tree = anonymous_tree(learned, secret, k)
+        right = int((tree.predict(others) == truth).sum())
+        small = sum(leaf.people for leaf in tree.root.leaves if leaf.people < few)
+        tag = {
+            "dataset": dataset.name, "sanitizer": "tree" if k == 1 else "k-anonymous tree",
+            "parameters": "" if k == 1 else f"k={k}", "parameter": "" if k == 1 else "k", "bound": k, "target": secret,
+        }  # fmt: skip
+        share, low, high = withholding.share(right, len(truth), fewest)
+        interval = (low, high) if np.isnan(share) else wilson(right, len(truth))
+        found.append(row("tree_accuracy", share, baseline=before, interval=interval, **tag))
+        share, *interval = withholding.share(small, len(learned), fewest)
+        found.append(row("in_small_leaves", share, interval=interval, **tag))
+    return tidy(found)
+
+
+def examples_known(dataset, examples):
+    """Of how many people an adversary knows the secret: of so many, or of a tenth of the table, if that is fewer.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    examples : int
+        From 2.
+
+    Returns
+    -------
+    int
+    """
+    expect.these(dataset=dataset)
+    expect.whole("EXAMPLES", examples, 2)
+    return max(2, min(examples, len(dataset) // 10))
+
+
+def _some(name, values):
+    if not expect.numbers(name, values):
+        raise ValueError(f"{name} must be a list of one number or more, got none.")
+    return values
+
+
+def models_published(dataset, miners, *, examples=500, fewest=withholding.LIMIT, store=""):
+    """Whether the published model of each miner opens a channel, and how far two classifiers differ without one.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    miners : str
+        Whose models are published.
+    examples : int
+        Of so many people the adversary knows the secret.
+    fewest, store
+        As of `published_models`.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `published_models`, those of `control` "random labels" among them.
+    """
+    given = {"examples": examples, "fewest": fewest, "store": store}
+    return join(*(published_models(dataset, miners, control=each, **given) for each in ("", RANDOM)))

@@ -1,0 +1,145 @@
+"""Aggarwal and Yu 2008: the numbers that its chapters on randomization and on attacks work out on the page.
+
+Each is computed by the code that measures releases, from what the book states beside it. Nobody's data are in it.
+"""
+
+from math import prod
+
+import numpy as np
+from scipy.linalg import hilbert
+
+from privnb.attacks.algorithms.deconvolution import left
+from privnb.evaluation.results import row, tidy
+from privnb.measures.base import state
+from privnb.measures.count_tables.log_linear import degrees_of_freedom
+from privnb.measures.noise.column_privacy import naive_differences
+from privnb.measures.noise.noise_privacy import differential_entropy, information, interval_width, privacy_loss_share
+from privnb.microdata.treatment import Jointly, Law
+
+# Table 3.2: attributes of ten records, and as they are printed after rank swapping with p = 10 %.
+SWAPPED = {
+    "attribute 1": (range(1, 11), range(1, 11)),
+    "attribute 2": ("KLNMLHHFDC", "HLMNLFKHCD"),
+    "attribute 3": ((3.7, 3.8, 3, 4.5, 5, 6, 4.5, 6.7, 8, 10), (3, 4.5, 3.7, 5, 4.5, 6.7, 3.8, 6, 10, 8)),
+    "attribute 4": ((4.4, 3.4, 4.8, 5, 6, 7.5, 10, 11, 9.5, 3.2), (4.8, 3.2, 4.4, 6, 5, 9.5, 11, 10, 7.5, 3.4)),
+}
+ALL = 1 - 1e-12  # a confidence of 100 per cent, but for rounding
+
+for _name in ("entropy", "information", "entropy_length", "interval_length", "loss_of_entropy", "interval_end"):
+    state(f"book_{_name}", axis=False)
+state("book_ranks_moved", format="{:%}", axis=False)
+state("book_difference", axis=False)
+state("book_condition_number", format="{:,}", axis=False)
+state("book_cells", format="{:,}", axis=False)
+state("book_degrees_of_freedom", format="{:,}", axis=False)
+state("book_of_counts", format="{:,}", axis=False)
+state("record_index", format="{:,}", axis=False)
+
+
+class _Uniform(Law):
+    """Noise that is uniform on -half to half."""
+
+    def __init__(self, half):
+        self.half = half
+
+    def cumulative(self, noise):
+        return np.clip((np.asarray(noise, dtype=float) / self.half + 1) / 2, 0, 1)
+
+
+def worked_examples():
+    """What the book works out on the page: tidy results.
+
+    Section 2.2.1 and its example 2.1, repeated in 6.4: two unit intervals under uniform noise on -1 to 1. Section
+    10.2.1: at which place of the joint domain a record stands, from 1. Section 10.2.3: the condition number of the
+    Hilbert matrix. Section 12.5.2: cells and degrees of freedom, of the levels that it states. Section 15.3.6:
+    between which numbers an original lies, before and after empty places are excluded. Table 3.2: by how many of all
+    ranks swapping moved a value at most. Section 7.5.1: the variance of difference of standard scores under rotations.
+    """
+    rows = [*_example_2_1(), *_indices(), _row("section 10.2.3", "book_condition_number", np.linalg.cond(hilbert(5)))]
+    return tidy([*rows, *_tables_of_counts(), *_excluded(), *_ranks_moved(), _rotated()])
+
+
+def _example_2_1():
+    shares, edges, noise = np.array([0.5, 0.5]), np.array([[0.0, 4.0], [1.0, 5.0]]), _Uniform(1)
+    one = differential_entropy(np.ones(1), np.array([[0.0], [1.0]]))
+    own, of_noise = differential_entropy(shares, edges), differential_entropy(np.ones(1), np.array([[-1.0], [1.0]]))
+    bits = information(shares, edges, noise)
+    yield _row("section 2.2.1", "book_entropy", one, target="uniform on 0 to 1")
+    for confidence in (0.5, 1):
+        width = interval_width(noise, min(confidence, ALL))
+        yield _row("section 2.2.1", "book_interval_length", width, target=f"confidence {confidence:.0%}")
+    yield _row("example 2.1", "book_entropy", own, target="X")
+    yield _row("example 2.1", "book_entropy_length", 2**own, target="X")
+    yield _row("example 2.1", "book_entropy", of_noise, target="Y")
+    yield _row("example 2.1", "book_interval_length", interval_width(noise, ALL), target="Y")
+    yield _row("example 2.1", "book_entropy", of_noise + bits, target="Z")
+    yield _row("example 2.1", "book_information", bits, target="X; Z")
+    yield _row("example 2.1", "book_loss_of_entropy", privacy_loss_share(bits), target="X | Z")
+    yield _row("example 2.1", "book_entropy_length", 2 ** (own - bits), target="X | Z")
+
+
+def _indices():
+    domain = {"age": ["Child", "Adult", "Senior"], "sex": ["Male", "Female"], "education": ["Elementary", "Graduate"]}
+    joint = Jointly(tuple(domain), tuple(map(len, domain.values())), Law())
+    named = ("Child-Male-Elementary", "Child-Male-Graduate", "Child-Female-Graduate", "Senior-Male-Elementary")
+    for record in named:
+        codes = [[values.index(value)] for values, value in zip(domain.values(), record.split("-"), strict=True)]
+        yield _row("section 10.2.1", "record_index", int(joint.positions(codes)[0]) + 1, group=record)
+
+
+def _tables_of_counts():
+    whole = {"A": 3, "B": 4, "C": 5, "D": 2, "E": 2, "F": 2, "G": 3, "H": 2}
+    reduced = whole | {"C": 2, "G": 2}
+    yield _row("section 12.5.2", "book_cells", prod(whole.values()), target="Full table")
+    yield _row("section 12.5.2", "book_cells", prod(reduced.values()), target="Reduced table")
+    models = {
+        "Model 1": (reduced, ["ABCFG", "ACDFG", "ACDGH", "ADEFG"]),
+        "Model 2": (reduced, ["ACDGH", "ABFG", "ABCG", "ADFG", "BEFG", "DEFG"]),
+        "Collapsed table": ({name: n for name, n in reduced.items() if name not in "BH"}, ["ACFG", "ADEFG"]),
+    }
+    for name, (levels, sets) in models.items():
+        yield _row("section 12.5.2", "book_degrees_of_freedom", degrees_of_freedom(levels, sets), target=name)
+
+
+def _excluded():
+    """Uniform noise on -1 to 1, and 1 is published; half of the originals are on 0 to 1, half on 5 to 6."""
+    edges = np.linspace(-1, 7, 81)
+    middle = (edges[1:] + edges[:-1]) / 2
+    reach = (np.abs(middle - 1) < 1).astype(float)[None]
+    anywhere = np.full(80, 1 / 80)
+    there = np.where((middle > 0) & (middle < 1) | (middle > 5) & (middle < 6), 1.0, 0.0)
+    for known, shares in (("the noise", anywhere), ("the noise and the distribution", there / there.sum())):
+        ends = left(reach, shares, edges, 0.1 / 80)
+        for end, number in zip(("from", "to"), ends, strict=True):
+            yield _row("section 15.3.6", "book_interval_end", float(number[0]), target=end, knows=known)
+
+
+def _ranks_moved():
+    """Equal values are ranked as that takes least."""
+    for name, (before, after) in SWAPPED.items():
+        ordered = sorted(before)
+        pairs = zip(before, after, strict=True)
+        moved = max(
+            max(ordered.index(one) - _last(ordered, other), ordered.index(other) - _last(ordered, one), 0)
+            for one, other in pairs
+        )
+        yield _row("table 3.2", "book_ranks_moved", moved / len(ordered), target=name)
+
+
+def _last(ordered, value):
+    return ordered.index(value) + ordered.count(value) - 1
+
+
+def _rotated():
+    """On average over all rotations and reflections of two uncorrelated scores: squares of sines are exact over evenly
+    spaced angles.
+    """
+    every = []
+    for angle in np.radians(np.arange(0, 360, 30)):
+        turned = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        every += [naive_differences(turned * sign, np.eye(2))[0] for sign in ([1, 1], [1, -1])]
+    return _row("section 7.5.1", "book_difference", float(np.mean(every)), target="mean")
+
+
+def _row(dataset, measure, value, **columns):
+    return row(measure, value, dataset=dataset, sanitizer="worked by hand", **columns)

@@ -1,0 +1,138 @@
+"""The examples of Askari, Safavi-Naini, Barker 2012, and their question asked of releases of any dataset.
+
+In the paper the adversary guesses a whole small table. Of a table of thousands of people they guess one person: who it
+is, or their sensitive value. Both are channels, and measured alike.
+"""
+
+from functools import partial
+
+from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.cases import answer
+from privnb.evaluation.disclosure import leakage
+from privnb.evaluation.parameters import numbers
+from privnb.evaluation.profiles import evaluated, together
+from privnb.evaluation.releases import Gains
+from privnb.microdata import withholding
+from privnb.papers.askari_2012 import small_channels
+from privnb.privacy_models import KAnonymity
+from privnb.runtime import expect
+from privnb.sanitizers import Identity, Mondrian, catalogue
+from privnb.sanitizers.catalogue import ends
+
+
+def small_tables(*, store=""):
+    """All small examples: `small_channels.appendix`, `aims`, `users`, and `space` of each of `SPACES`, the paper's
+    last.
+    """
+    expect.these(store=store)
+    tasks = [partial(small_channels.appendix), partial(small_channels.aims), partial(small_channels.users)]
+    tasks += [partial(small_channels.space, name) for name in small_channels.SPACES]
+    return together(evaluated({"": tasks}, store, "list small tables").values())
+
+
+def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field's letters
+    """One sanitizer of each kind, `catalogue.family`, for each value of its parameter, between the two ends.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    k, l, epsilon : str, int or float
+        One number, or several separated by commas.
+
+    Returns
+    -------
+    list of Sanitizer
+
+    Raises
+    ------
+    ValueError
+        Where one has no number.
+    """
+    expect.these(dataset=dataset)
+    values = numbers("K", k, int), numbers("L", l, int), numbers("EPSILON", epsilon, float)
+    if not all(values):
+        raise ValueError("K, L and EPSILON need one number or several each, separated by commas.")
+    lists = [
+        catalogue.family(dataset, k=a, l=b, epsilon=c, of=catalogue.OF_PAPERS)
+        for a in values[0]
+        for b in values[1]
+        for c in values[2]
+    ]
+    every = list(dict.fromkeys(sanitizer for found in lists for sanitizer in found))
+    order = list(dict.fromkeys(map(type, every)))
+    first, last = ends()
+    return [first, *sorted(every, key=lambda sanitizer: order.index(type(sanitizer))), last]
+
+
+def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
+    """`leakage.known_subsets` of the original, and of its generalization by Mondrian for each value of `k`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    k : str or int
+        One number, or several separated by commas.
+    fewest : int
+        Counts below are withheld.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
+    """
+    expect.these(dataset=dataset, fewest=fewest, store=store)
+    sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in numbers("K", k, int))]
+    tasks = [partial(leakage.known_subsets, dataset, [each], fewest=fewest) for each in sanitizers]
+    return together(evaluated({"": tasks}, store, "every set of attributes").values())
+
+
+def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""):
+    """`leakage.priced` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    price : float
+        Of a wrong guess, 0 or more; a right one gains 1.
+    fewest, store
+        As of `known_attributes`.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
+    leakage.check_price(price)
+    tasks = [partial(leakage.priced, dataset, [each], price=price, fewest=fewest) for each in sanitizers]
+    return together(evaluated({"": tasks}, store, "worth of guesses").values())
+
+
+def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
+    """`leakage.leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
+    and Shmatikov, `releases.Gains`, unless they would tell a share that is withheld.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+        One that this table cannot have leaves a row `classes` of status "not possible".
+    fewest, store
+        As of `known_attributes`.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
+    tasks = {each: [partial(leakage.leakage, dataset, [each], fewest=fewest)] for each in sanitizers}
+    found = evaluated(tasks, store, "leakage")
+    capacity = ("sensitive_additive_capacity", "bucket_additive_capacity")
+    shown = [each for each, rows in found.items() if rows[rows.measure.isin(capacity)].value.notna().any()]
+    gain = Gains(sensitive_name(dataset, None), fewest)
+    gains = evaluated({"": [partial(answer, dataset, each, 1, gain) for each in shown]}, store, "gains")
+    return together([*found.values(), *gains.values()])

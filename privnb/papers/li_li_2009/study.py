@@ -1,0 +1,364 @@
+"""The experiments of Li and Li 2009, sections 3 and 5, on any dataset.
+
+Long, since the parameters and rows of each experiment are described where it stands.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from privnb.datasets import description
+from privnb.datasets.dataset import find
+from privnb.evaluation import trade_off as losses
+from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.parameters import number, numbers
+from privnb.evaluation.profiles import check_miners, evaluated, profile_of, repeated, together
+from privnb.evaluation.results import join, main_parameter, over_seeds, row, tidy
+from privnb.evaluation.utility import queries
+from privnb.measures.base import state
+from privnb.measures.disclosure import tradeoff
+from privnb.measures.utility.populations import SUPPORT
+from privnb.measures.utility.queries import READINGS
+from privnb.microdata import withholding
+from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
+from privnb.runtime import expect
+from privnb.sanitizers import Bucketize, Mondrian
+from privnb.sanitizers.catalogue import ends
+
+SELECTIVITIES = (0.03, 0.05, 0.07, 0.1)  # of Figure 3(b)
+DIMENSIONS = (2, 3, 4, 5, 6)  # of Figure 3(c)
+SELECTIVITY, DIMENSION = 0.05, 4  # elsewhere
+BELOW_ONE = (0.5, 0.6, 0.7, 0.8, 0.9)  # bounds of semantic privacy that the paper left out
+MODELS = {"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness", "delta": "semantic privacy"}
+FORMS = {"Mondrian": "generalized", "Bucketize": "in buckets"}
+MOST = 100_000  # queries at once, as `CountQueries.of` takes them
+ERRORS = ("average_relative_error", "median_relative_error")
+SMALL = 0.04  # the utility loss that the paper finds everything below
+
+
+state("largest_privacy_loss", kind="privacy", better="lower", bounds=(0, np.inf), unit="nats", axis=False)
+state("share_of_small_utility_loss", kind="utility", better="higher", bounds=(0, 1), format="{:%}", axis=False)
+state(
+    "above_scale",
+    kind="privacy",
+    better="lower",
+    bounds=(0, np.inf),
+    sentence="Releases whose privacy loss lies above that of the commonest value, disclosed for certain.",
+    format="{:,}",
+    axis=False,
+)
+
+
+def study(name, asked="", preferred="li-li"):
+    """Which study of a dataset's description to load.
+
+    Parameters
+    ----------
+    name : str
+        Of the dataset.
+    asked : str
+        The study that is taken, unless empty.
+    preferred : str
+        The study that is taken else, if it is there.
+
+    Returns
+    -------
+    str
+        Empty: the default one.
+    """
+    expect.strings(asked=asked, preferred=preferred)
+    if asked:
+        return asked
+    studies = description.read(find(name)).get("studies", {})
+    return preferred if preferred in studies else ""
+
+
+def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: E741 - the field's letters
+    """Mondrian under each privacy model of section 5, for the values of its letter.
+
+    l-diversity is section 2's (no value belongs to more than one in l), t-closeness is by Jensen-Shannon divergence,
+    semantic privacy (delta) that of Brickell and Shmatikov.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    k, l, t, delta : str, int or float
+        One number, or several separated by commas; empty: none.
+    median : str
+        Mondrian's `split_point`; "left" is what its authors print, by which an attribute of two values is cut only
+        where the first is the commoner.
+
+    Returns
+    -------
+    dict of str to list of Mondrian
+        By letter.
+    """
+    expect.these(dataset=dataset)
+    sensitive = sensitive_name(dataset, None)
+    models = {
+        "k": [KAnonymity(value) for value in numbers("K", k, int)],
+        "l": [FrequencyDiversity(value, sensitive) for value in numbers("L", l, number)],
+        "t": [JensenShannonCloseness(value, sensitive) for value in numbers("T", t, number)],
+        "delta": [DeltaDisclosure(value, sensitive) for value in numbers("DELTA", delta, number)],
+    }
+    found = {letter: [Mondrian(model, split_point=median) for model in each] for letter, each in models.items() if each}
+    if not found:
+        raise ValueError("there is no privacy model to run: give one value or more of K, L, T or DELTA.")
+    return found
+
+
+def check_queries(
+    dataset,
+    *,
+    number=1000,
+    miners="decision tree",
+    profile="quick",
+    seeds=0,
+    distance="Jensen-Shannon",
+    support=SUPPORT,
+):
+    """Refuse what `trade_off`, `count_queries` and `direct` would refuse after minutes of other work.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    number : int
+        Of queries, 1 to 100,000.
+    miners, profile, seeds
+        As of `direct` and `count_queries`.
+    distance, support
+        As of `trade_off`.
+
+    Raises
+    ------
+    ValueError
+        For a number of queries, miners, a profile, a number of repeats, a distance or a support that cannot be.
+    """
+    expect.these(dataset=dataset, miners=miners, profile=profile, seeds=seeds, support=support)
+    expect.one_of("distance", distance, tradeoff.DISTANCES)
+    _check_number(number)
+    repeated(seeds, profile_of(profile).queries)
+    sensitive = dataset.table[sensitive_name(dataset, None)]
+    check_miners("MINERS", miners, *([] if dataset.schema[sensitive.name].numeric else [sensitive]))
+
+
+def _check_number(number):
+    if not (expect.is_whole(number) and 1 <= number <= MOST):
+        raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(number)}.")
+
+
+def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=SUPPORT, fewest=withholding.LIMIT, store=""):
+    """Figure 2 and how it is read.
+
+    Mondrian cuts `trade_off.on_lines`; the large populations are of the dataset's own hierarchies.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    partitions : dict
+        Of `partitions`.
+    distance, support, fewest
+        As of `trade_off.trade_off`.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        `trade_off.scales` of the original, then `trade_off.trade_off` of each partition, published as generalized
+        classes and as buckets, and of the ends. Of delta below 1 stands here how many classes there are. What the paper
+        says of all releases together stands in rows whose parameters are lists, "k=10 50, t=0.2":
+        `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, of each model's letter in `group`,
+        `above_scale`: how many releases have a privacy loss above the lower end of the scale.
+    """
+    _check(dataset, partitions, support=support, fewest=fewest, store=store)
+    expect.one_of("distance", distance, tradeoff.DISTANCES)
+    asked = {"distance": distance, "support": support, "fewest": fewest}
+    lines = losses.on_lines(dataset)
+    lose = partial(losses.trade_off, lines, hierarchies=dict(dataset.hierarchies), **asked)
+    below = [
+        Mondrian(replace(*example.models, delta=delta), split_point=example.split_point)
+        for example in partitions.get("delta", [])[:1]
+        for delta in BELOW_ONE
+    ]
+    tasks = {
+        "": [
+            partial(losses.scales, dataset, **asked),
+            partial(lose, ends()),
+            *(partial(lose, _both(each)) for each in partitions.values()),
+        ],
+        "below": [partial(lose, below)] if below else [],
+    }
+    parts = evaluated(tasks, store, "lose privacy and utility")
+    if "below" in parts:
+        parts["below"] = parts["below"][parts["below"].measure == "classes"]
+    found = together(parts.values())
+    return join(found, _overall(dataset, found, partitions))
+
+
+def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0, store=""):
+    """Figure 3: `queries.count_queries` of each partition as (a) asks, both forms; of the buckets of t-closeness by
+    selectivity (b) and by dimension (c); of its first and last bound also in the literal reading of selectivity.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    partitions, store
+        As of `trade_off`.
+    number : int
+        Of queries, 1 to 100,000.
+    profile : str
+        How much is run, by name: one of `PROFILES`.
+    seeds : int
+        Other queries each; 0 for the profile's number.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
+    """
+    _check(dataset, partitions, profile=profile, seeds=seeds, store=store)
+    _check_number(number)
+    seeds = repeated(seeds, profile_of(profile).queries)
+    ask = partial(queries.count_queries, losses.on_lines(dataset), number=number)
+    there = len(dataset.schema.quasi_identifiers)
+    dimension = min(DIMENSION, there)
+    varied = [(dimension, s) for s in SELECTIVITIES] + [(d, SELECTIVITY) for d in DIMENSIONS if d <= there]
+    buckets = [Bucketize(each) for each in partitions.get("t", [])]
+    ends_of = [each for i, each in enumerate(buckets) if i in (0, len(buckets) - 1)]
+    tasks = [
+        partial(ask, _both(each), dimension=dimension, selectivity=SELECTIVITY, seed=seed)
+        for seed in seeds
+        for each in partitions.values()
+    ]
+    tasks += [
+        partial(ask, some, dimension=d, selectivity=s, reading=reading, seed=seed)
+        for seed in seeds
+        for d, s in dict.fromkeys(varied)
+        for reading, some in zip(READINGS, (buckets, ends_of), strict=True)
+        if some and (d, s, reading) != (dimension, SELECTIVITY, READINGS[0])
+    ]
+    return together(evaluated({"": tasks}, store, "count").values())
+
+
+def direct(dataset, partitions, *, miners="decision tree", profile="quick", fewest=withholding.LIMIT, store=""):
+    """`trade_off.direct` of every fourth partition of each privacy model: the critics' comparison on the same releases.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    partitions, fewest, store
+        As of `trade_off`.
+    miners : str
+        The researcher's: a set by name, or some miners, separated by commas.
+    profile : str
+        Whose folds are taken: those of the critics' own main miners.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
+    """
+    _check(dataset, partitions, miners=miners, profile=profile, fewest=fewest, store=store)
+    check_miners("MINERS", miners)
+    folds = next(iter(profile_of(profile).workloads.values()))[1]
+    some = [each for found in partitions.values() for each in found[::4]]
+    task = partial(losses.direct, losses.on_lines(dataset), some, miners=miners, folds=folds, fewest=fewest)
+    return together(evaluated({"": [task]}, store, "compare directly").values())
+
+
+def pairs(results, measure="utility_loss"):
+    """The losses of each release side by side.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    measure : str
+        Beside the privacy loss.
+
+    Returns
+    -------
+    DataFrame
+        One row for the mean `value` over seeds, with `low`, `high` and `baseline`, beside the `privacy` loss. Columns
+        too: `letter` and `bound` of its privacy model, `model` and `form` in words.
+    """
+    expect.these(results=results, measure=measure)
+    rows = over_seeds(results[results.measure == measure]).dropna(subset="value")
+    private = over_seeds(results[results.measure == "privacy_loss"])
+    private = private[["sanitizer", "parameters", "value"]].rename(columns={"value": "privacy"})
+    rows = rows[rows.sanitizer.isin(FORMS) & rows.parameter.isin(MODELS)].merge(private, on=["sanitizer", "parameters"])
+    return rows.assign(letter=rows.parameter, model=rows.parameter.map(MODELS), form=rows.sanitizer.map(FORMS))
+
+
+def asked(results, by="", form="Bucketize"):
+    """Results with the COUNT queries of one panel of Figure 3 alone.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    by : str
+        Empty: of all privacy models one kind of query (a); of t-closeness by "selectivity" (b) or by "dimension" (c).
+    form : str
+        "Mondrian" (generalized) or "Bucketize" (in buckets).
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
+    """
+    expect.these(results=results)
+    if not isinstance(by, str) or by:
+        expect.one_of("by", by, ("selectivity", "dimension"))
+    expect.one_of("form", form, FORMS)
+    errors = results.measure.isin(ERRORS)
+    plain = errors & (results.sanitizer == form) & (results.variant == "")
+    if not plain.any():
+        return results[~errors]
+    kinds = queries_of(results)
+    common = kinds[plain].iloc[0]  # what all are asked, and so first
+    same, close = kinds == common, results.parameter == "t"
+    chosen = {"": same.all(axis=1), "selectivity": same.dimension & close, "dimension": same.selectivity & close}[by]
+    return results[~errors | (plain & chosen)]
+
+
+def queries_of(results):
+    """The `dimension` and `selectivity` of the COUNT queries that rows of results are of; NaN for others: DataFrame."""
+    asked = [(d, s) for d in range(1, DIMENSIONS[-1] + 1) for s in SELECTIVITIES]
+    kinds = {queries.queries_name(*each): each for each in asked}
+    found = [kinds.get(target, (float("nan"), float("nan"))) for target in results.target]
+    return pd.DataFrame(found, columns=["dimension", "selectivity"], index=results.index)
+
+
+def _check(dataset, partitions, **others):
+    """Raise the error of an argument that is not what its name means; `partitions` are by letter here."""
+    expect.kind("partitions", partitions, dict, instead="Give what papers.partitions gives.")
+    expect.these(dataset=dataset, partitions=[each for found in partitions.values() for each in found], **others)
+
+
+def _both(partitions):
+    return [form for each in partitions for form in (each, Bucketize(each))]
+
+
+def _overall(dataset, found, partitions):
+    """What holds of all releases of a form together."""
+    bounds = {letter: [str(main_parameter(one)[1]) for one in each] for letter, each in partitions.items()}
+    every = ", ".join(f"{letter}={' '.join(values)}" for letter, values in bounds.items())
+    rows, scale = [], found[found.measure == "revealed_loss"].value.min()
+    for form in FORMS:
+        part = found[found.sanitizer == form]
+        privacy, utility = (part[part.measure == measure] for measure in ("privacy_loss", "utility_loss"))
+        of_all = partial(row, dataset=dataset.name, sanitizer=form, parameters=every)
+        for (target, variant), losses_of_it in privacy.groupby(["target", "variant"], sort=False):
+            largest = partial(of_all, "largest_privacy_loss", losses_of_it.value.max())
+            rows.append(largest(target=target, variant=variant))
+        for target in utility.target.unique():
+            small = (utility.value < SMALL).mean()
+            rows.append(of_all("share_of_small_utility_loss", small, target=target))
+        for letter in partitions if len(privacy) else ():
+            above = (privacy.value[privacy.parameter == letter] > scale).sum()
+            rows.append(of_all("above_scale", above, group=letter))
+    return tidy(rows)

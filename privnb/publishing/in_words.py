@@ -1,0 +1,351 @@
+"""A sanitizer as a person asks for it: models by their names, with their parameters, and what the algorithm is called.
+
+`k=10, t=0.2:salary` are two models. A model states its own name (`PrivacyModel.word`), so that every imported model can
+be asked for. `l` alone means distinct l-diversity. One module, since writing, reading and explaining a model go by the
+same names.
+"""
+
+import contextlib
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from types import MappingProxyType
+from typing import NamedTuple, get_type_hints
+
+import pandas as pd
+
+from privnb.microdata.hierarchy import Taxonomy
+from privnb.microdata.schema import Schema
+from privnb.privacy_models import DistinctDiversity, FrequencyDiversity, KAnonymity, PrivacyModel
+from privnb.runtime import expect
+from privnb.runtime.family import members, sentence
+from privnb.runtime.names import meant, name_list
+from privnb.sanitizers.base import MODELS, USUAL, SanitizationError, Sanitizer
+from privnb.sanitizers.catalogue import kinds
+from privnb.tables import reading
+
+SHORT = {"l": DistinctDiversity}  # what most people mean by l
+WRITTEN = (int, float, str, object, pd.DataFrame, str | Taxonomy)  # the types of parameters that can be written
+
+QUOTED = r'"(?:[^"]|"")*"'
+VALUE = rf'(?:{QUOTED}|[^\s,:"]+)'
+PARAMETER = re.compile(rf"\s+([\w-]+)\s*=\s*({VALUE})")
+PART = re.compile(
+    rf"\s*([\w-]+)\s*=\s*({VALUE})((?:\s+[\w-]+\s*=\s*{VALUE})*)\s*(?::\s*({QUOTED}|[^,]*?)\s*)?(,|$)", re.DOTALL
+)
+
+
+class Part(NamedTuple):
+    """One model as a person writes it: its name, the text after it, its sensitive attribute ("": not named), and the
+    names and texts of its other parameters.
+    """
+
+    name: str
+    bound: str
+    sensitive: str
+    parameters: tuple[tuple[str, str], ...]
+
+    def __str__(self):
+        more = "".join(f" {name}={text}" for name, text in self.parameters)
+        return f"{self.name}={self.bound}{more}" + f":{name_list([self.sensitive])}" * bool(self.sensitive)
+
+
+def asked(model: str, algorithm: str, schema: Schema, renamed: Mapping[str, str] = MappingProxyType({})) -> Sanitizer:
+    """Return the sanitizer that a person asks for.
+
+    Parameters
+    ----------
+    model : str
+        Models by their names, commas between them: `"k=10, t=0.2:salary"`. Further parameters follow the first one,
+        `"recursive-l=3 c=2:salary"`; a k that a model needs is that of `k=`. The sensitive attribute may be left out if
+        there is only one. Names and values with separators stand in quotes: `t=0.2:"City, State"`.
+    algorithm : str
+        The class of the sanitizer, or its title: "local recoding".
+    schema : Schema
+    renamed : dict of str to str, optional
+        Names of the schema by those of the table's file. `model` may use either; a name of the schema comes first.
+
+    Returns
+    -------
+    Sanitizer
+
+    Raises
+    ------
+    ValueError
+        For a model that cannot be read, or an algorithm that there is not.
+    SanitizationError
+        For an algorithm that cannot keep the model.
+
+    Examples
+    --------
+    >>> from privnb.datasets.dataset import schema_of
+    >>> asked("k=10, t=0.2", "local recoding", schema_of("adult"))
+    LocalRecoding(KAnonymity(k=10), TCloseness(t=0.2, sensitive='salary', distance='equal'))
+    >>> asked("l=2, k=10", "Mondrian", schema_of("adult"))
+    Mondrian(KAnonymity(k=10), DistinctDiversity(l=2, sensitive='salary'))
+    """
+    expect.kind("algorithm", algorithm, str, instead='Give one such as "Mondrian".')
+    kind, names = _kind(algorithm), {**renamed, **{name: name for name in schema.names()}}
+    parts = [part._replace(sensitive=names.get(part.sensitive, part.sensitive)) for part in parsed(model)]
+    size = next((part.bound for part in parts if part.name == KAnonymity.word), None)
+    models = {part: _model(part, schema, size) for part in parts if part.name != "epsilon"}
+    _check_once(parts, models)
+    bounds = {part.name: number(part) for part in parts if part.name in USUAL and not part.parameters}
+    if frequency := next((each for each in models.values() if type(each) is MODELS["l"]), None):
+        bounds |= {"l": frequency.l}
+    wanted = _Wanted(
+        [*models.values()] if len(models) == len(parts) else [],
+        bounds if len(bounds) == len(parts) else {},
+        next((each.sensitive for each in models.values() if each.sensitive), next(iter(schema.sensitive), None)),
+    )
+    made = wanted.of(kind)
+    if made is None:
+        able = [name for name, each in kinds().items() if wanted.fits(each)]
+        cure = f"Choose one of {', '.join(able)}." if able else "No sanitizer keeps all of it together: ask for less."
+        raise SanitizationError(f"{kind.__name__} cannot keep {model}. {cure}")
+    return made
+
+
+class _Wanted(NamedTuple):
+    """What is asked for: models, or bounds by the letters of sanitizers; and the sensitive attribute."""
+
+    models: list[PrivacyModel]
+    bounds: dict[str, float]
+    sensitive: str | None
+
+    def of(self, kind):
+        """Return the sanitizer of this kind that keeps it; None if none does."""
+        made = None
+        if self.models:
+            made = kind.keeping(sorted(self.models, key=lambda each: type(each) is not KAnonymity), self.sensitive)
+        if made is None and self.bounds and {*kind.requires} <= {*self.bounds} <= {*kind.letters}:
+            made = kind.at(self.bounds, self.sensitive)
+        return made
+
+    def fits(self, kind):
+        try:
+            return self.of(kind) is not None
+        except ValueError:
+            return False
+
+
+def readings(model: str | Sanitizer, sanitizer: Sanitizer) -> tuple[str, ...]:
+    """Return what `l` was taken for, where a person asked for it by that name: sentences.
+
+    >>> from privnb.sanitizers import Mondrian
+    >>> print(*readings("l=2:ill", Mondrian(DistinctDiversity(2, "ill"))))
+    `l=2:ill` was read as `distinct-l=2`: in each class 'ill' has at least 2 different values, of which one may belong \
+to nearly everybody. `frequency-l=2` also bounds that: no value belongs to more than one in 2 people of a class.
+    """
+    if isinstance(model, Sanitizer):
+        return ()
+    kept = getattr(sanitizer, "partition", sanitizer)
+    distinct = [each for each in getattr(kept, "models", ()) if type(each) is DistinctDiversity]
+    group = "class" if kept is sanitizer else "bucket"
+    return tuple(_reading(part, sanitizer, distinct, group) for part in parsed(model) if part.name in SHORT)
+
+
+def _reading(part, sanitizer, distinct, group):
+    l = number(part)  # noqa: E741 - the field's letter
+    if not distinct:
+        return (
+            f"`{part}` was read as the l of {type(sanitizer).__name__}, which is by frequency: no value belongs to "
+            f"more than one in {l} people of a bucket. So each bucket also has at least {l} different values, as "
+            f"`distinct-l={l}` asks."
+        )
+    sensitive = next((each.sensitive for each in distinct if part.sensitive in ("", each.sensitive)), part.sensitive)
+    return (
+        f"`{part}` was read as `distinct-l={l}`: in each {group} '{sensitive}' has at least {l} different values, of "
+        f"which one may belong to nearly everybody. `frequency-l={l}` also bounds that: no value belongs to more than "
+        f"one in {l} people of a {group}."
+    )
+
+
+def models() -> dict[str, type[PrivacyModel]]:
+    """Return the models that can be asked for in words, by name: the package's and all others that are imported.
+
+    A model is left out if it has a parameter that cannot be written. Raises ValueError for two models of one name.
+    """
+    found = {}
+    for kind in members(PrivacyModel):
+        needed = [each for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
+        if not all(_types(kind).get(each.name) in WRITTEN for each in needed):
+            continue
+        name = vars(kind).get("word") or kind.__name__
+        if name in {*SHORT, "epsilon", *found}:
+            other = found[name].__name__ if name in found else "the command"
+            raise ValueError(
+                f"`word` of {kind.__name__} must be its own; got {name!r}, which {other} has. Choose another name."
+            )
+        found[name] = kind
+    return found
+
+
+def forms() -> list[tuple[str, str]]:
+    """Return how each model is written, and what it asks for: pairs of a form and a sentence.
+
+    >>> dict(forms())["recursive-l=L c=C:SENSITIVE"][:46]
+    'In every class the commonest value of sensitiv'
+    """
+    found = []
+    for name, kind in models().items():
+        main, own = _main(name, kind), [each for each in fields(kind) if each.default is MISSING]
+        more = [f" {each.name}={each.name.upper()}" for each in own if each.name not in (main, "sensitive")]
+        about = ":SENSITIVE" if any(each.name == "sensitive" for each in own) else ""
+        found.append((f"{name}={main.upper()}{''.join(more)}{about}", sentence(kind)))
+    return found
+
+
+def parsed(model: str):
+    """Yield the models that a person asks for, each a `Part`. Raises ValueError for a text that is not a list of them.
+
+    >>> [*map(str, parsed('k=10, confidence=0.5 value="flu, late":illness'))]
+    ['k=10', 'confidence=0.5 value=flu, late:illness']
+    """
+    place, known = 0, {*models(), *SHORT, "epsilon"}
+    while True:
+        found = PART.match(model, place)
+        name = found[1] if found else ""
+        if name not in known:
+            part = model[place:].partition(",")[0].strip()
+            raise ValueError(
+                "`model` must be names of models with their bounds and commas between them, as k=10 or t=0.2:salary; "
+                f"got {part!r}.{meant([name], known) if name else ''} Names are l, epsilon, {', '.join(models())}."
+            )
+        _, bound, more, sensitive, comma = found.groups()
+        parameters = tuple((key, _bare(value)) for key, value in PARAMETER.findall(more))
+        yield Part(name, _bare(bound), _bare(sensitive or ""), parameters)
+        if not comma:
+            return
+        place = found.end()
+
+
+def sensitive_names(model: str) -> list[str]:
+    """Return the sensitive attributes that a text names, each once.
+
+    >>> sensitive_names('k=10, t=0.2:illness, l=2:"City, State", p=2 k=5:illness')
+    ['illness', 'City, State']
+    """
+    return list(dict.fromkeys(part.sensitive for part in parsed(model) if part.sensitive))
+
+
+def number(part: Part) -> float:
+    """Return the bound of a part as a number, whole where it is written so. Raises ValueError for another text."""
+    return _number(f"the bound of {part.name}", part.bound)
+
+
+def _number(what, text):
+    try:
+        return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+    except ValueError:
+        raise ValueError(f"{what} must be a number, got {text!r}.") from None
+
+
+def _bare(text):
+    return text[1:-1].replace('""', '"') if text.startswith('"') else text
+
+
+def _types(kind):
+    try:
+        return get_type_hints(kind)
+    except NameError:  # of an annotation that its module does not import
+        return {}
+
+
+def _main(name, kind):
+    """The parameter that the number after a model's name is."""
+    own = [each.name for each in fields(kind) if not each.kw_only]
+    return last if (last := name.rpartition("-")[2]) in own else own[0]
+
+
+def _model(part, schema, size):
+    """The model that a part asks for. `size`: the text of the k that is asked for, or None."""
+    kind = SHORT.get(part.name) or models()[part.name]
+    main, types, given = _main(part.name, kind), _types(kind), {}
+    own = [each.name for each in fields(kind)]
+    if "sensitive" in own:
+        given["sensitive"] = _sensitive(part, schema)
+    elif part.sensitive:
+        raise ValueError(f"{part.name} must have no sensitive attribute; got {part}. Try {part.name}={part.bound}.")
+    others = [name for name in own if name not in (main, "sensitive")]
+    if unknown := [name for name, _ in part.parameters if name not in others]:
+        raise ValueError(f"{part.name} has no parameter {unknown[0]!r}; it has {', '.join(others) or 'no other one'}.")
+    texts = {"k": size} if size is not None and "k" in own else {}
+    for name, text in (texts | {main: part.bound} | dict(part.parameters)).items():
+        what = f"the bound of {part.name}" if name == main else f"{name} of {part.name}"
+        given[name] = _value(what, text, types[name], schema, given.get("sensitive"))
+    if lacking := [each.name for each in fields(kind) if each.default is MISSING and each.name not in given]:
+        stated = [f"{name}={text}" for name, text in part.parameters]
+        example = " ".join([*stated, *(f"{name}={name.upper()}" for name in lacking)])
+        raise ValueError(f"{part.name} needs {', '.join(lacking)}; got {part}. Try {part.name}={part.bound} {example}.")
+    try:
+        return kind(**given)
+    except ValueError as error:
+        if part.name not in SHORT or not _may_be_frequency(part, given["sensitive"]):
+            raise
+        raise ValueError(
+            f"{error} `l` counts different values. Try {FrequencyDiversity.word}={part.bound}, if it is to bound the "
+            "share of the commonest one."
+        ) from None
+
+
+def _may_be_frequency(part, sensitive):
+    """Whether `frequency-l` takes the bound of a part."""
+    try:
+        FrequencyDiversity(number(part), sensitive)
+    except ValueError:
+        return False
+    return True
+
+
+def _value(what, text, kind, schema, sensitive):
+    """A parameter of this type from its text. `sensitive`: the attribute that its model is about, or None."""
+    if kind is pd.DataFrame:
+        return reading.read_unknown(text)[0]
+    if kind in (int, float):
+        return _number(what, text)
+    if kind is object and sensitive is not None and schema[sensitive].numeric:
+        with contextlib.suppress(ValueError):  # the label of a band
+            return _number(what, text)
+    return text
+
+
+def _check_once(parts, models):
+    """Raise ValueError where one model of one attribute is asked for twice."""
+    seen = set()
+    for part in parts:
+        model = models.get(part)
+        key = part.name if model is None else (type(model), model.sensitive, getattr(model, "value", None))
+        if key in seen:
+            raise ValueError(f"{part.name} is asked for twice. Give each model of an attribute once.")
+        seen.add(key)
+
+
+def _kind(algorithm):
+    """The class of sanitizers that a person calls so."""
+    known = {word: kind for kind in kinds().values() for word in (kind.__name__, kind.title)}
+    plain = {re.sub(r"[\W_]", "", word).lower(): kind for word, kind in known.items()}
+    found = plain.get(re.sub(r"[\W_]", "", algorithm).lower())
+    if found is None:
+        raise ValueError(
+            f"there is no algorithm {algorithm!r}.{meant([algorithm], known)} Known: {', '.join(kinds())}."
+        )
+    return found
+
+
+def _sensitive(part, schema):
+    """The sensitive attribute that a part is about."""
+    if part.sensitive:
+        return schema[part.sensitive].name
+    if len(schema.sensitive) != 1:
+        there = f"has {len(schema.sensitive)}: {', '.join(schema.sensitive)}" if schema.sensitive else "has none"
+        raise SanitizationError(
+            f"{part.name} must name its sensitive attribute, since '{schema.dataset}' {there}; got {part}. "
+            f"Try {part}:ATTRIBUTE."
+        )
+    return schema.sensitive[0]
+
+
+def able():
+    """The algorithms that work on counts: their classes' names."""
+    return [name for name, kind in kinds().items() if kind.by_combinations and not kind.reference]

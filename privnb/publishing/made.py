@@ -1,0 +1,126 @@
+"""What was made of a table of any length: in numbers, in sentences, and its provenance."""
+
+import math
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+
+from privnb.measures.utility.information_loss import average_class_size, certainty_penalty, discernibility
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.release import by_content
+from privnb.privacy_models import achieved
+from privnb.publishing.gate import CertainValue, Verdict
+from privnb.sanitizers.base import Sanitizer
+from privnb.tables import spreadsheets
+
+COSTS = certainty_penalty, average_class_size, discernibility
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """What was made.
+
+    Attributes
+    ----------
+    sanitizer : Sanitizer
+    records, combinations : int
+        How many were published, and how many different ones were counted; 0 where they were not.
+    classes, smallest : int
+        How many classes there are, and how many people the smallest has. In buckets these are the classes, and their
+        records are counted; of noise there are none, and both are 0.
+    suppressed : int
+        How many records have no quasi-identifier.
+    provenance : dict
+        How it was made, for who uses it.
+    buckets : DataFrame or None
+        The second table of a release in buckets.
+    notes : tuple of str
+        What whoever publishes it should know, sentences.
+    verdict : Verdict
+        What the gate says of it.
+    """
+
+    sanitizer: Sanitizer
+    records: int
+    combinations: int
+    classes: int
+    smallest: int
+    suppressed: int
+    provenance: dict
+    buckets: pd.DataFrame | None
+    notes: tuple[str, ...]
+    verdict: Verdict
+
+    @classmethod
+    def of(
+        cls,
+        release,
+        sanitizer,
+        others,
+        verdict,
+        guessed=(),
+        formulas=spreadsheets.NONE,
+        renamed=MappingProxyType({}),
+        **more,
+    ):
+        """Of a release of counts with the columns `others` beside it. `guessed`: how a table that nobody described and
+        a model in words were read, sentences; `formulas`: those of its file; `renamed`: names of columns by those of
+        the table.
+        """
+        notes, sizes = (*guessed, *filter(None, [release.provenance.note]), *formulas.sentences), _sizes(release)
+        facts = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
+        facts |= {"gate": verdict.data()}
+        if called := {own: name for own, name in renamed.items() if name in {*facts["columns"], *others}}:
+            facts |= {"renamed": called}
+        counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
+        return cls(
+            sanitizer=sanitizer,
+            classes=len(sizes),
+            smallest=int(min(sizes, default=0)),
+            suppressed=release.suppressed,
+            provenance=facts | {"columns": facts["columns"] | dict.fromkeys(others, "exact"), "note": " ".join(notes)},
+            buckets=None if release.buckets is None else by_content(release.buckets),
+            notes=(*_certain(verdict), *notes, *(each for each in verdict.sentences if each not in _certain(verdict))),
+            verdict=verdict,
+            **{"combinations": 0} | counted | more,
+        )
+
+    @property
+    def said(self):
+        """The same in sentences: a list."""
+        records = "record" if self.records == 1 else "records"
+        sets = "classes" if self.buckets is None else "buckets"
+        sizes = f" in {self.classes:,} {sets}, the smallest of {self.smallest:,}," * bool(self.classes)
+        checked = " What it claims was checked again in the labels." * bool(self.provenance["claims"])
+        lines = [f"{self.records:,} {records}{sizes} by {self.sanitizer!r}.{checked}"]
+        if self.suppressed:
+            lines.append(f"{self.suppressed:,} of the records have {SUPPRESSED} for every quasi-identifier.")
+        if (cost := self.provenance["measured"].get("certainty_penalty")) is not None:
+            lines.append(f"On average a quasi-identifier's cell stands for {certainty_penalty.facts.written(cost)}.")
+        return [*lines, *self.notes]
+
+
+def _certain(verdict):
+    """What is certain, which is said first: a list of sentences."""
+    return [str(each) for each in verdict.notices if isinstance(each, CertainValue)]
+
+
+def _sizes(release):
+    """How many people are in each class, or records in each bucket: integer array; empty where there are none."""
+    if release.buckets is not None:
+        held = release.buckets
+        held = held[held["attribute"] == held["attribute"].iloc[0]]
+        return np.bincount(held["bucket"], held["count"]).astype(int)
+    return np.empty(0, dtype=int) if release.without_classes else release.people_alike
+
+
+def _measured(release):
+    """What the labels keep, of a release of counts: by name of a measure, and the level of each claim."""
+    if release.times is None or release.buckets is not None:
+        return {}
+    found = {repr(model): float(achieved(model, release)) for model in release.provenance.claims}
+    levels = {model: level if math.isfinite(level) else str(level) for model, level in found.items()}  # as JSON can
+    costs = {each.facts.name: each(release) for each in COSTS} if release.generalized else {}
+    return {"records": release.record_count, "claims": levels} | costs

@@ -1,0 +1,1 @@
+"""What every room needs: argument checks, names, numbers in words, progress, processes."""

@@ -1,0 +1,168 @@
+"""What the environment says in each process that computes, be it a kernel or a worker, and how people start one."""
+
+import contextlib
+import ctypes
+import errno
+import functools
+import multiprocessing.util
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from privnb.runtime import unfinished
+
+# One thread: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+SHARED = "PRIVNB_SHARED"  # names the file that says how many notebooks of a report run now; set for their kernels
+ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
+LEAST = 1_000_000_000  # bytes of addresses that a command needs, measured on 500 records
+ROOMY = 2_000_000_000  # bytes of addresses for each core, with which libraries reserve what they like
+M_ARENA_MAX = -8  # of mallopt
+FRUGAL = {**dict.fromkeys(THREADS, "1"), "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+
+
+def wants_memory(error: BaseException) -> bool:
+    """Return whether the system refused memory to this process, or a thread, which takes memory."""
+    while error is not None:
+        said = str(error)
+        if (
+            isinstance(error, MemoryError)
+            or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+            or (isinstance(error, RuntimeError) and "can't start new thread" in said)
+            or (isinstance(error, ImportError) and ("failed to map segment" in said or "allocate memory" in said))
+            or type(error).__name__ == "OutOfMemoryException"  # the engine's
+        ):
+            return True
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return False
+
+
+def memory_limit() -> str:
+    """Return how much memory the system lets this process address, as the end of a sentence; empty for no limit."""
+    most = _address_limit()
+    if most is None:
+        return ""
+    needs = f", and a command needs at least {LEAST / 1e6:,.0f} MB" if most < LEAST else ""
+    return f": the system limits this process to {most / 1e6:,.0f} MB of addresses (`ulimit -v`){needs}"
+
+
+def fit_to_limit() -> None:
+    """Keep a command within the addresses that the system allows it (`ulimit -v`), or refuse it.
+
+    Libraries that cannot reserve addresses end the process, where none of ours can say why. Below what all cores
+    want, they get one thread, and memory as it is needed. For this process and those that it starts; call it before the
+    libraries are loaded.
+
+    Raises
+    ------
+    MemoryError
+        If the limit is below what the smallest table needs.
+    """
+    most = _address_limit()
+    if most is None or most >= ROOMY * usable_cores():
+        return
+    if most < LEAST:
+        raise MemoryError
+    os.environ.update(FRUGAL)
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # other libraries of C
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)  # FRUGAL comes too late for this process
+
+
+def _address_limit():
+    with contextlib.suppress(ImportError):  # Windows has none
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        return None if most == resource.RLIM_INFINITY else most
+    return None
+
+
+def usable_cores():
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def own_cores():
+    """How many of them are this process's to use, at least 1: all, or in a report its share among the notebooks that
+    run now.
+    """
+    sharing = 1
+    with contextlib.suppress(KeyError, OSError, ValueError):
+        sharing = max(1, int(Path(os.environ[SHARED]).read_text(encoding="utf-8")))
+    return -(-usable_cores() // sharing)
+
+
+@contextlib.contextmanager
+def served(*libraries):
+    """The context to start processes in that compute: while it lasts the environment is theirs, and a server has loaded
+    the libraries once.
+
+    A fork of this process would copy threads that are in the middle of something. The server is of the first who asks,
+    with the libraries that they name; an owner's modules are not among them, for one that is changed between two runs
+    would stay in the server as it was.
+    """
+    _find_room_for_sockets()
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
+    os.environ.update(ENVIRONMENT)  # here, for the server has loaded numpy before any code of ours runs in it
+    known = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if known else "spawn")
+    context.set_forkserver_preload(list(libraries))
+    try:
+        yield context
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def begin_to_serve(*libraries):
+    """Start the server of `served` and do not wait: it loads the libraries while this process does something else."""
+    with served(*libraries) as context:
+        if context.get_start_method() == "forkserver":
+            from multiprocessing.forkserver import ensure_running  # not on Windows
+
+            ensure_running()
+
+
+def share_the_server():
+    """From now on this process, a copy of a server's, starts its own by that server, which has loaded the libraries,
+    and not by one more, which would load them again: that takes seconds.
+    """
+    from multiprocessing import forkserver
+
+    # The standard library means it so (`ForkServer.ensure_running`), and looks only for a server that is its child.
+    forkserver._forkserver.ensure_running = lambda: None
+
+
+def silence():
+    """From now on nothing that this process or a library prints is seen, and it is asked nothing."""
+    silent = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(silent, number)
+
+
+@functools.cache
+def _find_room_for_sockets():
+    """Give multiprocessing a folder for its sockets within one of ours, which the next process removes if this one is
+    killed. Paths of sockets have at most 103 bytes, of which the names below the folder for temporary files take 70:
+    in place of a longer one /tmp is taken.
+    """
+    asked = tempfile.gettempdir()
+    beside = asked if len(os.fsencode(asked)) <= 33 else "/tmp"
+    stack = contextlib.ExitStack()
+    place = stack.enter_context(unfinished.folder(Path(beside)))
+    multiprocessing.util.Finalize(None, stack.close, exitpriority=-200)  # after multiprocessing's own folder, -100
+    try:
+        tempfile.tempdir = str(place)
+        multiprocessing.util.get_temp_dir()
+    finally:
+        tempfile.tempdir = asked
+
+
+def runs_as():
+    """How the command of this environment is called here: `privnb` where a shell finds it, else its path."""
+    own, found = Path(sys.executable).with_name("privnb"), shutil.which("privnb")
+    if not own.exists() or (found and own.samefile(found)):
+        return "privnb"
+    return str(own.relative_to(Path.cwd()) if own.is_relative_to(Path.cwd()) else own)

@@ -1,0 +1,95 @@
+"""Sentences and tables for people, in which a name or a value stands as it is written and is nothing more.
+
+A sentence is plain text. `say` alone makes HTML of it, and escapes all of it: what stands in a table can be no element,
+no link and no formula in a notebook or a page. What our own words stress they mark with `B`, `E` and `C`.
+"""
+
+import re
+from dataclasses import dataclass
+from html import escape
+
+import pandas as pd
+
+from privnb.runtime.invisible import shown
+
+# Before and after what is bold, emphasized, or as in a terminal. Unicode keeps these characters for a program's own
+# use: no text has them, where every other mark might be part of a name.
+B, E, C = "\ufdd0", "\ufdd1", "\ufdd2"
+MARKS = {B: ("strong", "**"), E: ("em", "*"), C: ("code", "`")}
+OPEN = '<div class="text mathjax_ignore">'  # without the second class JupyterLab draws what stands between two $
+
+
+def listed(names):
+    """Names as a person lists them, apart where they have commas themselves.
+
+    >>> listed(["a", "b", "c"]), listed(["Mondrian, k = 2", "Mondrian, k = 9", "Anatomy"])
+    ('a, b and c', 'Mondrian, k = 2; Mondrian, k = 9; Anatomy')
+    """
+    *first, last = names
+    if first and any("," in name for name in names):
+        return "; ".join([*first, last])
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+class Sentences:
+    """What a notebook shows of `parts`: a text is a paragraph, a list of texts a list. `data`: as plain text."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    @property
+    def data(self):
+        """Paragraphs as Markdown writes them, with names and values as they are: to read, not to render."""
+        paragraphs = ["\n".join(f"- {line}" for line in part) if _many(part) else part for part in self.parts]
+        text = "\n\n".join(paragraphs)
+        for mark, (_, written) in MARKS.items():
+            text = text.replace(mark, written)
+        return text
+
+    def __repr__(self):
+        return self.data
+
+    def _repr_html_(self):
+        return f"{OPEN}{''.join(map(_html, self.parts))}</div>"
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A `table` to look at in a notebook, in full, without the numbers of its rows; in plain text it is its `title`."""
+
+    table: pd.DataFrame
+    title: str
+
+    def __repr__(self):
+        return self.title
+
+    def _repr_html_(self):
+        return shown(self.table.to_html(border=0, index=not isinstance(self.table.index, pd.RangeIndex)))
+
+
+def say(*parts):
+    """Sentences to show: each of `parts` is a text, which becomes a paragraph, or a list of them.
+
+    >>> say(f"{B}All{B} of <b>", ["a", "b"])._repr_html_().removeprefix(OPEN)
+    '<p><strong>All</strong> of &lt;b&gt;</p><ul><li>a</li><li>b</li></ul></div>'
+    """
+    return Sentences(*parts)
+
+
+def _many(part):
+    return not isinstance(part, str)
+
+
+def _html(part):
+    return (
+        f"<ul>{''.join(f'<li>{_inline(line)}</li>' for line in part)}</ul>"
+        if _many(part)
+        else f"<p>{_inline(part)}</p>"
+    )
+
+
+def _inline(text):
+    text = shown(escape(text))
+    for mark, (element, _) in MARKS.items():
+        text = re.sub(f"{mark}([^{mark}]*){mark}", rf"<{element}>\1</{element}>", text).replace(mark, "")
+    return text

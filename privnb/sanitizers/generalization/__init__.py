@@ -1,0 +1,1 @@
+"""Sanitizers that generalize, suppress or bucketize cells."""

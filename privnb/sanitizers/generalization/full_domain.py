@@ -1,0 +1,300 @@
+"""Full-domain generalization: one level an attribute for the whole table, the best of all combinations.
+
+One module: the search's rules are proved from the losses and the limit that stand beside it.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import reduce
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb.measures.utility import information_loss
+from privnb.microdata import withholding
+from privnb.microdata.columns import of_codes
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.schema import Role
+from privnb.privacy_models import KAnonymity, TCloseness
+from privnb.runtime import expect
+from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, requirement_of
+
+# What a label costs a cell: no label costs more than one that covers it, nor than `*`.
+OF_CELLS = {
+    "certainty penalty": lambda hierarchy, label, _: hierarchy.width(label),
+    "normalized certainty penalty": lambda hierarchy, label, _: information_loss.uncertainty(hierarchy, label),
+    "loss metric": information_loss.ambiguity,
+    "non-uniform entropy": information_loss.bits,
+    "height": lambda hierarchy, label, _: information_loss.height(hierarchy, label),
+}
+# What the classes cost, from their sizes or, for the last, from their counts of a target's values.
+OF_CLASSES = {
+    "discernibility": information_loss.discernibility_of,
+    "average class size": information_loss.average_class_size_of,
+    "classification metric": information_loss.classification_metric_of,
+}
+LOSSES = (*OF_CELLS, *OF_CLASSES)
+SUPPRESS = 0.05  # the share of records that may be suppressed where nobody says how many
+_DIGITS = 12  # after which losses differ by rounding
+
+
+class Node(NamedTuple):
+    """A node that keeps the models: each attribute's level, its loss, and how many records it suppresses."""
+
+    levels: tuple[int, ...]
+    loss: float
+    suppressed: int
+
+
+class Search(NamedTuple):
+    """What a search found, and why nothing is better.
+
+    `best`: the optimum. `runners_up`: other nodes that keep the models, from the least loss; only nodes that the search
+    came to are among them, but the first `sure` are the next best of all. `nodes` = `checked` + `by_bound` (cannot lose
+    less) + `by_order` (below a node that fails, and so fail).
+    """
+
+    attributes: tuple[str, ...]
+    best: Node
+    runners_up: tuple[Node, ...]
+    sure: int
+    nodes: int
+    checked: int
+    by_bound: int
+    by_order: int
+
+    @property
+    def table(self):
+        """One row a node, the optimum first: each attribute's level, then `loss` and `suppressed`."""
+        rows = [(*node.levels, node.loss, node.suppressed) for node in (self.best, *self.runners_up)]
+        return pd.DataFrame(rows, columns=[*self.attributes, "loss", "suppressed"])
+
+    @property
+    def proof(self):
+        """Why no node is better, in a sentence."""
+        return (
+            f"Of {self.nodes:,} nodes {self.checked:,} were checked, {self.by_bound:,} cannot lose less, and "
+            f"{self.by_order:,} lie below one that fails and fail with it."
+        )
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class FullDomain(ModelBasedSanitizer):
+    """Generalize each quasi-identifier to one level for all records, so that every class keeps `models` and the least
+    is lost: the exact optimum of all combinations of levels.
+
+    Levels are those of a `Taxonomy`, or the widths of `Intervals` and then `*`, or the exact number, the public
+    intervals of `LeveledRanges` and then `*`: fewer of these where there are more than 65,536 combinations. Any other
+    attribute has two, the exact value and `*`: give it a taxonomy or intervals where that is too coarse. The search
+    takes seconds for 65,536 combinations, and half a minute or more for 262,144, such as six numbers with eight levels
+    each, however few records there are: state fewer widths where that is too long.
+
+    Records whose class breaks a model are suppressed (every quasi-identifier `*`). Together they are a class of the
+    release, **which must keep the models too**: until it does, the smallest other class joins (of equals the one with
+    the first record, by the values' order on the attributes' lines); levels that need more than `suppress` records are
+    no solution. Otherwise one suppressed record, whom no other resembles, would stand alone, and claims could not be
+    checked from the labels. Samarati and ARX exempt the suppressed, so they may suppress fewer.
+
+    Of equal losses the one with fewer suppressed records is chosen, then the one with lower levels, from the first
+    attribute on.
+
+    The top, `*` throughout, is a solution unless all records as one class break a model. When the top is the optimum,
+    the provenance's note says why.
+
+    Parameters
+    ----------
+    models : PrivacyModel, one or more
+    suppress : int or float
+        The most records that may be suppressed: a whole number, or a share below 1 of all records, rounded down. With
+        0, one record that is like no other decides all levels, and often every quasi-identifier of every record is
+        `*`, which the provenance's note then says; 0.05 is what policies try.
+    loss : str
+        What is least, a measure of `information_loss` by name: "certainty penalty", "normalized certainty penalty",
+        "loss metric", "non-uniform entropy", "height" (1 - precision), "discernibility", "average class size", or
+        "classification metric".
+    target : str, optional
+        The attribute to be predicted, with loss="classification metric" alone.
+
+    Raises
+    ------
+    SanitizationError
+        Where all records as one class break a model, and for a lattice of more than 4 million nodes.
+
+    Source: Samarati, IEEE TKDE 13(6), 2001 (full domain with a suppression limit); LeFevre, DeWitt, Ramakrishnan,
+    "Incognito", SIGMOD 2005 (what fails above fails below). Deviations: solutions are ranked by their loss, not by
+    their height, and the suppressed are a class.
+    """
+
+    suppress: float = 0
+    loss: str = "certainty penalty"
+    target: str | None = None
+    title = "Full-domain recoding"
+    counts_people = True
+    global_recoding = True
+    slow = True
+
+    @classmethod
+    def keeping(cls, models, sensitive=None):
+        """With at most 5 % of the records suppressed: one record whom nobody resembles must not decide all levels."""
+        return cls(*models, suppress=SUPPRESS)
+
+    @classmethod
+    def examples(cls, schema):
+        whole, other = {"suppress": 20, "loss": "classification metric"}, schema.names(Role.NEUTRAL)[0]
+        return [cls(KAnonymity(2), suppress=0.5), cls(TCloseness(0.3, schema.sensitive[0]), **whole, target=other)]
+
+    def __post_init__(self):
+        number = isinstance(self.suppress, Integral | float) and not isinstance(self.suppress, bool)
+        if not (number and 0 <= self.suppress < (1 if isinstance(self.suppress, float) else math.inf)):
+            raise ValueError(
+                "suppress must be a whole number of records, or a share from 0 to below 1, got "
+                f"{expect.found(self.suppress)}."
+            )
+        expect.one_of("loss", self.loss, LOSSES)
+        if (self.target is not None) != (self.loss == "classification metric"):
+            raise ValueError(
+                f"target names the attribute for loss='classification metric' and nothing else, got "
+                f"target={expect.found(self.target)} with loss={self.loss!r}."
+            )
+        if self.target is not None:
+            expect.text("target", self.target, "the attribute to be predicted")
+
+    def search(self, dataset, *, runners_up=0):
+        """The optimum, its proof and the nodes that come next: see `Search`.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        runners_up : int
+            How many of the nodes that come next must be the next best of all; more take longer.
+
+        Returns
+        -------
+        Search
+        """
+        expect.these(dataset=dataset)
+        expect.whole("runners_up", runners_up, 0)
+        return self._found(dataset, runners_up)[1]
+
+    def _found(self, dataset, sure=0):
+        from privnb.sanitizers.algorithms.lattice import Lattice, loss_of  # numba takes most of a second to import
+
+        if self.target is not None:
+            dataset.schema[self.target]  # refuses a name that does not exist
+        requirement = requirement_of(self, dataset, () if self.target is None else (self.target,))
+        names = dataset.schema.quasi_identifiers
+        try:
+            lattice = Lattice([dataset.hierarchies[name] for name in names], requirement)
+        except ValueError as error:
+            raise SanitizationError(f"{self!r} cannot search '{dataset.name}': {error}") from None
+        loss = loss_of(lattice, self.loss, self.target)
+        return lattice, _search(lattice, names, loss, self._limit(dataset.record_count), sure)
+
+    def _limit(self, records):
+        # 0.3 of 10 is 3, although the float lies below.
+        return self.suppress if isinstance(self.suppress, Integral) else math.floor(self.suppress * records + 1e-9)
+
+    def _sanitize(self, dataset, table, rng):
+        lattice, found = self._found(dataset)
+        node = np.ravel_multi_index(found.best.levels, lattice.shape)
+        classes, suppressed = _suppressed(lattice, node, dataset.record_count)
+        starred = suppressed[lattice.class_of_rows(classes)]
+        for a, name in enumerate(found.attributes):
+            of_rows = np.where(starred, SUPPRESSED, lattice.labels[a][found.best.levels[a]][lattice.codes[:, a]])
+            table[name] = of_codes(lattice.requirement.index, of_rows)
+        note = self._why_all(lattice, found, dataset.record_count) if lattice.is_top(node) else ""
+        return table, {"claims": self.models, "note": note}
+
+    def _why_all(self, lattice, found, records):
+        """Why every cell is `*`: what fails just below, and how many suppressed records would allow it."""
+        limit = self._limit(records)
+        note = f"Every quasi-identifier is *: no other levels keep the models and lose less with {limit:,} suppressed."
+        ways = []
+        for a, labels in enumerate(lattice.labels):
+            finer = np.flatnonzero((labels != SUPPRESSED).any(axis=1))
+            if len(finer):
+                levels = (*found.best.levels[:a], finer[-1], *found.best.levels[a + 1 :])
+                classes, suppressed = _suppressed(lattice, np.ravel_multi_index(levels, lattice.shape), records)
+                ways.append((int(classes.sizes[suppressed].sum()), a, int(finer[-1]), classes))
+        needed, a, level, classes = min(ways, key=lambda way: way[:3])
+        # A note is published: it says nothing of few people, so neither how many classes break it nor an exact need.
+        broken = next(each.model for each in lattice.requirement.tallies if lattice.fails(classes, [each]).any())
+        needed = max(needed, withholding.LIMIT)
+        note += f" With '{found.attributes[a]}' at level {level} and all others *, {broken!r} does not hold."
+        return note + (f" suppress={needed} allows it." if limit < needed < records else " Relax that model.")
+
+
+def _suppressed(lattice, node, records):
+    """The classes of a node and which of them have to be suppressed, however many `records` that takes."""
+    classes = lattice.roll_up(node)
+    return classes, lattice.suppressed(classes, lattice.fails(classes, lattice.requirement.tallies), records)
+
+
+def _search(lattice, attributes, loss, limit, sure=0):
+    """The node of least `loss` that keeps the models with at most `limit` records suppressed: a `Search`.
+
+    Of nodes that lose the same to 12 digits, the one with fewest suppressed, then with the lowest levels, from the
+    first attribute on. `sure`: how many runners-up have to be the next best of all.
+
+    What rules nodes out: (1) A node costs no less than with nobody suppressed, and that no less than a node below it.
+    (2) A class that breaks a model which `grows` is made of classes that break it at the nodes below: these suppress
+    no fewer records, and suppression adds no less to their loss. (3) With nobody to be suppressed, a node below one
+    that fails fails, as two classes that hold make one that holds. (4) Of a class that breaks a model by far some part
+    breaks it at any node below, see `PrivacyModel.breaking`. Nothing else follows from a failure: where models do not
+    grow, or where classes join the suppressed, a lower node may suppress fewer records.
+    """
+    requirement = lattice.requirement
+    grows, others = [], []
+    for tally in requirement.beyond_size:
+        # People of a population alone make no class, and yet they join those above: presence may fall too low there.
+        # Who has records in two classes is one person where they join: others have larger shares of the members.
+        exact = limit or hasattr(tally.model, "population") or requirement.persons is not None
+        tells = tally.model.grows or not exact
+        (grows if tells else others).append(tally)
+    # The middle of the open nodes: a check there tells of as many above as below.
+    heights = [np.arange(levels) / max(levels - 1, 1) for levels in lattice.shape]
+    guide = loss.least if np.ptp(loss.least) else reduce(np.add.outer, heights).ravel()
+    left = np.argsort(np.round(guide, _DIGITS), kind="stable")  # the open nodes, which are ever fewer
+    least, added = loss.least.copy(), np.zeros(lattice.nodes)
+    found, bar, checked, by_bound, by_order = [], np.inf, 0, 0, 0
+    while True:
+        worse = least[left] + added[left] > bar
+        by_bound += int(worse.sum())
+        left = left[~worse]
+        if not len(left):
+            break
+        middle = len(left) // 2
+        node, left = left[middle], np.delete(left, middle)
+        checked, below = checked + 1, lattice.below(node)
+        classes = lattice.classes(node, below)
+        broken = (classes.sizes > 0) & (classes.sizes < requirement.least) | lattice.fails(classes, grows)
+        if classes.sizes[broken].sum() > limit:
+            by_order, left = by_order + int(below[left].sum()), left[~below[left]]
+            continue
+        without = loss.without(node, classes)
+        if without > least[node]:
+            least = np.where(lattice.above(node), np.maximum(least, without), least)
+        if loss.falls:
+            more = loss.added(node, classes, broken)
+            added[node] = max(added[node], more)
+            lower = left[below[left]]
+            added[lower] = np.maximum(added[lower], more)
+        if least[node] + added[node] > bar:
+            continue
+        suppressed = lattice.suppressed(classes, broken | lattice.fails(classes, others), limit)
+        if suppressed is None:
+            # A person has records in several classes, so that their counts are no means.
+            if others and requirement.persons is None and lattice.breaking(classes, others) > limit + 1e-6:
+                by_order, left = by_order + int(below[left].sum()), left[~below[left]]
+            continue
+        everybody = suppressed | lattice.is_top(node)  # who is `*` throughout is lost, whatever brought it about
+        total = without + loss.added(node, classes, everybody)
+        found.append(Node(lattice.levels_of(node), float(total), int(classes.sizes[suppressed].sum())))
+        found.sort(key=lambda each: (round(each.loss, _DIGITS), each.suppressed, each.levels))
+        if len(found) > sure:
+            bar = found[sure].loss + 10.0**-_DIGITS * max(1.0, found[sure].loss)
+    best, *runners_up = found
+    return Search(tuple(attributes), best, tuple(runners_up), sure, lattice.nodes, checked, by_bound, by_order)

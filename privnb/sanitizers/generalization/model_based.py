@@ -1,0 +1,143 @@
+"""What the sanitizers have in common whose classes keep privacy models."""
+
+from dataclasses import MISSING, dataclass, fields
+
+from privnb.microdata.columns import of_codes
+from privnb.microdata.counts import coded, distinct_codes
+from privnb.microdata.hierarchy import Intervals, Taxonomy
+from privnb.microdata.schema import Role
+from privnb.privacy_models import PrivacyModel
+from privnb.privacy_models.requirement import Requirement
+from privnb.runtime import expect
+from privnb.sanitizers.base import MODELS, SanitizationError, Sanitizer
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class ModelBasedSanitizer(Sanitizer):
+    """A sanitizer of which every class keeps all of `models`, listed first: `Mondrian(KAnonymity(10), ...)`.
+
+    Other parameters are named. Raises ValueError without a model and TypeError for what is none.
+    """
+
+    models: tuple[PrivacyModel, ...]
+    letters = tuple(MODELS)
+    coded = True
+    by_combinations = True
+
+    def __init__(self, *models, **options):
+        known = {field.name: field.default for field in fields(self) if field.name != "models"}
+        unknown = sorted(set(options) - set(known))
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no parameter {unknown}; it has {', '.join(known) or 'none'}.")
+        absent = [name for name, default in known.items() if default is MISSING and name not in options]
+        if absent:
+            raise TypeError(f"{type(self).__name__} needs {', '.join(f'{name}=' for name in absent)}.")
+        expect.these(models=models)
+        if not models:
+            raise ValueError(f"{type(self).__name__} needs a privacy model to keep, such as KAnonymity(10).")
+        object.__setattr__(self, "models", models)
+        for name, default in known.items():
+            object.__setattr__(self, name, options.get(name, default))
+        self.__post_init__()
+
+    def __post_init__(self):
+        """Where a sanitizer checks its other parameters."""
+
+    @classmethod
+    def at(cls, bounds, sensitive=None):
+        return cls.keeping(models_of(bounds, sensitive), sensitive)
+
+    @classmethod
+    def keeping(cls, models, sensitive=None):
+        return cls(*models)
+
+    def __repr__(self):
+        options = [
+            f"{f.name}={getattr(self, f.name)!r}"
+            for f in fields(self)
+            if f.name != "models" and getattr(self, f.name) != f.default
+        ]
+        return f"{type(self).__name__}({', '.join([*map(repr, self.models), *options])})"
+
+
+def models_of(bounds, sensitive):
+    """The privacy models that bounds ask for, `{letter: number}`: a list, k-anonymity first.
+
+    >>> models_of({"t": 0.2, "k": 5}, "salary")
+    [KAnonymity(k=5), TCloseness(t=0.2, sensitive='salary', distance='equal')]
+    """
+    return [
+        model(bounds[letter], *([] if letter == "k" else [sensitive]))
+        for letter, model in MODELS.items()
+        if letter in bounds
+    ]
+
+
+def recoded(dataset, table, requirement, classes):
+    """`table` with each class's smallest generalization in its quasi-identifiers.
+
+    `classes`: integer array, the class of each row of `requirement`; numbers from 0.
+    """
+    if requirement.persons is not None and not all(model.grows for model in requirement.models):
+        classes = _kept_as_published(dataset, requirement, classes)
+    of_records = classes[requirement.index]
+    for a, name in enumerate(dataset.schema.quasi_identifiers):
+        labels = dataset.hierarchies[name].labels(requirement.codes[:, a], classes)
+        table[name] = of_codes(of_records, labels)
+    return table
+
+
+def _kept_as_published(dataset, requirement, classes):
+    """The classes, those joined with others that would break a model once labels end where many people are.
+
+    Classes with one label then are one class. Of people with records in both there are fewer than of both together, so
+    that a value may belong to a larger share of them.
+    """
+    from privnb.sanitizers.algorithms.recoding import joined  # numba takes most of a second to import
+
+    hierarchies = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
+
+    def holds(classes):
+        columns = []
+        for a, (name, hierarchy) in enumerate(zip(dataset.schema.quasi_identifiers, hierarchies, strict=True)):
+            labels = hierarchy.labels(requirement.codes[:, a], classes)
+            columns.append(coded(labels if hierarchy.exact else hierarchy.widened(labels, dataset.shared[name])))
+        _, alike = distinct_codes([codes for codes, _ in columns], [len(labels) for _, labels in columns])
+        return requirement.holds(alike[classes], int(alike.max()) + 1)[alike]
+
+    if holds(classes).all():
+        return classes
+    return joined(requirement.codes, lines(hierarchies), classes, 1, holds)
+
+
+def lines(generalizations):
+    """What `recoding` has to know of each attribute: the nodes at each level, or how many positions its line has."""
+    return [g.groups if isinstance(g, Taxonomy) or type(g) is Intervals else g.steps + 1 for g in generalizations]
+
+
+def requirement_of(sanitizer, dataset, extra=(), *, alone=False):
+    """The sanitizer's models bound to `dataset`, see `Requirement`.
+
+    Raises SanitizationError where not even one class of all records keeps them.
+    """
+    if not dataset.schema.quasi_identifiers:
+        raise SanitizationError(
+            f"{sanitizer!r}: '{dataset.name}' has no quasi-identifier to generalize. Give a column that role."
+        )
+    for model in sanitizer.models:
+        if dataset.schema.person and hasattr(model, "population"):
+            raise SanitizationError(
+                f"{sanitizer!r}: {model!r} sets records against people of a population, and people of '{dataset.name}' "
+                "may have several. Ask for KAnonymity, which asks for more than KMap."
+            )
+        # An adversary knows quasi-identifiers already, and neither identifiers nor keys are published.
+        role = None if model.sensitive is None else dataset.schema[model.sensitive].role
+        if role not in (None, Role.SENSITIVE, Role.NEUTRAL):
+            raise SanitizationError(
+                f"{sanitizer!r}: {model!r} protects '{model.sensitive}', which has the role '{role}' in "
+                f"'{dataset.name}'. Give it the role 'sensitive', or name a column that has it."
+            )
+    requirement = Requirement(sanitizer.models, dataset, extra, alone=alone)
+    if reason := requirement.refusal():
+        raise SanitizationError(f"{sanitizer!r} cannot be reached: {reason}. Relax that model, or leave it out.")
+    return requirement

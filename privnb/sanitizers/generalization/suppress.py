@@ -1,0 +1,61 @@
+"""The two trivial sanitizations of Brickell and Shmatikov: what any other has to be better than."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privnb.microdata.columns import of_codes
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.schema import Role
+from privnb.runtime import expect
+from privnb.runtime.names import name_list, names_in
+from privnb.sanitizers.base import SanitizationError, Sanitizer
+
+WHAT = "an attribute, quasi-identifiers or sensitive"
+
+
+@dataclass(frozen=True)
+class Suppress(Sanitizer):
+    """Publish `*` for every quasi-identifier, for every sensitive attribute, or for attributes named one by one.
+
+    Either of the first two leaves an adversary who knows quasi-identifiers with no more than the table's overall
+    distribution of the sensitive attribute. `attributes`: "quasi-identifiers", "sensitive", or names separated by
+    commas.
+    Source: Brickell and Shmatikov, KDD 2008, sections 1 and 4.1.
+    """
+
+    attributes: str = "quasi-identifiers"
+    title = "Suppression"
+    counts_people = True
+    treatment = "suppressed"
+    reference = True
+    coded = True
+    by_combinations = True
+
+    @property
+    def key(self):
+        return f"Suppress(what={self.attributes!r})"
+
+    @classmethod
+    def examples(cls, schema):
+        return [cls(), cls("sensitive"), cls(name_list([schema.quasi_identifiers[0], schema.sensitive[0]]))]
+
+    def __post_init__(self):
+        if not names_in(expect.text("attributes", self.attributes, WHAT)):
+            raise ValueError(f"attributes must be the name of {WHAT}, got {self.attributes!r}.")
+
+    def _sanitize(self, dataset, table, rng):
+        roles = {"quasi-identifiers": Role.QUASI_IDENTIFIER, "sensitive": Role.SENSITIVE}
+        if self.attributes in roles:
+            suppressed = dataset.schema.names(roles[self.attributes])
+        else:
+            suppressed = names_in(self.attributes)
+        unknown = [name for name in suppressed if name not in table]
+        if unknown:
+            raise SanitizationError(
+                f"{self!r}: '{dataset.name}' publishes no attribute {', '.join(map(repr, unknown))}. Name some of "
+                f"{name_list(table)}, or one of {', '.join(roles)}."
+            )
+        for name in suppressed:
+            table[name] = of_codes(np.zeros(len(table), dtype=np.int8), [SUPPRESSED])
+        return table, {}

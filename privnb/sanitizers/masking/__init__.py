@@ -1,0 +1,1 @@
+"""Sanitizers that replace values by similar ones: microaggregation, swapping, rounding, coding, sampling."""

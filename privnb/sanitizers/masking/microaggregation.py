@@ -1,0 +1,163 @@
+"""k-anonymity by averages: records that are alike are published as the centre of their group."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privnb.microdata.columns import of_codes
+from privnb.privacy_models import KAnonymity, check_k, tally
+from privnb.privacy_models.own_k import OwnAnonymity
+from privnb.runtime import expect
+from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.masking.base import Masking, check_records, gap, numbers, steps
+from privnb.sanitizers.masking.missing_numbers import counted, without_small_gaps
+
+
+@dataclass(frozen=True)
+class Microaggregation(Masking):
+    """Put every record into a group of at least k similar ones, and publish the centre of its group in its place: means
+    of numbers, and of categories the value that lies nearest to all.
+
+    Groups are those of MDAV: of the records that are left, the one farthest from their average and the one farthest
+    from that take the k - 1 nearest each. A group has k records, the last up to 2k - 1. Ties, and what the average of
+    categories is: see `nearest_groups.mdav`. The distance is Euclid's; a number counts in its standard deviations, a
+    category by its hierarchy: the level at which two values meet, divided by all levels, or how far apart they stand in
+    an order. Columns of one value count nothing. Sums, and so the means of whole columns, stay as they were, so numbers
+    are not rounded to a step. All quasi-identifiers of a group are equal as published: that is k-anonymity, and it is
+    checked. Where each record has a k of its own, its group has as many at least, see `own_groups`. Records with
+    missing numbers in the same columns are grouped among themselves, so that a missing number stays missing. Of fewer
+    than k such records the missing numbers are drawn from their columns, and the provenance counts them.
+
+    Parameters
+    ----------
+    k : int or OwnAnonymity
+        From 2 to the number of records; larger hides each person among more others and costs more detail. A model
+        names the column that holds each record's own.
+    blocks : tuple of tuples of str
+        Quasi-identifiers that are grouped together, each block by itself; those that no block names are published as
+        they are. Several blocks lose less, and promise no k. None named: all quasi-identifiers are one block.
+
+    Source: Domingo-Ferrer and Torra, "Ordinal, Continuous and Heterogeneous k-Anonymity through Microaggregation",
+    Data Mining and Knowledge Discovery 2005, section 4; Domingo-Ferrer and Mateo-Sanz, TKDE 2002, for the numbers.
+    """
+
+    k: int | OwnAnonymity = 3
+    blocks: tuple[tuple[str, ...], ...] = ()
+    title = "Microaggregation"
+    letters = requires = ("k",)
+
+    @classmethod
+    def examples(cls, schema):
+        return [cls(2), cls(3, (tuple(schema.quasi_identifiers[:2]),))]
+
+    def __post_init__(self):
+        if not isinstance(self.k, OwnAnonymity):
+            check_k(self.k)
+        expect.all_of("blocks", self.blocks, list, tuple, instead='Give blocks of names: (("age", "hours"), ("sex",)).')
+        for place, block in enumerate(self.blocks):
+            expect.texts(f"blocks[{place}]", block, "quasi-identifiers")
+        named = [name for block in self.blocks for name in block]
+        if doubled := sorted({name for name in named if named.count(name) > 1}):
+            raise ValueError(f"blocks must have each quasi-identifier once, got {', '.join(doubled)} in several.")
+        if not all(self.blocks):
+            raise ValueError("blocks must name one quasi-identifier or more each, got one without any.")
+        object.__setattr__(self, "blocks", tuple(map(tuple, self.blocks)))
+
+    def _sanitize(self, dataset, table, rng):
+        known = dataset.schema.quasi_identifiers
+        if not known:
+            raise SanitizationError(
+                f"{self!r}: '{dataset.name}' has no quasi-identifier to average. Give one or more columns that role."
+            )
+        blocks = self.blocks or (tuple(known),)
+        if unknown := [name for block in blocks for name in block if name not in known]:
+            raise SanitizationError(
+                f"{self!r}: {unknown} is no quasi-identifier of '{dataset.name}'; those are {', '.join(known)}."
+            )
+        ks = self._asked(dataset)
+        check_records(self, np.max(ks), len(dataset))
+        filled = {}
+        for block in blocks:
+            columns, own = _averaged(dataset, table, block, ks, rng)
+            filled |= own
+            for name, column in columns.items():
+                table[name] = column
+        facts = {"perturbed": [name for block in blocks for name in block], "note": counted(filled)}
+        if len(blocks) == 1 and len(blocks[0]) == len(known):
+            return table, facts | {"claims": (self.k if isinstance(self.k, OwnAnonymity) else KAnonymity(self.k),)}
+        note = "Groups are of some quasi-identifiers each, so no k is promised of all of them."
+        return table, facts | {"note": " ".join(filter(None, [note, facts["note"]]))}
+
+    def _asked(self, dataset):
+        """The k of all, or of each record: integer array (n,)."""
+        if not isinstance(self.k, OwnAnonymity):
+            return self.k
+        attribute = dataset.schema[self.k.sensitive]
+        return np.array(self.k.ks)[tally(self.k, dataset.cells[attribute.name], attribute)[0]]
+
+
+def _averaged(dataset, table, names, ks, rng):
+    """The columns of a block with the centre of its group for each record, `{name: coded column}`; and how many missing
+    numbers were filled, by column.
+    """
+    attributes = [dataset.schema[name] for name in names]
+    codes = [steps(each, table[each.name]) if each.numeric else dataset.codes[each.name] for each in attributes]
+    codes = np.column_stack(codes)
+    lacking = np.column_stack(
+        [
+            gap(each, column) if each.numeric else np.zeros(len(column), bool)
+            for each, column in zip(attributes, codes.T, strict=True)
+        ]
+    )
+    codes, left, pattern = without_small_gaps(codes, lacking, ks, rng)
+    groups, centres = np.empty(len(codes), dtype=np.int64), [[] for _ in attributes]
+    for number in range(pattern.max() + 1):
+        rows, begin = np.flatnonzero(pattern == number), sum(map(len, centres[0]))
+        there = np.flatnonzero(~left[rows[0]])
+        own = ks if np.ndim(ks) == 0 else ks[rows]
+        within, found = _grouped(dataset, [attributes[a] for a in there], codes[np.ix_(rows, there)], own)
+        groups[rows] = within + begin
+        for a, centre in zip(there, found, strict=True):
+            centres[a].append(centre)
+        for a in np.flatnonzero(left[rows[0]]):
+            centres[a].append(np.full(within.max() + 1, np.nan))
+    filled = (lacking & ~left).sum(axis=0)
+    columns = {name: of_codes(groups, np.concatenate(found)) for name, found in zip(names, centres, strict=True)}
+    return columns, {name: int(many) for name, many in zip(names, filled, strict=True)}
+
+
+def _grouped(dataset, attributes, codes, ks):
+    """The group of each record, integer array (n,), and of each attribute the centres of the groups, a list of arrays.
+
+    `codes`: integer array (n, attributes); without any attribute all are one group.
+    """
+    from privnb.sanitizers.algorithms.nearest_groups import central, located, mdav  # numba is slow to import
+    from privnb.sanitizers.algorithms.own_groups import own_groups
+
+    if not attributes:
+        return np.zeros(len(codes), dtype=np.int64), []
+    codes = list(codes.T)
+    extents = [None if each.numeric else dataset.hierarchies[each.name].extent() for each in attributes]
+    occurring = {}
+    for a, extent in enumerate(extents):
+        if extent is not None and extent.groups is not None:  # no value that nobody has is nearest to any group
+            occurring[a], codes[a] = np.unique(codes[a], return_inverse=True)
+            extents[a] = extent._replace(groups=extent.groups[:, occurring[a]])
+    space, points, order = located(np.column_stack(codes), extents)
+    groups = mdav(space, points, ks) if np.ndim(ks) == 0 else own_groups(space, points, ks)
+    sizes, found = np.bincount(groups), []
+    for a, attribute in enumerate(attributes):
+        means = np.bincount(groups, codes[a]) / sizes
+        if attribute.numeric:
+            centres = numbers(attribute, means)
+        elif a not in occurring:
+            centres = _leaves(dataset, attribute, np.rint(means).astype(np.int64))
+        else:
+            rows, first = points[:, order.index(a)], space.begin[order.index(a)]
+            centres = _leaves(dataset, attribute, occurring[a][central(space, rows, groups) - first])
+        found.append(centres)
+    return groups, found
+
+
+def _leaves(dataset, attribute, positions):
+    return np.array(dataset.hierarchies[attribute.name].leaves, dtype=object)[positions]

@@ -1,0 +1,52 @@
+"""A random subset of the records, as they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privnb.runtime import expect
+from privnb.sanitizers.base import SanitizationError, Sanitizer
+
+
+@dataclass(frozen=True)
+class Sampling(Sanitizer):
+    """Publish a simple random sample of the records, exactly as they are.
+
+    Whoever is in it is as exposed as in the table: all that it hides is who is in it. The rows are a subset of the
+    records, in their order, and measures count the people in it; the table's other people are not counted as hidden.
+    Of people with several records the sample is of people, with all records of each.
+
+    Parameters
+    ----------
+    share : float
+        Above 0 and below 1. So many of the people, rounded, and one at least.
+
+    Raises
+    ------
+    SanitizationError
+        Where the share of the table is everybody.
+
+    Source: Aggarwal and Yu 2008, section 3.4.1; Willenborg and de Waal, "Elements of Statistical Disclosure Control",
+    Springer 2001, section 1.
+    """
+
+    share: float = 0.5
+    title = "Sampling"
+    treatment = "exact"
+    order_invariant = False
+    randomized = True
+    coded = True
+    counts_people = True
+
+    def __post_init__(self):
+        expect.between("share", self.share, 0, 1, "a sample is a part of the people")
+
+    def _sanitize(self, dataset, table, rng):
+        number = max(round(self.share * dataset.headcount), 1)
+        if number == dataset.headcount:
+            raise SanitizationError(
+                f"{self!r}: this share of {number} people is all of them. Lower it, or publish the table as Identity."
+            )
+        drawn = np.random.default_rng(rng).permutation(dataset.headcount) < number
+        rows = np.flatnonzero(drawn if dataset.people is None else drawn[dataset.people])
+        return table.iloc[rows].reset_index(drop=True), {"rows": rows}

@@ -1,0 +1,1 @@
+"""Sanitizers that rotate or project records."""

@@ -1,0 +1,1 @@
+"""Sanitizers that add noise to numbers or randomize categories."""

@@ -1,0 +1,265 @@
+"""Noise with a proven epsilon: seeded for experiments, from a vetted library for publication.
+
+`rng`: a seed or Generator, fast and repeatable, for simulations only: whoever has the seed can subtract the noise, and
+floating-point noise leaks through its low bits (Mironov, CCS 2012). None: OpenDP's exact samplers, which cannot be
+seeded; only such noise may be published.
+
+One module: both sources of each mechanism are read side by side.
+"""
+
+import math
+import secrets
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata.schema import commonest
+from privnb.runtime import expect
+
+LARGEST = 1e15  # steps; noise of a larger scale would leave the 64-bit whole numbers
+
+
+def check_epsilon(epsilon):
+    """Raise ValueError unless `epsilon` is a positive, finite number."""
+    expect.positive("epsilon", epsilon)
+
+
+def laplace(values, scale, *, rng):
+    """`values` plus independent Laplace noise of mean 0 and variance 2 scale^2.
+
+    Parameters
+    ----------
+    values : array of numbers
+    scale : float
+        Sensitivity / epsilon, in the unit of the values; above 0.
+    rng : int, Generator or None
+        None: OpenDP's samplers, whose noise alone may be published.
+
+    Returns
+    -------
+    float array
+        Of the shape of `values`.
+
+    Raises
+    ------
+    ValueError
+        For values that are no finite numbers, and for another scale.
+
+    Source: Dwork, McSherry, Nissim, Smith, "Calibrating Noise to Sensitivity", TCC 2006.
+    """
+    expect.these(rng=rng)
+    values = _numbers("Laplace", values).astype(float)
+    expect.positive("the scale of Laplace noise", scale)
+    if rng is not None:
+        return values + np.random.default_rng(rng).laplace(scale=scale, size=values.shape)
+    dp = _opendp()
+    exact = dp.m.make_laplace(
+        dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float), scale=scale
+    )
+    return np.array(exact(values.ravel().tolist())).reshape(values.shape)
+
+
+def geometric(values, scale, *, rng):
+    """Whole numbers plus independent two-sided geometric noise (discrete Laplace).
+
+    Noise d has probability (1 - a) / (1 + a) a^|d|, where a = exp(-1 / scale): mean 0, variance 2 a / (1 - a)^2.
+
+    Parameters
+    ----------
+    values : array of integers
+        Steps of the public domain.
+    scale : float
+        Sensitivity / epsilon, in such steps; above 0, at most 1e15.
+    rng : int, Generator or None
+        As of `laplace`.
+
+    Returns
+    -------
+    int64 array
+        Of the shape of `values`.
+
+    Raises
+    ------
+    ValueError
+        For values that are no whole numbers, and for another scale.
+
+    Source: Ghosh, Roughgarden, Sundararajan, "Universally Utility-Maximizing Privacy Mechanisms", STOC 2009.
+    """
+    expect.these(rng=rng)
+    values = _numbers("geometric", values)
+    if not np.issubdtype(values.dtype, np.integer):
+        raise ValueError(
+            f"the values of geometric noise must be whole numbers, got {values.dtype}. Count the steps of the domain."
+        )
+    if not (expect.is_number(scale) and 0 < scale <= LARGEST):
+        raise ValueError(
+            f"the scale of geometric noise must be a positive number up to {LARGEST:g}, got {expect.found(scale)}."
+        )
+    if rng is not None:
+        # The difference of two one-sided geometric numbers is two-sided geometric.
+        one, other = np.random.default_rng(rng).geometric(-np.expm1(-1 / scale), size=(2, *values.shape))
+        return values + (one - other)
+    dp = _opendp()
+    exact = dp.m.make_geometric(dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale=scale)
+    return np.array(exact(values.ravel().tolist()), dtype=np.int64).reshape(values.shape)
+
+
+def _numbers(kind, values):
+    """`values` as an array of numbers. Raises ValueError for what is none, and for missing and infinite ones."""
+    found = np.asarray(values)
+    if found.dtype.kind not in "iuf":
+        raise ValueError(
+            f"{kind} noise is for numbers, got values of {found.dtype}. Leave out or fill in what is no number."
+        )
+    unfit = ~np.isfinite(found)
+    if unfit.any():
+        raise ValueError(
+            f"{kind} noise is for numbers, got {unfit.sum()} of {found.size} missing or infinite values. Noise would "
+            "make numbers of them: leave these records out."
+        )
+    return found
+
+
+def kept(size, epsilon):
+    """Probability, 1 / size to 1, that randomized response over `size` categories gives the true one.
+
+    Each other category has (1 - kept) / (size - 1), so that the two differ by the factor exp(epsilon).
+
+    >>> round(kept(2, math.log(3)), 10)  # two coins (Warner 1965)
+    0.75
+    """
+    return 1 / (1 + (size - 1) * math.exp(-epsilon))
+
+
+def randomized_response(values, categories, epsilon, *, rng):
+    """Each value kept with probability `kept`, else replaced by any other category alike.
+
+    Parameters
+    ----------
+    values : array
+    categories : iterable
+        The public domain, two or more distinct values.
+    epsilon : float
+        Above 0; larger keeps more values.
+    rng : int, Generator or None
+        As of `laplace`.
+
+    Returns
+    -------
+    array
+        Of the shape of `values`.
+
+    Raises
+    ------
+    ValueError
+        For fewer categories, values outside them, and another epsilon.
+
+    Source: Kairouz, Oh, Viswanath, "Extremal Mechanisms for Local Differential Privacy", NIPS 2014 and JMLR 2016,
+    k-ary randomized response.
+    """
+    check_epsilon(epsilon)
+    expect.these(rng=rng)
+    domain = pd.Index(list(expect.kind("categories", categories, Iterable)))
+    if domain.hasnans:
+        raise ValueError(
+            f"a missing value is no category: got {list(categories)}. Give it a mark in domain and values, such as '?'."
+        )
+    if len(domain) < 2 or not domain.is_unique:
+        raise ValueError(
+            f"randomized response needs two or more distinct categories, got {list(categories)}. One alone tells "
+            "nothing and needs no noise."
+        )
+    values = np.asarray(values)
+    values = values.astype(object) if values.dtype.kind == "S" else values
+    try:
+        codes = domain.get_indexer(pd.Index(values.ravel().tolist()))
+    except TypeError:
+        raise ValueError(f"values must be some of the categories, got {expect.found(values)}.") from None
+    if (codes < 0).any():
+        raise ValueError(
+            f"{(codes < 0).sum()} values are none of the {len(domain)} categories: "
+            f"{commonest(values.ravel()[codes < 0]) or 'missing values'}. Give the whole public domain."
+        )
+    noisy = _exact_response if rng is None else _seeded_response
+    return domain.to_numpy()[noisy(codes, len(domain), epsilon, rng)].reshape(values.shape)
+
+
+def response(positions, size, epsilon, *, rng):
+    """As `randomized_response`, of positions in a domain that nobody has to list, such as that of all combinations.
+
+    Parameters
+    ----------
+    positions : integer array (n,)
+        From 0 to below `size`.
+    size : int
+        From 2.
+    epsilon : float
+    rng : int, Generator or None
+        As of `laplace`.
+
+    Returns
+    -------
+    integer array (n,)
+
+    Raises
+    ------
+    ValueError
+        For another epsilon, fewer positions than 2, and one outside of the domain.
+    """
+    check_epsilon(epsilon)
+    expect.these(rng=rng)
+    expect.whole("size", size, 2)
+    whole = isinstance(positions, np.ndarray) and positions.dtype.kind in "iu" and positions.ndim == 1
+    if not (whole and len(positions) and 0 <= positions.min() <= positions.max() < size):
+        raise ValueError(f"positions must be whole numbers from 0 to {size - 1}, got {expect.found(positions)}.")
+    if rng is not None:
+        return _seeded_response(positions, size, epsilon, rng)
+    return _exact_response(positions, size, epsilon)
+
+
+def _seeded_response(codes, size, epsilon, rng):
+    generator = np.random.default_rng(rng)
+    away = generator.integers(1, size, len(codes))
+    return np.where(generator.random(len(codes)) < kept(size, epsilon), codes, (codes + away) % size)
+
+
+def _exact_response(codes, size, epsilon, rng=None):
+    truth = _truth(size, epsilon)
+    told = _bernoulli(truth, len(codes)) if truth else np.zeros(len(codes), dtype=bool)
+    drawn = np.array([secrets.randbelow(size) for _ in range(len(codes))], dtype=codes.dtype)
+    return np.where(told, codes, drawn)
+
+
+def _truth(size: int, epsilon: float) -> Fraction:
+    """Return how likely a response is the true value, where it else is any of `size` values alike, with the true one.
+
+    The true value is 1 + truth * size / (1 - truth) times as likely as any other, and by exact arithmetic no more than
+    e^epsilon times. The chance is a float: with many values and a small epsilon it falls short, in the end to 0.
+    """
+    above = math.expm1(min(epsilon, 700))  # more has no room in a float
+    most = Fraction(math.nextafter(math.nextafter(above, 0), 0))  # the library's last digit may be one too large
+    truth = above / (above + size)
+    while True:
+        # What is drawn below is a chance of one half or more, whose complement is exact.
+        exact = Fraction(truth) if truth >= 0.5 else 1 - Fraction(1 - truth)
+        if exact <= 0 or (exact < 1 and exact * size <= most * (1 - exact)):
+            return max(exact, Fraction(0))
+        truth = math.nextafter(truth, 0) if truth >= 0.5 else 1 - math.nextafter(1 - truth, 1)
+
+
+def _bernoulli(chance, number):
+    """Draw `number` answers, true with exactly this chance, by OpenDP: boolean array (number,)."""
+    dp = _opendp()
+    likely = max(chance, 1 - chance)
+    answer = dp.m.make_randomized_response_bool(float(likely))
+    told = np.array(dp.c.make_composition([answer] * number)(True), dtype=bool)
+    return told if likely == chance else ~told
+
+
+def _opendp():
+    import opendp.prelude as dp  # slow to import
+
+    dp.enable_features("contrib")
+    return dp

@@ -1,0 +1,1 @@
+"""Sanitizers that draw synthetic records from a model."""

@@ -1,0 +1,1 @@
+"""Protection of tables of counts and of association rules."""

@@ -1,0 +1,65 @@
+"""What all ways to hide rules are asked: which rules, in which records, below which thresholds."""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from privnb.miners.baskets import Baskets
+from privnb.miners.rules import Rule
+from privnb.runtime import expect
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Rules that shall not be found: by place in the baskets' columns, and the thresholds in records.
+
+    `left`, `right`: lists of tuples of int, of each rule; `least`: count at which an itemset is frequent;
+    `confidence`.
+    """
+
+    rules: tuple
+    left: list
+    right: list
+    least: int
+    confidence: float
+
+    @classmethod
+    def of(cls, baskets, rules, support, confidence, margin=0.0):
+        """Raises ValueError for an unknown item, a threshold out of range, and a margin that leaves nothing."""
+        expect.kind("baskets", baskets, Baskets, instead="`Baskets.of_table(dataset)` gives those of a table.")
+        if baskets.unknown is not None:
+            raise ValueError("baskets have blocked cells already. Hide rules of the original ones.")
+        expect.all_of("rules", rules, Rule, instead='Rule.read("a, b => c") makes one.')
+        expect.these(support=support)
+        expect.share("confidence", confidence)
+        if not (expect.is_number(margin) and 0 <= margin < min(support, confidence)):
+            raise ValueError(
+                f"margin must be from 0 and below support and confidence, {min(support, confidence):g}, got "
+                f"{expect.found(margin)}: nothing would be left below."
+            )
+        if not rules:
+            raise ValueError("there are no rules to hide. Give one or more.")
+        left, right = ([tuple(baskets.places(sorted(rule[side]))) for rule in rules] for side in (0, 1))
+        least = max(1, ceil((support - margin) * len(baskets) - 1e-9))
+        return cls(tuple(rules), left, right, least, confidence - margin)
+
+    @property
+    def itemsets(self):
+        """The items of each rule, places, once each: a list of tuples."""
+        return list(dict.fromkeys(tuple(sorted(a + b)) for a, b in zip(self.left, self.right, strict=True)))
+
+
+def supporting(has, places):
+    """Which records have all of these items: bool array (n,)."""
+    return has[:, list(places)].all(axis=1)
+
+
+def changed(baskets, has):
+    """The same baskets with other cells."""
+    return Baskets(baskets.items, has, baskets.kinds)
+
+
+def lengths(has):
+    """Items of each record, integer array (n,)."""
+    return np.count_nonzero(has, axis=1)

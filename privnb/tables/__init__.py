@@ -1,0 +1,1 @@
+"""Files and frames of any length: how they are read, counted and written."""

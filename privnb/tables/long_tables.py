@@ -1,0 +1,307 @@
+"""Tables of any length: read, counted and joined by an engine, so that no more than their combinations is in memory.
+
+Only these three steps touch every record. They are written once, for any lazy frame that Narwhals knows: DuckDB's, of
+files, or another engine's, of a cluster.
+
+One module: what files are asked for, and what an engine makes of it, are read side by side.
+"""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from privnb.microdata.schema import SchemaError
+from privnb.runtime import progress
+from privnb.runtime.names import OWN
+from privnb.tables import engine, reading, text_files
+from privnb.tables.reading import PARQUET, TEXT, kind
+
+TIMES, PLACE, MISSING = f"{OWN}times of a combination", f"{OWN}place of a combination", f"{OWN}missing: "
+
+
+@dataclass(frozen=True)
+class LongTable:
+    """A lazy frame with named columns.
+
+    Parameters
+    ----------
+    frame : narwhals.LazyFrame
+    lent : function of a pyarrow.Table
+        Gives it as a lazy frame of the same engine.
+    own : dict of str to str
+        What columns are called in the frame, by their names, where these differ: engines take some letters, such as
+        dots, for more than a name.
+    check : function without arguments, optional
+        Raises SchemaError for what was wrong with the records that were read, after a question.
+    share : function without arguments, optional
+        How much of a question is answered, in percent; negative: unknown.
+    """
+
+    frame: object
+    lent: Callable
+    own: Mapping[str, str] = field(default_factory=dict)
+    check: Callable = lambda: None
+    share: Callable = lambda: -1
+
+    def record_count(self):
+        """How many records there are: int."""
+        import narwhals as nw
+
+        return int(self.frame.select(nw.len()).collect(backend="pyarrow").item())
+
+    def repetition(self, names: list[str]) -> tuple[int, int, int]:
+        """Return how many records there are, how many differ in some columns, and how often the rarest occurs."""
+        import narwhals as nw
+
+        own = self.called(names)
+        grouped = self.frame.select(own).group_by(own).agg(nw.len().alias(TIMES))
+        times = nw.col(TIMES)
+        found = grouped.select(times.sum().alias("s"), nw.len().alias("n"), times.min().alias("m"))
+        [row] = found.collect(backend="pyarrow").rows()
+        self.check()
+        return tuple(int(each or 0) for each in row)
+
+    def counted(self, names, most):
+        """The distinct combinations of some columns, and how many records have each.
+
+        Parameters
+        ----------
+        names : list of str
+        most : int
+            Combinations that fit into memory.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns `names` of the engine's own types, and TIMES; more than `most` rows where there are more.
+        """
+        import narwhals as nw
+
+        own = self.called(names)
+        grouped = self.frame.select(own).group_by(own).agg(nw.len().alias(TIMES))
+        with progress.watched(self.share, "counting the combinations"):
+            found = grouped.head(most + 1).collect(backend="pyarrow").to_native()
+        self.check()
+        return found.rename_columns([*names, TIMES])
+
+    def called(self, names):
+        """What columns are called in the frame: a list."""
+        return [self.own.get(name, name) for name in names]
+
+    def replaced(self, pairs):
+        """The same table, in which some values are others: a LongTable.
+
+        Parameters
+        ----------
+        pairs : dict of str to pyarrow.Table
+            By column its values and what stands in their place, two columns; other values stay.
+        """
+        import narwhals as nw
+
+        frame, names = self.frame, self.frame.collect_schema().names()
+        for own, pair in zip(self.called(pairs), pairs.values(), strict=True):
+            pair = self.lent(pair.rename_columns([PLACE, MISSING]))
+            frame = frame.join(pair, left_on=own, right_on=PLACE, how="left")
+            frame = frame.with_columns(nw.coalesce(nw.col(MISSING), nw.col(own)).alias(own)).select(names)
+        return replace(self, frame=frame)
+
+    def joined(self, combinations, labels, more=()):
+        """The records with the labels of their combinations.
+
+        Parameters
+        ----------
+        combinations : pyarrow.Table
+            As `counted` gives them.
+        labels : pyarrow.Table
+            Of as many rows, in that order: what stands beside each. Its names are ours.
+        more : list of str
+            Other columns of the records.
+
+        Returns
+        -------
+        narwhals.LazyFrame
+            The columns of `labels`, then `more` as they are `called`.
+        """
+        import narwhals as nw
+        import pyarrow as pa
+
+        keys, frame, more = combinations.drop_columns([TIMES]), self.frame, self.called(more)
+        keys = keys.rename_columns(self.called(keys.column_names))
+        names = keys.column_names
+        if engine.has(frame.to_native()):
+            beside = [PLACE + name for name in labels.column_names]
+            lent = self.lent(pa.table([*keys.columns, *labels.columns], [*names, *beside])).to_native()
+            called = dict(zip(beside, labels.column_names, strict=True))
+            found = engine.joined(frame.to_native(), lent, names, more, called)
+            if found is not None:
+                return nw.from_native(found)
+        for name in names:  # a missing value is equal to no other, so that a join would lose it
+            column = keys.column(name)
+            if column.null_count:
+                frame = frame.with_columns(nw.col(name).is_null().alias(MISSING + name))
+                keys = keys.append_column(MISSING + name, column.is_null())
+                some = next((value for value in column.unique().to_pylist() if value is not None), None)
+                if some is None:  # it parts nothing
+                    keys = keys.drop_columns([name])
+                    continue
+                frame = frame.with_columns(nw.col(name).fill_null(some))
+                keys = keys.set_column(keys.column_names.index(name), name, column.fill_null(some))
+        beside = {PLACE + name: labels.column(name) for name in labels.column_names}
+        for name, column in beside.items():
+            keys = keys.append_column(name, column)
+        on = [name for name in keys.column_names if name not in beside]
+        found = frame.select([*on, *more]).join(self.lent(keys), on=on, how="inner")
+        return found.select(*(nw.col(name).alias(name.removeprefix(PLACE)) for name in beside), *map(nw.col, more))
+
+
+def has_blank(found, names):
+    """Whether a row of combinations, as `LongTable.counted` gives them, has nothing in the columns `names`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name in names:
+        column = found.column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        blank = column.is_null()
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            blank = pc.fill_null(pc.equal(pc.utf8_trim_whitespace(column), ""), True)
+        found = found.filter(blank)
+    return len(found) > 0
+
+
+def numbered(names):
+    """Names that every engine takes, by columns' own: a dict."""
+    return {name: f"column {number}" for number, name in enumerate(names)}
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a table."""
+
+    path: object
+    layout: text_files.Layout | None
+    header: tuple = ()  # the columns of a text file without one
+    entry: Mapping = field(default_factory=dict)  # what a description says of it
+
+
+def columns(files):
+    """The names of the columns of files, as the files themselves say, or a description of text without a header.
+
+    Raises SchemaError unless all have the same ones.
+    """
+    found = [_columns(file) for file in files]
+    reading.check_same([file.path for file in files], found)
+    return found[0]
+
+
+def check_count(files, found):
+    """Raise SchemaError unless a second reader counts as many records in text files as the engine `found`."""
+    if all(kind(file.path) == TEXT for file in files):
+        text_files.check_count([file.path for file in files], [file.layout for file in files], found)
+
+
+def _columns(file):
+    if file.layout is not None and not file.layout.header:
+        return list(file.header)
+    is_text = kind(file.path) == TEXT
+    names = text_files.header(file.path, file.layout) if is_text else _parquet(file)
+    reading.check_names(file.path, names)
+    reading.check_header(file.path, names, text_files.first_records(file.path, file.layout) if is_text else ())
+    return names
+
+
+def _parquet(file):
+    if (found := kind(file.path)) != PARQUET:
+        raise SchemaError(f"{file.path.name} is {found}. From file to file go CSV and Parquet: save it as one of them.")
+    return reading.parquet_columns(file.path)
+
+
+@contextlib.contextmanager
+def opened(files, names, renamed, complete=None, held=False, **settings):
+    """The records of files, as a `LongTable` of an engine of its own, which is closed at the end.
+
+    Arguments and errors as of `asked`.
+    """
+    import narwhals as nw
+
+    with asked(files, names, renamed, complete, held, **settings) as (connection, queries, check):
+        relation = connection.sql(" union all by name ".join(queries))
+        lent = lambda table: nw.from_native(connection.from_arrow(table))  # noqa: E731
+        yield LongTable(nw.from_native(relation), lent, numbered(names), check, connection.query_progress)
+
+
+@contextlib.contextmanager
+def asked(files, names, renamed, complete=None, held=False, **settings):
+    """An engine for the records of files, which is closed at the end, and what asks it for them.
+
+    Parameters
+    ----------
+    files : list of File
+    names : list of str
+        The columns that are read.
+    renamed : dict of str to str
+        Names by those in the files.
+    complete : dict of str to texts, optional
+        The marks of a missing value by column, if records with one in any column are left out.
+    held : bool
+        Whether what has no cell in any column is left out: it is no record. All columns are read for that, so it is
+        asked where the columns `names` of something are blank.
+    **settings
+        Of the engine.
+
+    Yields
+    ------
+    connection : duckdb.DuckDBPyConnection
+    queries : list of str
+        In SQL, one per file, in brackets. They call the columns as `numbered` does.
+    check : function without arguments
+        As of a `LongTable`.
+
+    Raises
+    ------
+    SchemaError
+        For files that are none, or lack a column.
+    """
+    with contextlib.ExitStack() as stack:
+        queries, checks = [], []
+        for file in files:
+            queries.append(_query(file, names, renamed, complete, held, checks, stack))
+        connection = stack.enter_context(engine.opened(**settings))
+        connection.execute("set enable_progress_bar = true; set enable_progress_bar_print = false")  # for its share
+
+        def check():
+            for each in checks:
+                each(connection)
+
+        with engine.reported([file.path for file in files]):
+            yield connection, queries, check
+
+
+def _query(file, names, renamed, complete, held, checks, stack):
+    """What asks for the columns `names` of a file, in SQL."""
+    if kind(file.path) == TEXT:
+        known, query, check = stack.enter_context(text_files.scanned(file.path, file.layout, file.header))
+        checks.append(check)
+    else:
+        known = _parquet(file)
+        numbers = ", ".join(f"c{number}" for number in range(len(known)))
+        query = f"select * from {engine.parquet(file.path)} as found({numbers})"
+    # A file that is not itself described may lack columns.
+    reading.check_renamed(file.path, known, renamed if file.entry else {n: renamed[n] for n in known if n in renamed})
+    columns = {renamed.get(name, name): f"c{number}" for number, name in enumerate(known)}
+    if file.layout and (end := file.layout.line_end):
+        last = [*columns][-1]
+        columns[last] = f"regexp_replace({columns[last]}, {engine.quoted(reading.at_the_end(end))}, '')"
+    if absent := [name for name in names if name not in columns]:
+        raise SchemaError(
+            f"{file.path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(columns)}."
+        )
+    wanted = ", ".join(f"{columns[name]} as {engine.name(own)}" for name, own in numbered(names).items())
+    unfit = "false"
+    if complete is not None:
+        described = [name for name in complete if name in columns]
+        unfit = " or ".join(engine.lacking(columns[name], complete[name]) for name in described)
+    elif held:
+        unfit = " and ".join(map(engine.blank, columns.values()))
+    return f"(select {wanted} from ({query}) where not ({unfit}))"

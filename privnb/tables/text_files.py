@@ -1,0 +1,428 @@
+"""Text files of records: how their lines are laid out, what is guessed of that, and which line is at fault.
+
+DuckDB reads them. A file that is not UTF-8, or whose header holds line breaks, is read from a copy that is its owner's
+alone and gone afterwards. Python's csv module counts the records again. A file may be longer than the memory, and is
+looked at in pieces.
+
+One module: what is wrong with a file is found by the same pieces as what it is.
+"""
+
+import codecs
+import collections
+import contextlib
+import csv
+import io
+import itertools
+import threading
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from privnb.microdata.schema import SchemaError
+from privnb.runtime import unfinished
+from privnb.runtime.names import apart
+from privnb.tables import engine
+from privnb.tables.notation import NUMBER
+
+SEPARATORS = ",;\t|"
+SEEN = 20  # rows, among which the columns' names are looked for
+LONGEST = 2_000_000  # bytes of a line; DuckDB refuses more
+MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+BREAKS = {"\r\n": r"\r\n", "\n": r"\n", "\r": r"\r"}  # what ends a row, and how DuckDB is told
+# What DuckDB finds wrong with a line.
+TITLE = "A TITLE"  # above the names of the columns, and of one cell
+FAULTS = {
+    TITLE: "has more than one cell, and line 1, where the columns' names stand, has one. If that is a title, delete "
+    "what stands above the names.",
+    "TOO MANY COLUMNS": "has more {}. Correct the line, or delete it.",
+    "MISSING COLUMNS": "has fewer {}. Correct the line, or delete it.",
+    "UNQUOTED VALUE": "has a quotation mark that belongs to no other. Correct it: a cell with such a mark stands in "
+    'quotation marks, and has it twice, as in "a 5"" nail".',
+    "LINE SIZE OVER MAXIMUM": "is longer than 2,000,000 bytes. Is this a table? If so, leave that column out.",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How records stand in a text file; files of other kinds say so themselves.
+
+    Parameters
+    ----------
+    separator : str
+        One character.
+    encoding : str
+        As Python names it.
+    header : bool
+        Whether the first line has the columns' names.
+    skip_lines : int
+        Lines above all others that are neither names nor records.
+    line_end : str
+        What each line ends in, and is no part of its last value.
+    quote : str
+        The mark around a cell that holds a separator: " or '.
+    """
+
+    separator: str = ","
+    encoding: str = "utf-8"
+    header: bool = True
+    skip_lines: int = 0
+    line_end: str = ""
+    quote: str = '"'
+
+    @classmethod
+    def of(cls, said):
+        """What a description says of a file, `{key: value}`; other keys are not read."""
+        return cls(**{key: value for key, value in said.items() if key in cls.__dataclass_fields__})
+
+
+def records(path, layout, names=None):
+    """The names of the columns of a text file, and a column of texts each, as Arrow has them.
+
+    Parameters
+    ----------
+    path : Path
+    layout : Layout
+    names : sequence of str, optional
+        Of the columns of a file without a header.
+
+    Raises
+    ------
+    SchemaError
+        For an empty file, one that cannot be decoded, and a line with more or fewer cells than there are names.
+    """
+    with (
+        scanned(path, layout, names) as (names, query, check),
+        engine.reported([path]),
+        engine.opened() as connection,
+    ):
+        found = connection.sql(query).to_arrow_table()
+        check(connection)
+    return names, found.columns
+
+
+@contextlib.contextmanager
+def scanned(path, layout, names=None):
+    """What asks the engine for the records of a text file, whose columns it calls c0, c1, ...
+
+    Arguments, and errors before it is asked, as of `records`.
+
+    Yields
+    ------
+    names : list of str
+        Of the columns.
+    query : str
+        In SQL, to be asked as long as this is open.
+    check : function of a connection
+        Raises SchemaError for the first line that has more or fewer cells than there are names, after the query.
+    """
+    with contextlib.ExitStack() as stack:
+        is_plain = _is_plain(path, layout.encoding)
+        if not is_plain:
+            _check(path, layout.encoding)
+        first, lines, line_break = _top(path, layout)
+        names, above = (first, lines) if layout.header else (names, layout.skip_lines)
+        file, skipped = path, above
+        if not is_plain or _is_miscounted(path, layout, above):
+            file, skipped = stack.enter_context(_copied(path, layout.encoding, above)), 0
+            line_break = line_break.replace("\r\n", "\n")
+        columns = ", ".join(f"c{number}: 'VARCHAR'" for number in range(len(names)))
+
+        def check(connection):
+            faults = connection.execute(
+                "select line_byte_position, error_type from reject_errors join reject_scans using (scan_id, file_id) "
+                "where file_path = $file and trim(csv_line, ' \r\n\t') != '' order by line_byte_position limit 1",
+                {"file": str(file)},
+            ).fetchall()
+            if faults:
+                place, fault = faults[0]
+                number = f"than {len(names)} cells, separated by {layout.separator!r}"
+                if len(names) == 1 and fault == "TOO MANY COLUMNS":
+                    fault, number = TITLE, ""
+                line = above - skipped + _line(file, place - 1)
+                said = FAULTS.get(fault, f"cannot be read ({fault.lower()}). Correct it.").format(number)
+                if layout.header and fault == "TOO MANY COLUMNS" and line == above + 1:
+                    said += " Or delete what stands above it, if that is a title and no columns' names."
+                raise SchemaError(f"{path.name}: line {line} {said}")
+
+        mark = engine.quoted(layout.quote)
+        query = (
+            f"select * from read_csv({engine.quoted(str(file))}, delim = {engine.quoted(layout.separator)}, "
+            f"quote = {mark}, escape = {mark}, header = false, skip = {skipped}, auto_detect = false, nullstr = '', "
+            f"new_line = '{BREAKS[line_break]}', store_rejects = true, columns = {{{columns}}})"
+        )
+        yield names, query, check
+
+
+def check_count(paths, layouts, found):
+    """Raise SchemaError unless Python's csv module counts as many records as the engine found.
+
+    Parameters
+    ----------
+    paths : list of Path
+        Text files.
+    layouts : list of Layout
+    found : int
+        The records that the engine read from all files; a row of blank cells is not a record.
+    """
+    counted = sum(map(_record_count, paths, layouts))
+    if counted != found:
+        raise SchemaError(
+            f"{', '.join(path.name for path in paths)} cannot be read reliably: one reader finds {found:,} records, "
+            f"and a second one {counted:,}. Look for single quotation marks and line breaks within cells, or save the "
+            "table again as CSV in UTF-8."
+        )
+
+
+ONE_LIMIT = threading.Lock()  # of a cell's length, which the csv module has for all threads
+
+
+def _record_count(path, layout):
+    """Count the rows below the header that have a cell which is not blank."""
+    with ONE_LIMIT, _opened(path, layout.encoding) as lines:
+        before = csv.field_size_limit(LONGEST)
+        try:
+            if layout.header:
+                _first(path, lines, layout)
+            else:
+                collections.deque(itertools.islice(lines, layout.skip_lines), 0)
+            rows = (cells for cells, _ in _rows(path, lines, layout) if cells)
+            if end := layout.line_end:
+                rows = ([*cells[:-1], cells[-1].removesuffix(end)] for cells in rows)
+            return sum(1 for cells in rows if any(map(str.strip, cells)))
+        finally:
+            csv.field_size_limit(before)
+
+
+def header(path, layout):
+    """The names of the columns in the first line of a text file whose layout is `guessed`, and no more is read.
+
+    Raises SchemaError for an empty one.
+    """
+    return _top(path, layout)[0]
+
+
+def first_records(path, layout):
+    """Return the cells of some rows below the header that are as long as it."""
+    with _opened(path, layout.encoding) as lines:
+        names, _ = _first(path, lines, layout)
+        rows = []
+        with contextlib.suppress(SchemaError):  # of a row that is at fault, which is said when all are read
+            rows.extend(cells for cells, _ in itertools.islice(_rows(path, lines, layout), SEEN))
+    return [cells for cells in rows if len(cells) == len(names)]
+
+
+def _top(path, layout):
+    """Return the names in the first row of a text file, the number of physical lines up to its end, and what ends it.
+
+    Raises SchemaError for an empty file, unless its layout has no header.
+    """
+    with _opened(path, layout.encoding) as lines:
+        names, number = _first(path, lines, layout)
+    if layout.header and not names:
+        raise SchemaError(f"{path.name} is empty. There is nothing to do.")
+    with _opened(path, layout.encoding) as lines:
+        last = collections.deque(itertools.islice(lines, number if names else None), 1)
+    return apart(names), number, next((each for each in BREAKS if last and last[0].endswith(each)), "\n")
+
+
+def guessed(path):
+    """The layout of a text file with a header: its encoding, the `titles` above the names of its columns, and the
+    separator that gives most names.
+
+    Where each name stands in single quotation marks, cells may do so. What is no UTF-8 is taken for Western
+    European text of Windows (cp1252). Raises SchemaError for a file that is both.
+    """
+    with path.open("rb") as file:
+        start = file.read(4 * LONGEST)  # its first line, and more
+    encoding = next((name for mark, name in MARKS.items() if start.startswith(mark)), "utf-8")
+    if encoding == "utf-8" and (fault := _fault(path, encoding)) is not None:
+        encoding = "cp1252"
+        known = codecs.getincrementaldecoder("utf-8")("ignore")
+        if _fault(path, encoding) is not None or not all(known.decode(piece).isascii() for piece in _pieces(path)):
+            raise SchemaError(
+                f"{path.name} has two encodings, it seems: it is UTF-8 but for byte 0x{_byte(path, fault):02x} in line "
+                f"{_line(path, fault)}. Save it in UTF-8."
+            )
+    _check_zeros(path, encoding)
+    first = codecs.getincrementaldecoder(encoding)().decode(start).removeprefix("\ufeff")[:LONGEST]
+
+    def cells(layout):
+        return _first(path, io.StringIO(first, newline=""), layout)[0]
+
+    def below_titles(separator):
+        layout = Layout(separator, encoding)
+        rows = []
+        with contextlib.suppress(SchemaError):  # of a row that is too long for names, and may be a record
+            rows.extend(itertools.islice(_rows(path, io.StringIO(first, newline=""), layout), SEEN))
+        above = titles([cells for cells, _ in rows])
+        return replace(layout, skip_lines=rows[above - 1][1] if above else 0)
+
+    best = max(map(below_titles, SEPARATORS), key=lambda each: len(cells(each)))
+    single = all(len(cell) > 2 and cell[0] == cell[-1] == "'" for cell in cells(best))
+    return replace(best, quote="'") if single else best
+
+
+def titles(rows):
+    """How many rows stand above the names of the columns, as spreadsheets have them: a title, a note, blank ones.
+
+    They have one cell at most, or two of which the first ends in a colon. Then come three names or more, none of them a
+    number, and as many cells in each record.
+
+    >>> titles([["Patients of 2020"], [], ["as of:", "2020-12-31"], ["age", "sex", "town"], ["34", "f", "Bern"]])
+    3
+    >>> titles([["age", "sex", "town"], ["34", "f", "Bern"]])
+    0
+    """
+    held = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    above = next((at for at, row in enumerate(held) if len(row) > 1 + "".join(row[:1]).endswith(":")), 0)
+    names = held[above] if held else []
+    alike = {len(row) for row, cells in zip(rows[above:], held[above:], strict=True) if cells}
+    fits = len(names) > 2 and len(alike) == 1 and len(rows) > above + 1 and any(held[:above])
+    return above if fits and not any(map(NUMBER.fullmatch, names)) else 0
+
+
+def _first(path, lines, layout):
+    """The cells of the first line of a text that is not blank, and the number of lines up to its end."""
+    above = sum(1 for _ in itertools.islice(lines, layout.skip_lines))
+    for cells, line in _rows(path, lines, layout):
+        if any(cell.strip() for cell in cells):
+            return cells, above + line
+    return [], above
+
+
+def _rows(path, lines, layout):
+    """The cells of each row of a text, and the number of lines up to its end."""
+    reader = csv.reader(lines, delimiter=layout.separator, quotechar=layout.quote, skipinitialspace=True)
+    try:
+        for cells in reader:
+            yield cells, reader.line_num
+    except csv.Error as error:
+        raise SchemaError(f"{path.name}: line {reader.line_num} cannot be read as CSV: {error}.") from None
+
+
+@contextlib.contextmanager
+def _opened(path, encoding):
+    """Open a text file behind its byte order mark; each of its line ends is kept."""
+    with path.open(encoding=encoding, newline="") as file:
+        if file.read(1) != "\ufeff":
+            file.seek(0)
+        yield file
+
+
+def _is_miscounted(path, layout, above):
+    """Return whether the engine may miscount the first `above` lines of a file, which it skips.
+
+    It counts rows, in which quotation marks may hold line breaks, and takes a byte order mark for a part of the first
+    cell. A header of one line is one row otherwise.
+    """
+    with _opened(path, layout.encoding) as lines:
+        if not any(layout.quote in line for line in itertools.islice(lines, above)):
+            return False
+    return above > 1 or not layout.header or next(_pieces(path)).startswith(codecs.BOM_UTF8)
+
+
+@contextlib.contextmanager
+def _copied(path, encoding, above):
+    """Copy a text file in UTF-8 with one kind of line ends, without its first `above` lines; yield the copy's path."""
+    with unfinished.folder() as folder:
+        copy, held = folder / "text", ""
+        with _opened(path, encoding) as source, copy.open("w", encoding="utf-8", newline="") as file:
+            collections.deque(itertools.islice(source, above), 0)
+            while piece := source.read(PIECE):
+                text = held + piece
+                held = "\r" if text.endswith("\r") else ""  # half a line's end, perhaps
+                file.write(text.removesuffix(held).replace("\r\n", "\n"))
+            file.write(held)
+        yield copy
+
+
+PIECE = 2**24  # bytes of a file at a time: it may be longer than the memory
+
+
+def _pieces(path):
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            yield piece
+
+
+def _is_plain(path, encoding):
+    """Whether the engine can read a file as it is. A name with *, ? or [ would be a pattern to it."""
+    if set("*?[") & set(str(path)):
+        return False
+    known, breaks, before = codecs.getincrementaldecoder("utf-8")(), np.zeros(3, dtype=np.int64), b""
+    for piece in _pieces(path):
+        if b"\0" in piece:
+            return False
+        if not piece.isascii() or known.getstate()[0]:
+            if encoding != "utf-8":
+                return False
+            try:
+                known.decode(piece)
+            except UnicodeDecodeError:
+                return False
+        if b"\r" in piece or before == b"\r":
+            breaks[:2] += piece.count(b"\r"), (before + piece).count(b"\r\n")
+        breaks[2] += piece.count(b"\n")
+        before = piece[-1:]
+    return not known.getstate()[0] and (not breaks[0] or breaks[1] in (0, breaks[2]))
+
+
+def _check(path, encoding):
+    """Raise SchemaError for a file that is no text in an encoding."""
+    fault = _fault(path, encoding)
+    if fault is not None:
+        raise SchemaError(
+            f"{path.name} is not text in {encoding}: byte 0x{_byte(path, fault):02x} in line {_line(path, fault)}. "
+            "Save it as CSV in UTF-8, or say its encoding in [format]."
+        )
+    _check_zeros(path, encoding)
+
+
+def _check_zeros(path, encoding):
+    """Raise SchemaError for a file with a character of no text. `encoding`: that of each of its bytes."""
+    wide, known = encoding in MARKS.values(), codecs.getincrementaldecoder(encoding)()
+    for number, piece in enumerate(_pieces(path)):
+        if not wide and piece.isascii() and b"\0" not in piece:
+            continue
+        text = known.decode(piece)
+        if "\0" in text:
+            known.reset()
+            before = sum(known.decode(each).count("\n") for each in itertools.islice(_pieces(path), number))
+            line = 1 + before + text[: text.index("\0")].count("\n")
+            raise SchemaError(f"{path.name} is no text file: line {line} holds a zero byte. Save it as CSV in UTF-8.")
+
+
+def _fault(path, encoding):
+    """The place of the first byte that is none of an encoding; None if there is none."""
+    known, done = codecs.getincrementaldecoder(encoding)(), 0
+    for piece in _pieces(path):
+        held = len(known.getstate()[0])
+        if held or encoding != "utf-8" or not piece.isascii():  # which is seen sooner
+            try:
+                known.decode(piece)
+            except UnicodeDecodeError as error:
+                return done - held + error.start
+        done += len(piece)
+    held = len(known.getstate()[0])
+    try:
+        known.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return done - held
+
+
+def _byte(path, place):
+    with path.open("rb") as file:
+        file.seek(place)
+        return file.read(1)[0]
+
+
+def _line(path, place):
+    """Return the number of the physical line in which the byte at a place stands."""
+    number, left, before = 1, place, b""
+    for piece in _pieces(path):
+        seen = piece[:left]
+        number += seen.count(b"\n") + seen.count(b"\r") - (before + seen).count(b"\r\n")
+        before, left = seen[-1:], left - len(piece)
+        if left <= 0:
+            break
+    return number

@@ -1,0 +1,175 @@
+"""A release written to a file, whole or not at all.
+
+Its rows are sorted by what they hold, so that their order tells nothing of the table's.
+"""
+
+import contextlib
+import errno
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from privnb.microdata.schema import SchemaError
+from privnb.runtime import progress, unfinished
+from privnb.tables import file_forms, spreadsheets
+
+PIECE = 2**20  # rows at a time
+PART = 10_000_000  # rows of a file in a folder
+KINDS = {".parquet": "parquet", ".csv": "csv", "": "parquet"}  # by the ending; without one it is a folder
+FACTS, BUCKETS = ".provenance.json", ".buckets.csv"  # what stands beside a release
+
+
+def output(path, *, spreadsheet_safe=False):
+    """Where a release goes: a Path. Raises SchemaError for one of another kind, or where no CSV file is to be
+    `spreadsheet_safe`, and FileExistsError if it is there.
+    """
+    if "://" in str(path):
+        raise SchemaError(f"'{path}' is an address, and a release is written to a file or folder here.")
+    path = Path(path)
+    if path.suffix not in KINDS:
+        raise SchemaError(
+            f"'{path.name}' ends in {path.suffix}. A release is a file that ends in .parquet or .csv, or a folder, "
+            "whose name has no ending."
+        )
+    if spreadsheet_safe and path.suffix != ".csv":
+        raise SchemaError(
+            f"{spreadsheets.OPTION} changes text in a CSV file; got '{path.name}'. Give a name that ends in .csv, or "
+            f"leave out {spreadsheets.OPTION}."
+        )
+    if path.exists():
+        raise FileExistsError(f"{path} exists already and is left as it is. Give another name, or move it away.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder '{path.parent}' to write to.")
+    return path
+
+
+@contextlib.contextmanager
+def staged(path):
+    """A folder beside `path`, for its owner alone, that is gone at the end, and with it all that is unfinished. What a
+    process that was killed has left of the same name goes as well.
+    """
+    with contextlib.ExitStack() as stack:
+        with reported(path):
+            place = stack.enter_context(unfinished.folder(path.parent, path.name))
+        yield place
+
+
+@contextlib.contextmanager
+def reported(path):
+    """An error while `path` is written says so, and that nothing is left of it."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error).splitlines()[0]
+        raise OSError(f"{path} cannot be written: {why}. Nothing is left of it.") from error
+
+
+def finish(made, path, beside, sources):
+    """Move what is `made` to `path`, after what stands `beside` it, texts by their endings: all of it or nothing.
+
+    Nobody may read it who may not read each of the `sources`, files or folders that it was made of.
+    """
+    with reported(path), contextlib.ExitStack() as undone:
+        for ending, content in beside.items():
+            made.with_name(made.name + ending).write_text(content, encoding="utf-8")
+        for each in made.parent.rglob("*"):
+            _protect(each, sources)
+        _refuse_another(path)
+        for ending in beside:
+            own, there = made.with_name(made.name + ending), path.with_name(path.name + ending)
+            undone.callback(_undo, made, there)
+            os.replace(own, there)
+        _refuse_another(path)
+        os.rename(made, path)
+
+
+def _protect(path, sources):
+    """Take from `path` each permission that one of `sources` does not give."""
+    allowed = 0o666
+    for source in sources:
+        allowed &= source.stat().st_mode
+    if path.is_dir():  # its owner moves it; others enter it who may read it
+        allowed |= (allowed & 0o444) >> 2 | 0o700
+    path.chmod(path.stat().st_mode & allowed)
+
+
+def _refuse_another(path):
+    """Raise FileExistsError if somebody has just made what is to be written."""
+    if path.exists():
+        raise FileExistsError(errno.EEXIST, "it exists by now, and is left as it is")
+
+
+def _undo(made, there):
+    """Remove what stands beside a release that did not come into its place."""
+    if made.exists():
+        there.unlink(missing_ok=True)
+
+
+def write(made, columns, times, batches=None, more=None, records=None, *, spreadsheet_safe=False):
+    """Write rows to a file or folder, and return which columns of a CSV file hold formulas: a Formulas.
+
+    Parameters
+    ----------
+    made : Path
+        Of one of the `KINDS`.
+    columns, times
+        The distinct rows, as `Release.counted_rows` gives them.
+    batches : iterable of (integer array, list of pyarrow.Array), optional
+        Which row each published one is, and its cells in the columns `more`; None: each row as often as `times` says.
+    more : dict of str to pyarrow.DataType
+    records : int, optional
+        How many rows there are in `batches`, for the bar that shows how many are written.
+    spreadsheet_safe : bool
+        Whether formulas in a CSV file are escaped.
+    """
+    records, written = records or int(times.sum()), 0
+
+    def rows():
+        nonlocal written
+        for each in _ahead(batches or _repeated(times)):
+            yield each
+            written += len(each[0])
+
+    with progress.watched(lambda: 100 * written / records, "writing the rows"):
+        return _write(made, columns, more or {}, rows(), spreadsheet_safe)
+
+
+def _ahead(items):
+    """The same items of a generator, each made in a thread of its own while the one before it is used."""
+    end = object()
+    with ThreadPoolExecutor(1) as thread:
+        following = thread.submit(next, items, end)
+        while (item := following.result()) is not end:
+            following = thread.submit(next, items, end)
+            yield item
+
+
+def _write(made, columns, more, rows, spreadsheet_safe):
+    form = {"parquet": file_forms.Parquet, "csv": file_forms.Csv}[KINDS[made.suffix]](columns, more, spreadsheet_safe)
+    if made.suffix:
+        with form.opened(made) as file:
+            for place, cells in rows:
+                form.add(file, place, cells)
+        return form.formulas
+    made.mkdir()
+    left, number, file = 0, 0, None
+    with contextlib.ExitStack() as stack:
+        for place, cells in rows:
+            if left <= 0:
+                stack.close()
+                number, left = number + 1, PART
+                file = stack.enter_context(form.opened(made / f"part-{number:05}.parquet"))
+            form.add(file, place, cells)
+            left -= len(place)
+    return form.formulas
+
+
+def _repeated(times):
+    ends = np.cumsum(times)
+    for begin in range(0, int(ends[-1]), PIECE):
+        end = min(begin + PIECE, int(ends[-1]))
+        first, last = np.searchsorted(ends, [begin, end - 1], side="right")
+        rows = np.arange(first, last + 1)
+        yield np.repeat(rows, np.minimum(ends[rows], end) - np.maximum(ends[rows] - times[rows], begin)), []

@@ -1,0 +1,189 @@
+"""The decision by a policy on a table: what is chosen keeps it, recounted from the labels alone."""
+
+from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from privnb import papers
+from privnb.datasets.dataset import Dataset, load
+from privnb.decision import decide, policy_search
+from privnb.decision.policies import Cap, Need, read
+from privnb.evaluation import every_sanitizer, profiles, risks
+from privnb.microdata.schema import Role, Schema
+from privnb.papers import Profile
+from privnb.privacy_models import AlphaKAnonymity, DistinctDiversity, KAnonymity
+from privnb.sanitizers import LocalRecoding, catalogue
+
+FAMILY = {"k": "5, 20", "l": "2", "t": "0.4", "delta": "2", "epsilon": "1", "miners": "naive Bayes", "all": False}
+pytestmark = pytest.mark.usefixtures("releases_once")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def here():
+    """Tasks run in this process, of few settings; each risk but identity is asked elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profiles, "run", lambda tasks, store, description: [task() for task in tasks])
+        patch.setitem(
+            papers.PROFILES,
+            "small",
+            Profile({}, {"majority": 1}, {}, workloads={"naive Bayes": (1, 3)}, family=FAMILY),
+        )
+        patch.setattr(policy_search, "questions", lambda dataset, near, fewest: [risks.IdentityRisk(fewest)])
+        yield
+
+
+@pytest.fixture(scope="module")
+def people():
+    return load("adult", "li-li", records=300)
+
+
+@pytest.fixture(scope="module")
+def found(people):
+    return papers.searched(people, read("ema-0070"), profile="small", seeds=1)
+
+
+def test_what_is_chosen_keeps_the_policy_in_its_published_labels(people, found):
+    released = found.chosen.sanitize(people, rng=1)
+    known = people.schema.quasi_identifiers
+    sizes = Counter(map(tuple, released.table[known].astype(str).to_numpy()))
+    assert min(sizes.values()) >= 11
+    identity = found.decision.risks.iloc[0]
+    assert 0 < identity.value <= 1 / min(sizes.values()) + 1e-12, "rows of other classes may fit a person too"
+    chosen = found.decision.chosen
+    assert found.decision.setting not in ("the original", "")
+    releases = found.decision.releases
+    assert not chosen.lenient
+    outright = releases[releases.kept & ~releases.lenient]
+    assert (outright.loss >= chosen.loss - read("ema-0070").tolerance).all()
+    assert "policy EMA policy 0070" in found.sentences[0]
+    assert found.sentences[-1].startswith("Tried: ")
+
+
+def test_nothing_is_tried_below_the_floor(found):
+    tried = [each for _, settings in found.steps for each in settings]
+    assert not [each for each in tried if getattr(each, "k", 11) < 11]
+    assert {each.k for each in tried if hasattr(each, "k")} >= {11, 22}
+
+
+def test_every_size_is_also_tried_with_models_that_leave_no_value_certain(people, found):
+    """At each k from the minimum class size on: two values in every class, and none nearly everybody's."""
+    _, settings = found.steps[0]
+    tried = {tuple(map(repr, each.models)) for each in settings if isinstance(each, LocalRecoding)}
+    forms = (DistinctDiversity(2, "occupation"), [AlphaKAnonymity(0.95, k, "occupation") for k in (11, 20, 22)])
+    for place, k in enumerate((11, 20, 22)):
+        for model in (forms[0], forms[1][place]):
+            assert (repr(KAnonymity(k)), repr(model)) in tried
+    released = LocalRecoding(KAnonymity(11), forms[0]).sanitize(people, rng=1).table.astype(str)
+    assert released.groupby(people.schema.quasi_identifiers).occupation.nunique().min() >= 2
+
+
+@pytest.mark.parametrize("study", ["sramka", "occupation"])
+def test_adult_has_a_useful_release_that_leaves_nobodys_value_certain(study, monkeypatch):
+    """Two values in every class of 22 keep each cap of a public release, and lose at most 5%; it is among the tried."""
+    monkeypatch.setattr(policy_search, "questions", risks.questions)
+    adult, policy = load("adult", study), read("ontario-2025")
+    secret = adult.schema.sensitive[0]
+    mixed = LocalRecoding(KAnonymity(22), DistinctDiversity(2, secret))
+    assert mixed in every_sanitizer.diverse(adult, k="11, 22")
+    results = policy_search._measured(adult, [*catalogue.ends(), mixed], policy, "quick", 1, 10, "")
+    found = decide(results, policy)
+    assert found.chosen is not None
+    assert found.setting == "Local recoding, k = 22"
+    assert found.chosen.loss <= 0.05
+    classes = mixed.sanitize(adult, rng=1).table.astype(str).groupby(adult.schema.quasi_identifiers)[secret]
+    assert classes.nunique().min() >= 2
+    assert classes.size().min() >= 22
+
+
+def test_models_are_of_every_sensitive_attribute_that_varies(people):
+    """A value that everybody has cannot be hidden by any class, and no class mixes it."""
+    roles = {"workclass": Role.SENSITIVE, "sex": Role.SENSITIVE}
+    schema = Schema(
+        "two secrets",
+        tuple(replace(each, role=roles.get(each.name, each.role)) for each in people.schema.attributes),
+    )
+    table = people.table[schema.published].assign(sex="Male")
+    known = {name: people.hierarchies[name] for name in schema.quasi_identifiers}
+    models = {each.models for each in every_sanitizer.diverse(Dataset("two secrets", table, schema, known), k=11)}
+    found = {frozenset(model.sensitive for model in asked if type(model) is not KAnonymity) for asked in models}
+    assert found == {frozenset({"occupation", "workclass"})}
+
+
+def test_a_search_in_steps_ends_with_all_records(people, monkeypatch):
+    monkeypatch.setattr(policy_search.halving, "LEAST", 40)
+    monkeypatch.setattr(policy_search.halving, "RUNGS", ((1 / 4, 1.0), (1.0, 1 / 4)))
+    found = papers.searched(people, read("ema-0070"), profile="small", seeds=1)
+    (first, all_of_them), (last, left) = found.steps
+    assert (first.records, last.records) == (75, 300)
+    assert len(left) == len(all_of_them) // 4 == last.settings
+    assert found.decision.chosen is not None
+    assert set(map(policy_search._key, left)) <= set(map(policy_search._key, all_of_them))
+
+
+def test_a_policy_that_nothing_keeps_chooses_nothing(people):
+    strict = replace(read("ema-0070"), caps=(Cap("identity", 0.001, "largest"),))
+    found = papers.searched(people, strict, profile="small", seeds=1)
+    assert (found.chosen, found.decision.sanitizer) == (None, "none")
+    assert "No release is chosen" in found.sentences[0]
+
+
+def test_a_need_that_nothing_measures_is_refused(people):
+    policy = replace(read("ema-0070"), needs=(Need("beauty"),))
+    with pytest.raises(ValueError, match=r"measure of a need must be one of .*utility_loss"):
+        papers.searched(people, policy, profile="small")
+
+
+def test_a_table_without_large_groups_loses_detail_instead(people, monkeypatch):
+    monkeypatch.setattr(policy_search.trade_off, "large_populations", lambda *_: None)
+    assert policy_search._possible(people, read("k-5")).needs == (Need("certainty_penalty"),)
+
+
+def test_a_table_without_a_sensitive_attribute_is_decided_by_who_can_be_found(people, monkeypatch):
+    """A policy on identity alone needs no secret; one that caps what is learned of it is kept by nothing."""
+    monkeypatch.setattr(policy_search, "questions", risks.questions)
+    bare = people.schema.with_roles({name: Role.QUASI_IDENTIFIER for name in ("age", "race", "sex")})
+    data = Dataset("bare", people.table[bare.names()], bare, {name: people.hierarchies[name] for name in bare.names()})
+    found = papers.searched(data, read("k-5"), profile="small", seeds=1)
+    smallest = data.table.groupby(bare.names()).size().min()
+    released = found.chosen.sanitize(data, rng=1).table.astype(str)
+    assert smallest < 5 <= released.groupby(bare.names()).size().min()
+    assert not [each for each in found.sanitizers if set("lt") & {*vars(each)} or len(getattr(each, "models", ())) > 1]
+    capped = papers.searched(data, read("ontario-2025"), profile="small", seeds=1)
+    assert capped.chosen is None
+    assert "attribute is unknown: 'bare' has no sensitive attribute to guess" in " ".join(capped.sentences[1:3])
+
+
+def test_where_nothing_or_hardly_anything_is_kept_only_measured_help_is_advised(people, found):
+    def helps(chosen, dataset=people, in_vain=()):
+        decision = SimpleNamespace(chosen=chosen, policy=read("ontario-2025"))
+        return papers.what_would_help(replace(found, decision=decision, in_vain=in_vain), dataset)
+
+    said = [helps(chosen) for chosen in (None, SimpleNamespace(loss=0.996), SimpleNamespace(loss=0.2))]
+    assert said == ["", "Its users lose more than half of what there is to lose (99.6%).", ""]
+    roles = {each.name: each.role for each in people.schema.attributes} | {"age": Role.NEUTRAL}
+    neutral = replace(people, schema=people.schema.with_roles(roles))
+    assert helps(None, neutral).startswith("An adversary may know age, published as in the table.")
+    assert helps(None, neutral, ("age",)) == ""
+    bare = {"age": Role.NEUTRAL, "sex": Role.QUASI_IDENTIFIER}
+    none = Dataset("bare", people.table[[*bare]], people.schema.with_roles(bare), people.hierarchies)
+    assert "this table has none" in helps(None, none)
+
+
+def test_where_a_neutral_column_singles_people_out_other_roles_of_it_are_tried(people):
+    roles = {each.name: each.role for each in people.schema.attributes} | {"education": Role.NEUTRAL}
+    policy = read("ema-0070")
+
+    def load_in(changed):
+        schema = people.schema.with_roles(roles | changed)
+        return Dataset(people.name, people.cells[schema.names()], schema, people.hierarchies)
+
+    data, found = papers.searched_in_roles(load_in, load_in({}), policy, profile="small", seeds=1)
+    assert (found.roles, data.schema["education"].role) == ({"education": "quasi-identifier"}, "quasi-identifier")
+    assert "This release generalizes education like quasi-identifiers" in found.sentences[1]
+    assert papers.searched(load_in({}), policy, profile="small", seeds=1).chosen is None
+    none = replace(policy, needs=(Need("utility_loss", most_lost=1e-9),))
+    data, found = papers.searched_in_roles(load_in, load_in({}), none, profile="small", seeds=1)
+    assert (found.chosen, found.roles, found.in_vain) == (None, {}, ("education",))
+    assert "was tried as well" in found.sentences[1]

@@ -1,0 +1,66 @@
+"""What it costs if everybody chooses, on a sample of Adult."""
+
+import pytest
+
+from privnb import papers
+from privnb.datasets.dataset import load
+from privnb.papers.aggarwal_yu_2008.own_wishes import AFTER, ALL, BEFORE, FEW, OWN
+from privnb.reporting import findings
+
+
+@pytest.fixture(scope="module")
+def results():
+    dataset = load("adult", records=1500)
+    return papers.own_k(dataset, [0.05, 0.5], (2, 20)), papers.guards(dataset, [0.1, 0.5], 0.7, 5)
+
+
+def test_a_k_of_ones_own_lies_between_one_k_for_all(results):
+    own, _ = results
+    loss = own[own.measure == "certainty_penalty"].pivot_table(index="bound", columns="variant", values="value")
+    assert (loss[FEW] < loss[OWN]).all()
+    assert (loss[OWN] <= loss[ALL] + 0.02).all()  # Mondrian's choice of cuts is no search for the least loss
+    assert loss[OWN].is_monotonic_increasing
+    kept = own[own.measure == "wishes_kept"].set_index(["variant", "bound"]).value
+    assert (kept[[OWN, ALL]] == 1).all()
+    assert (kept[FEW].fillna(0) < 0.5).all()
+
+
+def test_nobody_who_guards_is_breached_afterwards(results):
+    _, guarded = results
+    told = guarded[guarded.measure == "wishes_breached"].set_index(["variant", "bound"]).value
+    loss = guarded[guarded.measure == "value_loss"].set_index(["variant", "bound"]).value
+    assert (told[BEFORE] > 0).all()
+    assert (told[AFTER] == 0).all()
+    assert (loss[BEFORE] == 0).all()
+    assert loss[AFTER].is_monotonic_increasing
+
+
+def test_who_is_breached_without_quasi_identifiers_is_the_baseline(results):
+    """By how common each value is: above the bound lies the commoner salary alone."""
+    _, guarded = results
+    rows = guarded[(guarded.measure == "wishes_breached") & (guarded.variant == BEFORE)]
+    shares = load("adult", records=1500).table["salary"].value_counts(normalize=True)
+    assert (shares > 0.7).sum() == 1
+    assert rows.baseline.tolist() == pytest.approx([shares.max()] * len(rows), abs=0.08)
+    assert (rows.baseline != rows.value).all()
+
+
+def test_what_is_said(results):
+    own, guarded = results
+    said = findings.own_wishes(own, (2, 20)).data + findings.own_wishes(guarded, (2, 20)).data
+    assert "5% of people ask for k = 20 and get it" in said
+    assert "guard" in said
+
+
+@pytest.mark.parametrize(
+    ("do", "says"),
+    [
+        (lambda d: papers.wishing("0.1, 1"), "WISHING"),
+        (lambda d: papers.check_ks(5, 5, d), "K_LARGER must be a whole number above K"),
+        (lambda d: papers.check_ks(5, 10_000, d), "fewer than K_LARGER"),
+        (lambda d: papers.check_breach(2), "BREACH"),
+    ],
+)
+def test_what_cannot_be_asked(do, says):
+    with pytest.raises(ValueError, match=says):
+        do(load("adult", records=20))

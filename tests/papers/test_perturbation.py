@@ -1,0 +1,126 @@
+"""Studies of perturbation: what comes off of noise, and what an honest user gets back of it."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from made_up import CLINIC
+
+from privnb import papers
+from privnb.attacks import Attack, DistributionAnalysis, GaussianMap, PcaRemoval
+from privnb.attacks.recovery.noise_knowledge import EstimatedNoise
+from privnb.datasets.dataset import load
+from privnb.microdata.withholding import LIMIT
+from privnb.papers.aggarwal_yu_2008.noise_removal import ALIKE, INDEPENDENT, STRENGTHS, THEORY, supposing
+from privnb.papers.aggarwal_yu_2008.reconstruction import _merged
+from privnb.privacy_models import KAnonymity
+from privnb.reporting import charts, findings
+from privnb.runtime.family import members
+from privnb.sanitizers import AdditiveNoise, Mondrian, RandomizedResponse
+
+
+@pytest.fixture(scope="module")
+def made_up():
+    return papers.made_up_noise()
+
+
+@pytest.fixture(scope="module")
+def clinic():
+    return load(CLINIC)
+
+
+def test_what_comes_off_of_made_up_noise_is_what_the_theory_says(made_up):
+    """Huang, Du, Chen 2005: 3.400 for PCA, 3.218 for the Gaussian guess, 15.52 under correlated noise.
+
+    Whoever estimates the variance finds 26: nothing is kept of the components of variance 1, and a strong one is
+    weighed by 399 / 425 instead of 400 / 425.
+    """
+    theory = made_up[made_up.control == THEORY].set_index(["sanitizer", "miner", "knows"]).value
+    strong = 399 / 425
+    estimated = (5 * ((1 - strong) ** 2 * 400 + strong**2 * 25) + 45) / 50
+    pca, bayes, own = PcaRemoval.title, GaussianMap.title, EstimatedNoise.title
+    expected = {
+        (INDEPENDENT, pca, ""): 3.4, (INDEPENDENT, pca, own): 3.4,
+        (INDEPENDENT, bayes, ""): 3.218, (INDEPENDENT, bayes, own): estimated, (ALIKE, bayes, ""): 15.52,
+    }  # fmt: skip
+    assert theory.to_dict() == pytest.approx(expected, abs=6e-3)
+    found = made_up[made_up.control == ""].set_index(["sanitizer", "miner", "knows"])
+    for case, value in theory.items():
+        assert found.value[case] == pytest.approx(value, rel=0.03)
+    assert found.baseline.to_numpy() == pytest.approx(25, rel=0.03)
+    assert (found.value[ALIKE] > 0.97 * theory[ALIKE, bayes, ""]).all(), "no filter gains on correlated noise"
+
+
+def test_a_wrong_supposition_of_the_noise_costs():
+    of = {variance: supposing(variance) for variance in (5, 15, 25, 35, 100)}
+    assert of[25] == min(of.values()) == pytest.approx(3.218, abs=5e-4)
+    assert of[5] > of[15] > of[25] < of[35] < of[100]
+    assert supposing(0) == 25, "nothing is taken off"
+    assert supposing(1e9) == STRENGTHS.mean(), "the mean is guessed"
+
+
+def test_noise_whose_width_is_not_published_comes_off_where_numbers_vary_together():
+    """Census under independent masking noise: the estimate is nearly as good as the right width.
+
+    Where noise goes as the columns do, those that add up to others still do, and no width is possible.
+    """
+    found = papers.masking_noise_removed(load("census"))
+    rows = found[(found.measure == "recovery_error") & (found.target == "") & (found.group == "")]
+    bayes = rows[(rows.miner == GaussianMap.title) & (rows.control == "")]
+    bayes = bayes.set_index(["parameters", "variant", "knows"]).sort_index()
+    apart, alike, own = "alpha=0.5, form=uncorrelated", "alpha=0.5", EstimatedNoise.title
+    literal = bayes.value[apart, "taken literally", own]
+    assert bayes.value[apart, "", own] < 0.65 * literal
+    supposed = bayes.value[apart, ""].drop(own)
+    assert bayes.value[apart, "", own] == pytest.approx(supposed.item(), rel=0.02)
+    assert bayes.value[alike, ""].drop(own).item() > (1 / 3) ** 0.5, "which whoever knew its covariance would reach"
+    refused = found[found.status == "refused"]
+    assert set(refused.parameters) == {alike}
+    assert refused.reason.str.contains("no noise was drawn apart").all()
+    assert "estimated noise" in str(charts.recovery(found).to_dict())
+
+
+def test_few_made_up_records_are_refused():
+    with pytest.raises(ValueError, match=r"records must be a whole number of at least 1000, got 10\."):
+        papers.made_up_noise(records=10)
+
+
+def test_attacks_on_a_tables_noise_have_a_chart_and_a_finding(clinic):
+    found = papers.noise_removed(clinic, [0.05, 0.2])
+    errors = found[(found.measure == "recovery_error") & (found.target == "") & (found.group == "")]
+    assert set(errors.variant) == {"", "taken literally"}
+    assert errors[errors.control == ""].baseline.to_numpy() == pytest.approx(1)
+    said = str(findings.recovered(found))
+    assert "of the error off Additive noise" in said
+    assert "does not mean that none does" in said
+    assert "taken literally" in str(charts.recovery(found).to_dict())
+    assert "cell_error" not in set(found.measure)
+    classes = r"\b(?:" + "|".join(kind.__name__ for kind in members(Attack)) + r")\b"
+    for shown in (said, json.dumps(charts.recovery(found).to_dict()), str(charts.table(papers.hit(found)))):
+        assert DistributionAnalysis.title in shown.lower()
+        assert not re.search(classes, shown), "a class is no word of a page"
+    assert "None of these" in str(charts.recovery(found.iloc[:0]))
+
+
+def test_reconstruction_comes_nearer_than_the_noisy_cells(clinic):
+    noise = [AdditiveNoise(0.3), RandomizedResponse(2.0), Mondrian(KAnonymity(5))]
+    found = papers.reconstructions(load("adult", records=4000), noise)
+    losses = found[found.measure == "distribution_loss"].pivot_table(index="target", columns="variant", values="value")
+    assert losses.loc["age", "reconstructed (EM)"] < losses.loc["age", "taken literally"] / 2
+    assert (losses["reconstructed (EM)"] < losses["taken literally"]).mean() > 0.7
+    assert set(found.sanitizer) == {"AdditiveNoise", "RandomizedResponse"}, "labels are no noise"
+    shares = found[found.measure == "interval_share"]
+    together = shares.groupby(["sanitizer", "target", "variant"]).value.sum()
+    assert together.to_numpy() == pytest.approx(1)
+    assert (shares[shares.variant == "the table"].value * 4000 > LIMIT - 1e-6).all(), "nobody is among few"
+    chart = str(charts.distributions(found, "age").to_dict())
+    assert "reconstructed (EM)" in chart
+    with pytest.raises(ValueError, match="target must be one of"):
+        charts.distributions(found, "agge")
+
+
+def test_intervals_of_few_people_are_merged():
+    assert _merged(np.array([20.0, 3, 9, 40, 2]), True, 10).tolist() == [0, 1, 1, 2, 2]
+    assert _merged(np.array([20.0, 3, 9, 40, 2]), False, 10).tolist() == [0, 1, 1, 2, 1]
+    assert _merged(np.array([50.0, 3, 2]), True, 10).tolist() == [0, 0, 0], "all but few are in one"

@@ -1,0 +1,166 @@
+"""What rules, trees and published models give away, on a sample of Adult: tidy results, charts and sentences."""
+
+import answers
+import numpy as np
+import pandas as pd
+import pytest
+
+from privnb import evaluation, papers
+from privnb.datasets.dataset import Dataset, load
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Role, Schema
+from privnb.miners.rules import Rule
+from privnb.reporting import charts, findings
+from privnb.sanitizers import Anatomy, Identity, RandomizedResponse, Suppress
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return papers.with_rules(load("adult", records=1500))
+
+
+@pytest.fixture(scope="module")
+def hidden(dataset):
+    return papers.rules_hidden(dataset, papers.sensitive_rules(dataset, 0.02, number=5), 0.02)
+
+
+@pytest.fixture(scope="module")
+def results(dataset, hidden):
+    return evaluation.join(
+        papers.models_published(dataset, "majority, unpruned tree", examples=100),
+        papers.open_channels(dataset, [0.02, 0.1], k=10),
+        papers.trees(dataset, [5, 50, 100_000], few=10),
+        hidden,
+        papers.releases_mined(dataset, [Identity(), RandomizedResponse(2.0), Suppress()], 0.02),
+    )
+
+
+def value(results, measure, **columns):
+    rows = results[results.measure == measure]
+    for column, wanted in columns.items():
+        rows = rows[rows[column] == wanted]
+    (found,) = rows.value
+    return found
+
+
+def test_fewer_itemsets_open_fewer_channels(results):
+    few, many = (value(results, "inference_channels", bound=bound) for bound in (0.1, 0.02))
+    assert 0 <= few < many
+    assert value(results, "itemsets", bound=0.1) < value(results, "itemsets", bound=0.02)
+    assert value(results, "support_added", bound=0.02) > 0
+
+
+def test_the_intact_table_gives_every_itemset_and_nothing_gives_few(results):
+    for measure in ("missed_itemsets", "false_itemsets", "support_error"):
+        found = [value(results, measure, sanitizer=each) for each in ("Identity", "RandomizedResponse", "Suppress")]
+        assert found[0] == 0
+        assert min(found[1:]) > 0
+
+
+def test_a_release_without_a_cell_for_each_says_why(dataset):
+    rows = papers.releases_mined(dataset, [Anatomy(2, "salary")], 0.02)
+    assert rows.status.tolist() in (["refused"], ["not possible"])
+    assert rows.reason.iloc[0]
+
+
+def test_sensitive_rules_end_in_a_rare_value_of_the_secret(dataset):
+    found = papers.sensitive_rules(dataset, 0.02, number=5)
+    assert len(found) == 5
+    assert {each for rule in found for each in rule.right} == {"salary=>50K"}
+    assert papers.sensitive_rules(dataset, 0.9) == []
+    assert len(papers.rules_hidden(dataset, [], 0.02)) == 0
+
+
+def test_all_ways_hide_and_blocking_is_undone(hidden):
+    shown = hidden[hidden.variant == ""]
+    failures = shown[shown.measure == "hiding_failure"].set_index("sanitizer").value
+    assert failures.drop("1.a").max() == 0
+    assert len(failures) == 18
+    assert value(hidden, "optimality_gap") == 0
+    assert value(hidden, "artifactual_patterns", sanitizer="blocking", variant="") == 0
+    assert value(hidden, "hiding_failure", variant="filled in") > 0
+    cost = shown[shown.measure == "cells_changed"].set_index("sanitizer").value
+    by_support = ["2.b", "2.c", "lattice", "naive", "MinFIA", "MaxFIA", "IGA", "SWA", "disaggregate"]
+    assert cost["exact program"] <= cost[by_support].min()
+
+
+def test_a_tree_of_k_has_no_small_leaf(results):
+    assert value(results, "in_small_leaves", sanitizer="tree") > 0.2
+    assert value(results, "in_small_leaves", bound=50) == 0
+    assert 100_000 not in set(results.bound), "the half has not so many people"
+    accuracy = results[results.measure == "tree_accuracy"]
+    assert (accuracy.low < accuracy.value).all()
+    assert accuracy.baseline.nunique() == 1
+
+
+def test_the_answer_has_a_number_in_forty_words(results):
+    said = findings.given_away(results)
+    first = repr(said).split("\n\n")[0]
+    assert answers.words(first) <= 40
+    assert first.startswith("**Unpruned tree**, published, tells most")
+    assert "1 of 2 published models open a channel" in repr(said)
+    assert "nan" not in repr(said)
+    for part in (results[results.miner != "unpruned tree"], results[results.measure == "inference_channels"].head(0)):
+        assert "tells most" not in repr(findings.given_away(part))
+
+
+def test_rules_that_are_new_are_unsaid_where_none_is_left(hidden):
+    lost = hidden.assign(value=hidden.value.where(hidden.measure != "artifactual_patterns"))
+    assert "rules found that are new" in repr(findings.given_away(hidden))
+    assert "Other rules lost by" in repr(findings.given_away(lost))
+    assert "rules found that are new" not in repr(findings.given_away(lost))
+    assert "Blocking" not in repr(findings.given_away(hidden[hidden.measure != "cells_filled"]))
+
+
+def test_charts_say_their_number(results):
+    for made in (charts.hidden_rules(results), charts.published_models(results)):
+        spec = made.to_dict()
+        assert "%" in str(spec["title"]["text"])
+    nothing = results.head(0)
+    assert "hidden rule" in repr(charts.hidden_rules(nothing))
+    assert "published model" in repr(charts.published_models(nothing))
+
+
+def test_supports_are_doubled_until_the_itemsets_can_be_read():
+    """Eighteen answers that nearly everybody gives: all sets of up to four of them are as frequent, 4,048."""
+    answers = {f"q{i}": np.where(np.arange(60) % 30 == i, "yes", "no") for i in range(18)}
+    columns = [Attribute(name, Role.QUASI_IDENTIFIER, Categories(("no", "yes"))) for name in answers]
+    trees = {each.name: flat(each) for each in columns}
+    asked = Dataset("asked", pd.DataFrame(answers), Schema("asked", tuple(columns)), trees)
+    assert papers.supports("0.1, 0.9", asked, 2) == [0.9, 1.0]
+
+
+def test_supports_are_of_k_people_at_least(dataset):
+    assert papers.supports("0.5, 0.001", dataset, 30) == [0.02, 0.5]
+    assert papers.tree_bounds("5, 2") == [2, 5]
+    assert papers.examples_known(dataset, 500) == 150
+    assert [type(each).__name__ for each in papers.rule_releases(dataset, 10, "6")] == [
+        "Mondrian", "FullDomain", "RandomizedResponse", "Mask", "GammaDiagonal", "Suppress"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda d: papers.supports("2", d, 10), "SUPPORT must be one share"),
+        (lambda d: papers.supports("", d, 10), "SUPPORT must be one share"),
+        (lambda d: papers.supports("0.1", d, 1), "k must be a whole number of at least 2"),
+        (lambda d: papers.tree_bounds("1"), "K_TREE must be one whole number"),
+        (lambda d: papers.tree_bounds(""), "K_TREE must be one whole number"),
+        (lambda d: papers.examples_known(d, 1), "EXAMPLES must be a whole number of at least 2"),
+        (lambda d: papers.sensitive_rules(d, 0.1, number=0), "number must be a whole number"),
+        (lambda d: papers.rules_hidden(d, ["a => b"], 0.1), "must be a Rule"),
+        (lambda d: papers.rules_hidden(d, [Rule.read("sex=X => salary=>50K")], 0.1), "there is no item 'sex=X'"),
+        (lambda d: papers.open_channels(d, [0.1], k=1), "k must be a whole number of at least 2"),
+        (lambda d: papers.rule_releases(d, 10, "x"), "EPSILON_RULES"),
+    ],
+)
+def test_bad_input_is_a_clear_error(dataset, call, said):
+    with pytest.raises((ValueError, TypeError), match=said):
+        call(dataset)
+
+
+def test_tables_without_categories_or_a_secret_have_no_page():
+    with pytest.raises(NotForThisTable, match="has no published attribute of categories"):
+        papers.with_rules(load("census"))
+    assert np.isfinite(len(papers.with_rules(load("hypertension"))))

@@ -1,0 +1,75 @@
+"""What published tables of counts of Adult tell."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from privnb import papers
+from privnb.datasets.dataset import load
+from privnb.evaluation.results import KEY
+from privnb.measures.count_tables.cell_bounds import cell_bounds
+from privnb.microdata.count_tables import TableOfCounts
+from privnb.papers.aggarwal_yu_2008.tables_of_counts import _bounds
+from privnb.reporting import charts, findings
+from privnb.sanitizers.tables_and_rules.cell_suppression import suppress
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return papers.tables_published(load("adult"), k=10)
+
+
+def test_tables_of_adult(tables):
+    """The small share is counted again by pandas; salary and workclass lose entries, where few are without pay."""
+    dataset = load("adult")
+    found = tables[tables.measure != "bounds_within"].set_index(["measure", "target"]).value
+    names = ["salary", "sex", "race", "workclass"]
+    cells = dataset.table.groupby(names, observed=True).size()
+    size = np.prod([dataset.cells[name].nunique() for name in names])
+    assert found["small_count_share", "4 attributes"] == (cells < 10).sum() / size
+    assert 0 < found["cells_disclosed", "4 attributes"] < 1
+    two = TableOfCounts.of(dataset.cells, ["salary", "sex"])
+    assert two.counts.min() >= 10
+    assert found["entries_suppressed", "sex"] == 0 < found["entries_suppressed", "workclass"]
+
+
+def test_how_narrowly_small_counts_are_known(tables):
+    """Bounds by full tables are those of `cell_bounds`; without small counts and what gives them back fewer are."""
+    assert not tables.duplicated(KEY).any(), "else they could not be saved"
+    within = tables[tables.measure == "bounds_within"].pivot_table(index="bound", columns="variant", values="value")
+    full, suppressed = within["published in full"], within["small counts suppressed"]
+    assert full[9] == tables[tables.measure == "cells_disclosed"].value.item()
+    assert full.is_monotonic_increasing
+    assert (suppressed <= full).all()
+    assert suppressed[9] < full[9] / 2
+    title = " ".join(charts.counts_known(tables).to_dict()["title"]["text"])
+    assert title.startswith("Small counts known to within 9 people, published in full: 2")
+    assert "small count" in repr(charts.counts_known(tables.head(0)))
+
+
+def test_bounds_by_suppressed_tables_hold():
+    """The true counts lie between; where nothing is suppressed the bounds are those of the full tables."""
+    table = TableOfCounts.of(load("adult").cells, ["salary", "sex", "race"])
+    pairs, every = list(combinations(table.names, 2)), np.ones(table.counts.shape, dtype=bool)
+    for fewest in (2, 2_000):
+        made = {pair: suppress(table.margin(pair), fewest) for pair in pairs}
+        hidden = sum(np.ma.getmaskarray(each.published).sum() for each in made.values())
+        high, low = _bounds(table, made, every)
+        assert (low <= table.counts.ravel()).all()
+        assert (table.counts.ravel() <= high).all()
+        full = cell_bounds([table.margin(pair) for pair in pairs])
+        same = (low == full.low.ravel()).all() and (high == full.high.ravel()).all()
+        assert same == (hidden == 0) == (fewest == 2)
+
+
+def test_bounds_wider_than_a_small_count_are_no_chart(tables):
+    narrow = (tables.measure == "bounds_within") & (tables.bound < tables.bound.max())
+    wide = tables[~narrow].assign(bound=tables.bound.where(tables.measure != "cells_disclosed", 1))
+    assert "small count" in repr(charts.counts_known(wide))
+
+
+def test_it_is_said(tables):
+    said = findings.given_away(tables).data
+    assert "Counts of fewer than 10, of 4 attributes together" in said
+    assert "secret and workclass" in said
