@@ -8,6 +8,7 @@ from naming import naming
 
 from privnb.evaluation.content import READERS
 
+MOST_FILES = 24  # of a folder: the charts are most
 PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
     "runtime", "microdata", "tables", "datasets", "privacy_models", "miners", "attacks", "measures", "sanitizers",
@@ -46,6 +47,37 @@ def test_imports_point_down(trees):
             with naming(str(path)):
                 assert other in ORDER, f"{other} has no place in the order"
                 assert ORDER.index(other) <= ORDER.index(own), f"{own} imports {other}, which stands below it"
+
+
+def modules(texts):
+    """Return the modules of the package that each of its modules imports, at its top or later, by their names."""
+    files = {".".join(("privnb", *path.with_suffix("").parts)).removesuffix(".__init__"): path for path in texts}
+    found = {}
+    for name, path in files.items():
+        found[name] = set()
+        for node in ast.walk(ast.parse(texts[path])):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                inner = [f"{node.module}.{alias.name}" for alias in node.names]
+                found[name] |= {each if each in files else node.module for each in inner}
+            elif isinstance(node, ast.Import):
+                found[name] |= {alias.name for alias in node.names}
+        found[name] &= files.keys() - {name, "privnb"}
+    return found
+
+
+def test_no_module_imports_itself_through_others(texts):
+    waiting = modules(texts)
+    while free := [name for name, needed in waiting.items() if not needed & waiting.keys()]:
+        for name in free:
+            del waiting[name]
+    assert waiting == {}
+
+
+def test_a_folder_holds_what_a_reader_can_overlook():
+    root = {path.name for path in PACKAGE.iterdir()} - {"__init__.py", "__pycache__", "py.typed"}
+    assert len(root) <= 18
+    for folder in (path for path in PACKAGE.rglob("*") if path.is_dir()):
+        assert len(list(folder.glob("*.py"))) <= MOST_FILES, folder
 
 
 def test_what_only_reads_results_is_no_input_of_a_stored_one():

@@ -28,7 +28,8 @@ from privnb.publishing.gate import Rule, check_allow, gate
 from privnb.publishing.in_words import readings, sensitive_names
 from privnb.publishing.made import Made
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import engine, long_tables, reading, spreadsheets, text_files, writing
 from privnb.tables.memory import Memory
 from privnb.tables.spreadsheets import Formulas

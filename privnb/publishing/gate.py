@@ -40,7 +40,7 @@ from privnb.microdata.treatment import TRUE, Rows, Unreadable
 from privnb.runtime import expect
 from privnb.runtime.names import name_list, some_of
 from privnb.runtime.numerals import percent
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 
 ONE = 2  # people who must share a combination where no model promises a number: nobody stands alone
 ASKED = 300  # people, drawn at random, who are looked for in altered columns

@@ -22,8 +22,8 @@ from privnb.publishing.of_counts import Seen
 from privnb.runtime import progress
 from privnb.sanitizers import base
 from privnb.sanitizers.algorithms import announced_compiling
-from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken
+from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import engine, file_forms, long_tables, reading, writing
 
 SIZE = 100_000  # records of a part at most

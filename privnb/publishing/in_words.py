@@ -20,8 +20,9 @@ from privnb.privacy_models import DistinctDiversity, FrequencyDiversity, KAnonym
 from privnb.runtime import expect
 from privnb.runtime.family import members, sentence
 from privnb.runtime.names import meant, name_list
-from privnb.sanitizers.base import MODELS, USUAL, SanitizationError, Sanitizer
+from privnb.sanitizers.base import MODELS, USUAL, Sanitizer
 from privnb.sanitizers.catalogue import kinds
+from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import reading
 
 SHORT = {"l": DistinctDiversity}  # what most people mean by l

@@ -21,7 +21,8 @@ from privnb.publishing.gate import Finding, NotCounted
 from privnb.publishing.in_words import able, asked
 from privnb.runtime.names import OWN
 from privnb.sanitizers.algorithms import announced_compiling
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import long_tables, reading
 
 ROW = f"{OWN}row of the release"

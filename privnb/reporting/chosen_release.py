@@ -25,8 +25,8 @@ from privnb.reporting import in_file, leak_scan, release_card
 from privnb.reporting.leak_scan import LeakError
 from privnb.runtime import expect, unfinished
 from privnb.runtime.sentences import say
-from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken_in_rows
+from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import spreadsheets
 from privnb.tables.memory import Memory
 from privnb.tables.writing import FACTS, output, staged

@@ -1,6 +1,7 @@
 """Sanitizers, one a file, in families: each turns a Dataset into a Release of as many rows."""
 
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.generalization.anatomy import Anatomy
 from privnb.sanitizers.generalization.bucketize import Bucketize
 from privnb.sanitizers.generalization.full_domain import FullDomain

@@ -19,15 +19,12 @@ from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymit
 from privnb.runtime import expect
 from privnb.runtime.family import check_fact, members
 from privnb.sanitizers.claims import refusal
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.missing_numbers import TREATMENTS, Gaps
 from privnb.sanitizers.statements import positions, stated, treatments
 
 FACTS = ("claims", "promise", "noisy", "perturbed", "rows", "new", "note", "buckets")  # what a sanitizer says
 MOST_AT_ONCE = 1_000_000  # records that are given to a sanitizer at once, at most
-
-
-class SanitizationError(ValueError):
-    """What was asked of a sanitizer cannot be done to this table."""
 
 
 # The bounds that users vary, by letter, with their privacy model; "epsilon" has none. All lists of settings, sliders

@@ -52,8 +52,8 @@ def sanitizers(dataset, *, thorough=True):
     """Every kind at several values of its parameters, and under every choice that is made by a score."""
     from privnb import sanitizers as s
     from privnb.privacy_models import DeltaDisclosure, EntropyDiversity, JensenShannonCloseness, KAnonymity, TCloseness
+    from privnb.sanitizers.algorithms.options import CHOICES, MEDIANS
     from privnb.sanitizers.generalization.full_domain import LOSSES
-    from privnb.sanitizers.generalization.mondrian import CHOICES, MEDIANS
 
     sensitive, ten = dataset.schema.sensitive[0], KAnonymity(10)
     yield from (s.Suppress(), s.LaplaceNoise(1.0), s.GeometricNoise(0.5), s.RandomizedResponse(1.0))

@@ -20,8 +20,9 @@ from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import TRUE, UNTRUE, Rows, Unreadable
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime.family import sentence, source
-from privnb.sanitizers.base import USUAL, SanitizationError
+from privnb.sanitizers.base import USUAL
 from privnb.sanitizers.catalogue import kinds
+from privnb.sanitizers.errors import SanitizationError
 
 SCHEMA = Schema(
     "toy",

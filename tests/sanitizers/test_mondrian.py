@@ -15,7 +15,7 @@ from privnb.microdata.hierarchy import Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import DeltaDisclosure, DistinctDiversity, KAnonymity, KMap, RecursiveDiversity, TCloseness
 from privnb.sanitizers import Mondrian, SanitizationError
-from privnb.sanitizers.generalization.mondrian import MEDIANS
+from privnb.sanitizers.algorithms.options import MEDIANS
 
 TOWNS = ("a", "b", "c", "d", "e")
 JOBS = ("farmer", "nurse", "teacher", "smith")

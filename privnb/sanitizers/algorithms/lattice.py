@@ -17,7 +17,7 @@ from numba import njit
 from privnb.measures.utility.information_loss import Occurring
 from privnb.microdata.counts import distinct_codes, tabulate
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, LeveledRanges, Taxonomy
-from privnb.sanitizers.generalization.full_domain import OF_CELLS, OF_CLASSES
+from privnb.sanitizers.algorithms.options import OF_CELLS, OF_CLASSES
 
 LARGEST = 2**22  # nodes: a search looks all of them over after each check
 _QUICK = 2**16  # nodes that are searched in seconds

@@ -15,7 +15,7 @@ import pandas as pd
 from numba import njit
 
 from privnb.microdata.hierarchy.generalization import places
-from privnb.sanitizers.generalization.mondrian import CHOICES, MEDIANS
+from privnb.sanitizers.algorithms.options import CHOICES, MEDIANS
 
 LINE, SET, TREE = range(3)  # how an attribute is cut: between two positions, any values apart, into a node's children
 _LEFT, _BELOW, _EITHER, _NEAREST, _MIDDLE, _BEST = range(len(MEDIANS))

@@ -9,7 +9,8 @@ from privnb.microdata.counts import coded
 from privnb.microdata.withholding import few, tells
 from privnb.privacy_models import FrequencyDiversity
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.generalization.bucketize import bucketized
 
 

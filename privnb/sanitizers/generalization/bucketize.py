@@ -8,7 +8,8 @@ import pandas as pd
 from privnb.microdata.counts import factorized, people_in
 from privnb.microdata.treatment import Rows
 from privnb.runtime import expect
-from privnb.sanitizers.base import MODELS, SanitizationError, Sanitizer
+from privnb.sanitizers.base import MODELS, Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.generalization.k_member import KMember
 from privnb.sanitizers.generalization.mondrian import Mondrian
 

@@ -12,30 +12,16 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.measures.utility import information_loss
 from privnb.microdata import withholding
 from privnb.microdata.columns import of_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity, TCloseness
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.algorithms.options import OF_CELLS, OF_CLASSES
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, requirement_of
 
-# What a label costs a cell: no label costs more than one that covers it, nor than `*`.
-OF_CELLS = {
-    "certainty penalty": lambda hierarchy, label, _: hierarchy.width(label),
-    "normalized certainty penalty": lambda hierarchy, label, _: information_loss.uncertainty(hierarchy, label),
-    "loss metric": information_loss.ambiguity,
-    "non-uniform entropy": information_loss.bits,
-    "height": lambda hierarchy, label, _: information_loss.height(hierarchy, label),
-}
-# What the classes cost, from their sizes or, for the last, from their counts of a target's values.
-OF_CLASSES = {
-    "discernibility": information_loss.discernibility_of,
-    "average class size": information_loss.average_class_size_of,
-    "classification metric": information_loss.classification_metric_of,
-}
 LOSSES = (*OF_CELLS, *OF_CLASSES)
 SUPPRESS = 0.05  # the share of records that may be suppressed where nobody says how many
 _DIGITS = 12  # after which losses differ by rounding

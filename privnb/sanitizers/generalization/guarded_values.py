@@ -12,7 +12,7 @@ import pandas as pd
 from privnb.measures.disclosure.personal import breaches, guarded_share
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 
 
 class Guarded(NamedTuple):

@@ -7,7 +7,8 @@ import numpy as np
 from privnb.microdata.columns import of_codes
 from privnb.privacy_models import DistinctDiversity, KAnonymity, PrivacyModel, check_k
 from privnb.runtime import expect
-from privnb.sanitizers.base import MODELS, SanitizationError, Sanitizer
+from privnb.sanitizers.base import MODELS, Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.generalization.model_based import lines, models_of, requirement_of
 
 

@@ -10,7 +10,8 @@ from privnb.microdata.counts import distinct_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 
 MOST = 16  # quasi-identifiers; each set of them is tried
 

@@ -9,7 +9,8 @@ from privnb.microdata.schema import Role
 from privnb.privacy_models import PrivacyModel
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime import expect
-from privnb.sanitizers.base import MODELS, SanitizationError, Sanitizer
+from privnb.sanitizers.base import MODELS, Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 
 
 @dataclass(frozen=True, init=False, repr=False)

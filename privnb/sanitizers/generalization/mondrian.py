@@ -8,10 +8,8 @@ from privnb.microdata import hierarchy
 from privnb.microdata.schema import Role
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
 from privnb.runtime import expect
+from privnb.sanitizers.algorithms.options import CHOICES, MEDIANS
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, recoded, requirement_of
-
-CHOICES = ("range", "penalty", "gain")
-MEDIANS = ("left", "below", "either", "nearest", "middle", "best")
 
 
 @dataclass(frozen=True, init=False, repr=False)

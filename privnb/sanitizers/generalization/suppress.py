@@ -9,7 +9,8 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Role
 from privnb.runtime import expect
 from privnb.runtime.names import name_list, names_in
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 
 WHAT = "an attribute, quasi-identifiers or sensitive"
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from privnb.microdata.columns import plain
 from privnb.microdata.schema import Attribute, decimals
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.numbered import numeric
 
 

@@ -9,7 +9,8 @@ from privnb.microdata.counts import combinations
 from privnb.microdata.schema import Role
 from privnb.runtime import expect
 from privnb.runtime.names import name_list, names_in
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 
 
 @dataclass(frozen=True)

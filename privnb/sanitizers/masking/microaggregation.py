@@ -8,7 +8,7 @@ from privnb.microdata.columns import of_codes
 from privnb.privacy_models import KAnonymity, check_k, tally
 from privnb.privacy_models.own_k import OwnAnonymity
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masking, check_records, gap, numbers, steps
 from privnb.sanitizers.masking.missing_numbers import counted, without_small_gaps
 

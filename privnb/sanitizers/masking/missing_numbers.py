@@ -10,6 +10,7 @@ import pandas as pd
 from privnb.microdata.columns import plain
 from privnb.microdata.schema import Schema
 from privnb.runtime.names import name_list
+from privnb.sanitizers.errors import SanitizationError
 
 # How a sanitizer treats missing numbers in the columns that it reads as numbers.
 TREATMENTS = {
@@ -40,7 +41,6 @@ class Gaps:
 
         Raises SanitizationError for a column without any number.
         """
-        from privnb.sanitizers.base import SanitizationError  # which asks for this module
 
         able = [name for name in sanitizer._numbers_read(schema) if schema[name].domain.missing is not None]
         missing = {name: plain(table[name]).isna().to_numpy() for name in able}

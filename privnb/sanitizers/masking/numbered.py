@@ -4,7 +4,7 @@ import numpy as np
 
 from privnb.microdata.columns import plain
 from privnb.runtime.names import name_list
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 
 MOST = 1_000  # columns of a regression, whose time grows with their square
 

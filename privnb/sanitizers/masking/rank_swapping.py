@@ -6,7 +6,7 @@ import numpy as np
 
 from privnb.microdata.columns import plain
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masking, gap, steps
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from privnb.microdata import cuts
 from privnb.microdata.schema import decimals
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import NumberMasking, gap, numbers
 from privnb.sanitizers.masking.missing_numbers import among_present
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 
 
 @dataclass(frozen=True)

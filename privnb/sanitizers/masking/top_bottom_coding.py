@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import NumberMasking, gap, numbers
 from privnb.sanitizers.masking.missing_numbers import among_present
 

@@ -10,7 +10,8 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Attribute, Numbers, Role
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 
 STEP = 0.001  # of the domains of released columns, whose numbers are not rounded to it
 

@@ -5,7 +5,7 @@ from math import sqrt
 
 from privnb.runtime import expect
 from privnb.sanitizers.algorithms.linear import multiplied
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.multiplicative.multiplied import Multiplicative
 
 

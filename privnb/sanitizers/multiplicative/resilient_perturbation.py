@@ -10,7 +10,7 @@ from privnb.attacks.algorithms.unmixing import regressed
 from privnb.measures.noise.column_privacy import column_privacy
 from privnb.runtime import expect
 from privnb.sanitizers.algorithms.linear import multiplied, orthogonal
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.multiplicative.multiplied import Multiplicative
 
 ATTACKED = 5_000  # records, drawn at random, that attacks are tried on

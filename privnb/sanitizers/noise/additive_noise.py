@@ -7,7 +7,7 @@ import numpy as np
 
 from privnb.microdata.schema import decimals
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.numbered import numeric
 from privnb.sanitizers.noise.additive_laws import Gaussian, Uniform
 from privnb.sanitizers.noise.local_noise import CellNoise

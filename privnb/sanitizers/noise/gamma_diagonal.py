@@ -9,7 +9,8 @@ from privnb.microdata.provenance import Promise
 from privnb.microdata.treatment import Jointly
 from privnb.runtime import expect
 from privnb.runtime.names import name_list, names_in
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.noise.local_noise import categorical
 from privnb.sanitizers.noise.matrix_laws import Diagonal
 from privnb.sanitizers.noise.mechanisms import check_epsilon, kept, response

@@ -9,7 +9,8 @@ from privnb.microdata.columns import plain
 from privnb.microdata.provenance import Promise
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.numbered import numeric
 from privnb.sanitizers.noise.mechanisms import check_epsilon
 

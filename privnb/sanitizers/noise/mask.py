@@ -11,7 +11,8 @@ from privnb.microdata.schema import Attribute, Categories, Role
 from privnb.microdata.treatment import Jointly, Law
 from privnb.runtime import expect
 from privnb.runtime.names import names_in, offered
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.noise.local_noise import categorical
 from privnb.sanitizers.noise.matrix_laws import Diagonal
 from privnb.sanitizers.noise.mechanisms import check_epsilon, kept, response

@@ -10,7 +10,7 @@ from privnb.microdata.columns import of_codes
 from privnb.microdata.treatment import Jointly
 from privnb.runtime import expect
 from privnb.runtime.names import names_in
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.noise.local_noise import CellNoise, categorical
 from privnb.sanitizers.noise.matrix_laws import Part, Transition, drawn
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from privnb.microdata.schema import decimals
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.noise.local_noise import CellNoise
 from privnb.sanitizers.noise.matrix_laws import Diagonal
 

@@ -9,7 +9,8 @@ from privnb.runtime import expect
 from privnb.runtime.names import name_list
 from privnb.sanitizers.algorithms.latin_hypercube import arranged, strata
 from privnb.sanitizers.algorithms.linear import standardized
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.numbered import check_records, numbered, numeric
 from privnb.sanitizers.synthetic.latin_hypercube import drawn, rank_correlation
 

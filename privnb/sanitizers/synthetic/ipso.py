@@ -9,7 +9,8 @@ from privnb.microdata.columns import plain
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
 from privnb.sanitizers.algorithms.linear import root
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.numbered import check_columns, check_records, numbered, numeric
 
 METHODS = ("A", "B", "C")

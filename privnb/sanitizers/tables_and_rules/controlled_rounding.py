@@ -13,7 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from privnb.measures.count_tables.known_sums import check_base, rounded_bounds
 from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 
 
 class Rounded(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import named
 from privnb.runtime import expect
-from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.tables_and_rules.rule_hiding.sensitive import Task, changed, supporting
 
 SECONDS = 60
