@@ -109,7 +109,7 @@ class Sanitizer(ABC):
     global_recoding = False
     slow = False
     counts_people = False
-    order_invariant = True
+    order_invariant = False
     equal_records_alike = True
     randomized = False
     coded = False

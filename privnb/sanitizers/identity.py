@@ -9,6 +9,7 @@ from privnb.sanitizers.base import Sanitizer
 class Identity(Sanitizer):
     """Publish every record as it is ("Intact" in Brickell and Shmatikov). Protects nobody."""
 
+    order_invariant = True
     title = "the original"
     counts_people = True
     treatment = "exact"

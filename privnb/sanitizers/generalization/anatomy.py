@@ -48,7 +48,6 @@ class Anatomy(Sanitizer):
     treatment = "bucketized"
     letters = requires = ("l",)
     needs_sensitive = "any"
-    order_invariant = False
     randomized = True
     coded = True
     in_parts = True

@@ -44,7 +44,6 @@ class KMember(Sanitizer):
     slow = True
     coded = True
     in_parts = True
-    order_invariant = False
     equal_records_alike = False  # a cluster takes the nearest records, and may leave equal ones to another
 
     @classmethod

@@ -40,6 +40,7 @@ class LocalSuppression(Sanitizer):
     """
 
     k: int
+    order_invariant = True
     title = "Local suppression"
     treatment = "suppressed"
     letters = requires = ("k",)

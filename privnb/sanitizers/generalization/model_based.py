@@ -21,6 +21,7 @@ class ModelBasedSanitizer(Sanitizer):
     """
 
     models: tuple[PrivacyModel, ...]
+    order_invariant = True
     letters = tuple(MODELS)
     coded = True
     by_combinations = True

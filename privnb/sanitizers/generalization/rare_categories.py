@@ -33,6 +33,7 @@ class RareCategories(Sanitizer):
     """
 
     fewest: int = 100
+    order_invariant = True
     title = "Recoding of rare categories"
     changes = "categories"
     global_recoding = True

@@ -26,6 +26,7 @@ class Suppress(Sanitizer):
     """
 
     attributes: str = "quasi-identifiers"
+    order_invariant = True
     title = "Suppression"
     counts_people = True
     treatment = "suppressed"

@@ -17,7 +17,6 @@ class Masking(Sanitizer):
     """
 
     treatment = "perturbed"
-    order_invariant = False
     coded = True
 
 

@@ -43,7 +43,6 @@ class DataSwapping(Sanitizer):
     within: str = "sensitive"
     title = "Data swapping"
     treatment = "perturbed"
-    order_invariant = False
     randomized = True
     coded = True
 

@@ -34,7 +34,6 @@ class Sampling(Sanitizer):
     share: float = 0.5
     title = "Sampling"
     treatment = "exact"
-    order_invariant = False
     randomized = True
     coded = True
     counts_people = True

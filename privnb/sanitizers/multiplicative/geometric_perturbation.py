@@ -29,7 +29,6 @@ class GeometricPerturbation(Multiplicative):
     sigma: float = 0.05
     attributes: tuple[str, ...] | None = None
     title = "Geometric perturbation"
-    order_invariant = False
     word = "perturbed"
 
     def __post_init__(self):

@@ -29,6 +29,7 @@ class RandomProjection(Multiplicative):
 
     dimensions: int | None = None
     attributes: tuple[str, ...] | None = None
+    order_invariant = True
     title = "Random projection"
     word = "projected"
 

@@ -56,7 +56,6 @@ class ResilientPerturbation(Multiplicative):
     known: int = 20
     attributes: tuple[str, ...] | None = None
     title = "Attack-resilient perturbation"
-    order_invariant = False
     word = "perturbed"
 
     def __post_init__(self):

@@ -26,6 +26,7 @@ class Rotation(Multiplicative):
     """
 
     attributes: tuple[str, ...] | None = None
+    order_invariant = True
     title = "Rotation"
     word = "rotated"
 

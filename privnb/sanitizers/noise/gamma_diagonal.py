@@ -57,7 +57,6 @@ class GammaDiagonal(Sanitizer):
     letters = requires = ("epsilon",)
     spends_per = "record"
     changes = "categories"
-    order_invariant = False
     randomized = True
     coded = True
     in_parts = True

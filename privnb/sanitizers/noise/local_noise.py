@@ -22,7 +22,6 @@ class CellNoise(Sanitizer):
     """
 
     treatment = "noisy"
-    order_invariant = False
     randomized = True
     coded = True
     in_parts = True

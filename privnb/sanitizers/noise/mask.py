@@ -69,7 +69,6 @@ class Mask(Sanitizer):
     letters = requires = ("epsilon",)
     spends_per = "record"
     changes = "categories"
-    order_invariant = False
     randomized = True
     coded = True
     in_parts = True

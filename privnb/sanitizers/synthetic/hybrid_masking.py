@@ -42,7 +42,6 @@ class HybridMasking(Sanitizer):
     treatment = "perturbed"
     changes = "numbers"
     randomized = True
-    order_invariant = False
     coded = True
     missing_numbers = "restored"
 

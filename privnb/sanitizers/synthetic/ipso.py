@@ -47,7 +47,6 @@ class Ipso(Sanitizer):
     changes = "numbers"
     needs_sensitive = "any"
     randomized = True
-    order_invariant = False
     coded = True
     missing_numbers = "restored"
 

@@ -29,7 +29,6 @@ class LatinHypercube(Sanitizer):
     title = "Latin hypercube"
     treatment = "synthetic"
     randomized = True
-    order_invariant = False
     coded = True
     missing_numbers = "filled"
 

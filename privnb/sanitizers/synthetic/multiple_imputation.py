@@ -43,7 +43,6 @@ class MultipleImputation(Sanitizer):
     title = "Multiple imputation"
     treatment = "synthetic"
     randomized = True
-    order_invariant = False
     coded = True
     missing_numbers = "filled"
 
