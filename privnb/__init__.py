@@ -15,6 +15,10 @@ ROOMS = ("datasets", "privacy_models", "sanitizers", "attacks", "evaluation", "p
 def __getattr__(name):
     if name == "__all__":  # what `from privnb import *` gives; nothing is loaded until it is asked for
         return _offered()
+    if name == "__version__":
+        from importlib.metadata import version  # which takes longer than all else here
+
+        return version("privnb")
     if not name.startswith("_"):
         if find_spec(f"privnb.{name}"):
             return import_module(f"privnb.{name}")

@@ -1,5 +1,6 @@
 """What `import privnb` costs and gives."""
 
+import importlib.metadata
 import subprocess
 import sys
 
@@ -30,6 +31,10 @@ def test_one_import_line_does():
 
     assert load is dataset.load
     assert repr(Mondrian(KAnonymity(10))) == "Mondrian(KAnonymity(k=10))"
+
+
+def test_it_says_its_version():
+    assert privnb.__version__ == importlib.metadata.version("privnb")
 
 
 def test_another_name_is_refused_and_the_error_says_where_names_come_from():
