@@ -287,8 +287,11 @@ def decide(args):
     """Choose a release by a policy, and write it if asked; status 1 if none keeps it."""
     from privnb.datasets.dataset import load
     from privnb.decision import policies
+    from privnb.decision.policy_search import searched_in_roles
+    from privnb.decision.recommended import as_they_are, what_would_help
+    from privnb.evaluation.parameters import study
+    from privnb.evaluation.samples import record_by_record
     from privnb.microdata.schema import SchemaError
-    from privnb.papers import as_they_are, record_by_record, searched_in_roles, study, what_would_help
     from privnb.reporting import chosen_release
     from privnb.tables.spreadsheets import OPTION
 

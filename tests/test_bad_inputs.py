@@ -31,6 +31,7 @@ from privnb.decision import Loss, Policy
 from privnb.decision.card import Card
 from privnb.decision.policies import Cap, Need, RiskPolicy
 from privnb.decision.policy_search import Searched
+from privnb.evaluation import experiments
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
 from privnb.explorer.keep import Pins
@@ -107,7 +108,8 @@ MODULES = {
     "answers": "reporting.findings",
     "charts": "reporting.charts",
     "parameters": "evaluation.parameters",
-    "experiments": "papers",
+    "experiments": "evaluation.experiments papers evaluation.every_sanitizer evaluation.profiles evaluation.samples "
+    "decision.policy_search decision.recommended",
     "rules": "miners.rules",
     "baskets": "miners.baskets",
     "anonymous_tree": "miners.anonymous_tree",
@@ -171,7 +173,7 @@ SCENARIO = Scenario(GoodUtility("diagnosis", miners="majority"), AntiUtility("ag
 def public():
     """`{name: callable}`: `__all__`, or what a module defines without an underscore, but for `_made`."""
     found = {}
-    for name, path in MODULES.items():
+    for name, path in ((name, path) for name, paths in MODULES.items() for path in paths.split()):
         module = importlib.import_module(f"privnb.{path}")
         own = [n for n, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
         for each in getattr(module, "__all__", [n for n in own if not n.startswith("_")]):
@@ -370,7 +372,7 @@ def of_one():
         "experiments.check_comparison.target": "age",
         **{f"experiments.{f}.{p}": "2" for f in ("family", "channels", "partitions", "known_attributes") for p in "kl"},
         **{f"experiments.{f}.{p}": "" for f in ("family", "partitions") for p in ("t", "delta")},
-        **{f"experiments.{f}.epsilon": "1" for f in ("family", "channels")}, "experiments.study.name": str(CLINIC),
+        **{f"experiments.{f}.epsilon": "1" for f in ("family", "channels")}, "parameters.study.name": str(CLINIC),
         "verdict.Scenario.good": SCENARIO.good, "verdict.Scenario.bad": SCENARIO.bad,
         **{f"scenario.{each}.targets": "diagnosis" for each in ("GoodUtility", "AntiUtility")},
         **{f"scenario.{each}.miners": "majority" for each in ("GoodUtility", "AntiUtility")},
@@ -440,7 +442,7 @@ def of_one():
         "experiments.open_channels.support": [0.2], "experiments.supports.text": "0.2", "experiments.trees.ks": [5],
         "experiments.tree_bounds.text": "5", "experiments.models_published.examples": 30,
         "experiments.rule_releases.epsilon": "1", "experiments.releases_mined.releases": given["sanitizers"],
-        "experiments.rules_hidden.to_hide": papers.sensitive_rules(dataset, 0.2, number=1),
+        "experiments.rules_hidden.to_hide": experiments.sensitive_rules(dataset, 0.2, number=1),
         "charts.distributions.results": given["results"].head(1).assign(measure="interval_share", target="diagnosis"),
         "experiments.settings_along.tuned": "Mondrian k", "experiments.settings_along.values": [5],
     }  # fmt: skip
@@ -585,7 +587,7 @@ ACCEPTED = {
     "experiments.releases_mined.releases": {"list"}, "experiments.rule_releases.epsilon": {"empty"},
     "experiments.rules_hidden.to_hide": {"list"}, "experiments.sensitive_rules.number": {"huge"},
     "experiments.sensitive_rules.secret": {"none", "empty"}, "experiments.trees.few": {"huge"},
-    "experiments.study.*": {"text", "empty"}, "experiments.pairs.measure": {"text", "empty"}, "experiments.*.made":
+    "parameters.study.*": {"text", "empty"}, "experiments.pairs.measure": {"text", "empty"}, "experiments.*.made":
     {"dict"}, "experiments.family.*": {"empty"},
     # What is mined or published: nothing was found, nothing is kept back, nobody knows anything, all there is is asked.
     "channels.*.found": {"dict"}, "channels.*.strengths": {"dict"}, "rules.rules.found": {"dict"},

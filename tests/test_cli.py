@@ -19,6 +19,7 @@ from made_up import CLINIC
 
 from privnb import cli
 from privnb.datasets import dataset
+from privnb.decision import policy_search, recommended
 from privnb.evaluation import profiles
 from privnb.explorer import app
 from privnb.microdata.schema import Role
@@ -624,7 +625,6 @@ def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):
 
 
 def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monkeypatch, capsys, tmp_path):
-    from privnb import papers
     from privnb.reporting import chosen_release
 
     asked, loaded, ended, chosen = [], [], [], None
@@ -638,8 +638,8 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
         loaded.append(load_in({}))
         return dataset, "found"
 
-    monkeypatch.setattr(papers, "searched_in_roles", searched)
-    monkeypatch.setattr(papers, "what_would_help", lambda found, dataset: "")
+    monkeypatch.setattr(policy_search, "searched_in_roles", searched)
+    monkeypatch.setattr(recommended, "what_would_help", lambda found, dataset: "")
     monkeypatch.setattr(chosen_release, "end", end)
     assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--records", "60", "--seeds", "2"]) == 1
     assert capsys.readouterr().out.startswith("It is said.\nward is published as in the table. The owner states ")

@@ -11,9 +11,9 @@ import one_process
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
-from privnb import papers
 from privnb.datasets.dataset import load
 from privnb.decision import policies
+from privnb.evaluation import parameters
 from privnb.microdata.schema import Role
 from privnb.microdata.withholding import LIMIT
 from privnb.publishing import leaks
@@ -149,7 +149,7 @@ def test_each_page_answers_first_with_a_number_in_forty_words(clinic):
 def test_nothing_of_the_clinics_people_is_shown(clinic, in_kernels):
     dataset = load(CLINIC)
     canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
-    released = [s.sanitize(dataset, rng=1).table for s in papers.sramka_sanitizers(k="5, 20")]
+    released = [s.sanitize(dataset, rng=1).table for s in parameters.sramka_sanitizers(k="5, 20")]
     for made in (clinic, in_kernels):
         assert leaks.scan_report(made, original=dataset.table, canaries=canaries, released=released) == []
 

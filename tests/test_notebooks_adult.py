@@ -8,8 +8,8 @@ import one_process
 import pytest
 from made_up import CLINIC
 
-from privnb import papers
 from privnb.datasets.dataset import load
+from privnb.evaluation import parameters
 from privnb.publishing import leaks
 from privnb.reporting.notebooks import choose
 
@@ -45,7 +45,7 @@ def test_all_notebooks_with_cells_of_the_papers_table_are_there():
 
 def test_nothing_of_adults_people_is_shown(adult):
     dataset = load("adult", records=RECORDS)
-    released = [s.sanitize(dataset, rng=1).table for s in papers.sramka_sanitizers(k="10, 50")]
+    released = [s.sanitize(dataset, rng=1).table for s in parameters.sramka_sanitizers(k="10, 50")]
     assert leaks.scan_report(adult, original=dataset.table, released=released) == []
 
 

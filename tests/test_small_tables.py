@@ -8,8 +8,8 @@ import pytest
 
 from privnb import evaluation, papers
 from privnb.datasets.dataset import Dataset
-from privnb.decision import policies
-from privnb.evaluation import profiles
+from privnb.decision import policies, policy_search
+from privnb.evaluation import experiments, parameters, profiles
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.privacy_models import EntropyDiversity, FrequencyDiversity, KAnonymity, RecursiveDiversity
@@ -43,19 +43,19 @@ def dataset(records):
 
 
 def test_defaults_of_k_end_where_the_table_does():
-    assert papers.default_k("", dataset(5)) == "2"
-    assert papers.default_k(" ", dataset(50)) == "2, 10, 50"
-    assert papers.default_k("", dataset(400)) == "2, 10, 50, 100"
-    assert papers.sramka_sanitizers(papers.default_k("", dataset(5)), "1") == [KMember(2), LaplaceNoise(1.0)]
+    assert parameters.default_k("", dataset(5)) == "2"
+    assert parameters.default_k(" ", dataset(50)) == "2, 10, 50"
+    assert parameters.default_k("", dataset(400)) == "2, 10, 50, 100"
+    assert parameters.sramka_sanitizers(parameters.default_k("", dataset(5)), "1") == [KMember(2), LaplaceNoise(1.0)]
 
 
 def test_what_is_left_out_is_said_and_what_fits_is_not():
-    said = papers.too_large_k("", dataset(15)).data
+    said = parameters.too_large_k("", dataset(15)).data
     assert "50, 100" in said
     assert "15 records" in said
     assert "10," not in said
-    assert papers.too_large_k("", dataset(100)) is None
-    assert papers.too_large_k("2, 100", dataset(15)) is None
+    assert parameters.too_large_k("", dataset(100)) is None
+    assert parameters.too_large_k("2, 100", dataset(15)) is None
 
 
 def test_why_a_setting_cannot_be_had_does_not_tell_how_few_have_another_value():
@@ -74,8 +74,8 @@ def test_why_a_setting_cannot_be_had_does_not_tell_how_few_have_another_value():
 @pytest.mark.parametrize("asked", ["100", "2, 100", 100])
 def test_a_k_that_was_asked_for_is_not_left_out(asked):
     with pytest.raises(ValueError, match=r"K asks for 100, and few has 15 records: .* Ask for less"):
-        papers.default_k(asked, dataset(15))
-    assert papers.default_k(asked, dataset(100)) == asked
+        parameters.default_k(asked, dataset(15))
+    assert parameters.default_k(asked, dataset(100)) == asked
     with pytest.raises(SanitizationError, match=r"KMember\(k=100.* the table has 15 records. Lower k to 15 or less"):
         KMember(100).sanitize(dataset(15), rng=1)
 
@@ -125,14 +125,14 @@ def test_a_table_of_fewer_records_than_folds_has_a_fold_a_record(records):
 
 @pytest.mark.parametrize("records", [2, 9])
 def test_what_users_keep_of_few_people_is_withheld_in_words(here, records):
-    found = papers.users(dataset(records), [KMember(2), LaplaceNoise(0.5)], miners="majority")
+    found = experiments.users(dataset(records), [KMember(2), LaplaceNoise(0.5)], miners="majority")
     assert charts.declines(found).data == "None of these settings has a utility decline."
     assert findings.utility_declines(found).data.startswith("All declines of the worst miner are withheld")
 
 
 def test_a_miner_that_is_right_for_nobody_on_the_original_has_no_decline(here):
     """Of 15 people with three illnesses, five each, a majority of the others never has one's own."""
-    found = papers.users(dataset(15), [KMember(2)], miners="majority")
+    found = experiments.users(dataset(15), [KMember(2)], miners="majority")
     assert found[found.measure == "good_utility"].value.tolist() == [0, 0]
     assert not (found.measure == "utility_decline").any()
     assert charts.declines(found).data == "None of these settings has a utility decline."
@@ -141,7 +141,7 @@ def test_a_miner_that_is_right_for_nobody_on_the_original_has_no_decline(here):
 
 def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
     """Under noise naive Bayes misses a few of 60 people."""
-    found = papers.users(dataset(60), [KMember(2), LaplaceNoise(0.5)], miners="majority, naive Bayes")
+    found = experiments.users(dataset(60), [KMember(2), LaplaceNoise(0.5)], miners="majority, naive Bayes")
     withheld = found[(found.measure == "utility_decline") & found.value.isna()]
     assert set(withheld.sanitizer) == {"LaplaceNoise"}
     assert "at most 0% (k-member clustering, k = 2)" in " ".join(charts.declines(found).to_dict()["title"]["text"])
@@ -162,4 +162,4 @@ def test_without_a_researcher_there_is_nothing_to_compare(here, records):
 
 def test_of_fewer_people_than_may_be_shown_nothing_is_decided():
     with pytest.raises(NotForThisTable, match="'few' has 9 people, and what is of fewer than 10 is withheld"):
-        papers.searched(dataset(9), policies.read("k-5"), seeds=1)
+        policy_search.searched(dataset(9), policies.read("k-5"), seeds=1)

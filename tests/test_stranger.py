@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb import decision, papers
+from privnb import decision
 from privnb.attacks import Attack
 from privnb.datasets.dataset import load
-from privnb.evaluation import evaluate
+from privnb.evaluation import evaluate, every_sanitizer
 from privnb.evaluation.content import content
 from privnb.explorer import sweeps
 from privnb.explorer.controls import form
@@ -219,7 +219,8 @@ def test_lists_of_sanitizers_have_it(strangers, clinic):
     assert list(catalogue.kinds())[-1] == "Neighbours", "after the package's own"
     assert neighbours.Neighbours(10) in catalogue.family(clinic)
     assert neighbours.Neighbours(5) in catalogue.generalizing(clinic, KAnonymity(5))
-    assert [each.k for each in papers.family(clinic, k="5, 20") if type(each) is neighbours.Neighbours] == [5, 20]
+    family = every_sanitizer.family(clinic, k="5, 20")
+    assert [each.k for each in family if type(each) is neighbours.Neighbours] == [5, 20]
     assert catalogue.group("Neighbours") == "generalization"
 
 
@@ -276,14 +277,15 @@ def test_the_command_line_knows_what_was_imported_before(strangers, tmp_path):
 def test_the_frontier_measures_it_in_other_processes_and_keeps_the_results(strangers, clinic, tmp_path):
     """Workers import the class with the task; the store knows it by its parameters and the text of its file."""
     _, neighbours, *_ = strangers
-    axes = papers.axes(clinic, "lonely_share", "discernibility")  # one of the stranger's, and one that no study has
+    # One of the stranger's, and one that no study has.
+    axes = every_sanitizer.axes(clinic, "lonely_share", "discernibility")
     asked = clinic, [neighbours.Neighbours(5), Identity()], *axes.values()
-    found = papers.appraised(*asked, store=str(tmp_path))
+    found = every_sanitizer.appraised(*asked, store=str(tmp_path))
     assert set(found.sanitizer) == {"Neighbours", "Identity"}
     assert {"lonely_share", "discernibility", "privacy_loss"} <= set(found.measure)
     assert len(decision.points(found, **axes, floor=5)) == 2
     kept = set(tmp_path.glob("*.result"))
-    pd.testing.assert_frame_equal(papers.appraised(*asked, store=str(tmp_path)), found)
+    pd.testing.assert_frame_equal(every_sanitizer.appraised(*asked, store=str(tmp_path)), found)
     assert set(tmp_path.glob("*.result")) == kept
     assert content(neighbours.Neighbours(5)) != content(neighbours.Neighbours(6))
 

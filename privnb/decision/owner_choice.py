@@ -48,9 +48,9 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     Parameters
     ----------
     kept : DataFrame
-        Rows `utility_decline` of `papers.users`.
+        Rows `utility_decline` of `experiments.users`.
     attacked : DataFrame
-        Rows of `papers.adversaries`.
+        Rows of `experiments.adversaries`.
     min_good : float
         Enough is a largest decline, averaged over seeds, of at most 1 - `min_good` (0 to 1); a decline that is withheld
         may be any.
@@ -71,7 +71,9 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     attacked = attacked.assign(feared=_named(attacked))
     there = set(attacked.feared[(attacked[list(CRITERION)] == list(WORST)).all(axis=1)])
     if not there:
-        raise ValueError("attacked has no anti-utility of a worst miner. Give the results of `papers.adversaries`.")
+        raise ValueError(
+            "attacked has no anti-utility of a worst miner. Give the results of `experiments.adversaries`."
+        )
     asked = check(scenarios, min_good, there=there)
     decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst") & (kept.miner_set == "")]
     decline = decline.groupby(SETTING).value.mean(skipna=False)

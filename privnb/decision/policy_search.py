@@ -28,6 +28,8 @@ from privnb.runtime.sentences import listed
 from privnb.sanitizers import base
 from privnb.sanitizers.catalogue import ends
 
+__all__ = ["of_the_card", "searched", "searched_in_roles"]
+
 RISK_MEASURES = [policies.measure_of(risk) for risk in policies.RISKS]
 SEEDS = {"quick": 3, "full": 10}  # of what is drawn, in the last step
 WITHOUT_GROUPS = "certainty_penalty"  # stands for a utility loss where a table has no large groups, or no secret

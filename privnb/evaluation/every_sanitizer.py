@@ -34,6 +34,8 @@ from privnb.sanitizers import SanitizationError, catalogue
 from privnb.sanitizers.base import USUAL
 from privnb.sanitizers.catalogue import ends
 
+__all__ = ["along", "appraised", "axes", "family", "few_conditions", "left_out", "settings_along"]
+
 SURE = 0.95  # the share of a class from which a sensitive value is nearly certain
 REPEATS = 10  # of all that is random: of fewer, nothing can be said of a mean
 # Which evaluation gives which measures, by the names that an axis of either kind may have.

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from privnb.datasets.dataset import Dataset
+from privnb.datasets import description
+from privnb.datasets.dataset import Dataset, find
 from privnb.evaluation.attributes import sensitive_name
 from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
@@ -203,3 +204,27 @@ def numbers(name, text, kind):
 def number(text):
     """A number, whole where it is, so that results name it "l=3"."""
     return int(float(text)) if float(text).is_integer() else float(text)
+
+
+def study(name, asked="", preferred="li-li"):
+    """Which study of a dataset's description to load.
+
+    Parameters
+    ----------
+    name : str
+        Of the dataset.
+    asked : str
+        The study that is taken, unless empty.
+    preferred : str
+        The study that is taken else, if it is there.
+
+    Returns
+    -------
+    str
+        Empty: the default one.
+    """
+    expect.strings(asked=asked, preferred=preferred)
+    if asked:
+        return asked
+    studies = description.read(find(name)).get("studies", {})
+    return preferred if preferred in studies else ""

@@ -14,6 +14,8 @@ from privnb.miners import weka
 from privnb.runtime import expect
 from privnb.runtime.sentences import B, C, say
 
+__all__ = ["PROFILES", "Profile", "check_runs", "together", "weka_here"]
+
 
 @dataclass(frozen=True)
 class Profile:

@@ -4,6 +4,8 @@ from privnb.microdata.counts import coded
 from privnb.runtime import expect
 from privnb.runtime.sentences import say
 
+__all__ = ["record_by_record", "sampled"]
+
 LEARNED = 50_000  # records: what takes minutes with so many would take hours with a million
 GUESSED = 10_000_000  # records times values of a sensitive attribute: a miner weighs each value for each record
 SAMPLE = 5_000  # of more: with 20,000 and eleven quasi-identifiers 08 alone takes an hour

@@ -6,13 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from privnb import papers
 from privnb.datasets.dataset import Dataset, load
-from privnb.decision import decide, policy_search
+from privnb.decision import decide, policy_search, recommended
 from privnb.decision.policies import Cap, Need, read
 from privnb.evaluation import every_sanitizer, profiles, risks
+from privnb.evaluation.profiles import Profile
 from privnb.microdata.schema import Role, Schema
-from privnb.papers import Profile
 from privnb.privacy_models import AlphaKAnonymity, DistinctDiversity, KAnonymity
 from privnb.sanitizers import LocalRecoding, catalogue
 
@@ -26,7 +25,7 @@ def here():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(profiles, "run", lambda tasks, store, description: [task() for task in tasks])
         patch.setitem(
-            papers.PROFILES,
+            profiles.PROFILES,
             "small",
             Profile({}, {"majority": 1}, {}, workloads={"naive Bayes": (1, 3)}, family=FAMILY),
         )
@@ -41,7 +40,7 @@ def people():
 
 @pytest.fixture(scope="module")
 def found(people):
-    return papers.searched(people, read("ema-0070"), profile="small", seeds=1)
+    return policy_search.searched(people, read("ema-0070"), profile="small", seeds=1)
 
 
 def test_what_is_chosen_keeps_the_policy_in_its_published_labels(people, found):
@@ -114,7 +113,7 @@ def test_models_are_of_every_sensitive_attribute_that_varies(people):
 def test_a_search_in_steps_ends_with_all_records(people, monkeypatch):
     monkeypatch.setattr(policy_search.halving, "LEAST", 40)
     monkeypatch.setattr(policy_search.halving, "RUNGS", ((1 / 4, 1.0), (1.0, 1 / 4)))
-    found = papers.searched(people, read("ema-0070"), profile="small", seeds=1)
+    found = policy_search.searched(people, read("ema-0070"), profile="small", seeds=1)
     (first, all_of_them), (last, left) = found.steps
     assert (first.records, last.records) == (75, 300)
     assert len(left) == len(all_of_them) // 4 == last.settings
@@ -124,7 +123,7 @@ def test_a_search_in_steps_ends_with_all_records(people, monkeypatch):
 
 def test_a_policy_that_nothing_keeps_chooses_nothing(people):
     strict = replace(read("ema-0070"), caps=(Cap("identity", 0.001, "largest"),))
-    found = papers.searched(people, strict, profile="small", seeds=1)
+    found = policy_search.searched(people, strict, profile="small", seeds=1)
     assert (found.chosen, found.decision.sanitizer) == (None, "none")
     assert "No release is chosen" in found.sentences[0]
 
@@ -132,7 +131,7 @@ def test_a_policy_that_nothing_keeps_chooses_nothing(people):
 def test_a_need_that_nothing_measures_is_refused(people):
     policy = replace(read("ema-0070"), needs=(Need("beauty"),))
     with pytest.raises(ValueError, match=r"measure of a need must be one of .*utility_loss"):
-        papers.searched(people, policy, profile="small")
+        policy_search.searched(people, policy, profile="small")
 
 
 def test_a_table_without_large_groups_loses_detail_instead(people, monkeypatch):
@@ -145,12 +144,12 @@ def test_a_table_without_a_sensitive_attribute_is_decided_by_who_can_be_found(pe
     monkeypatch.setattr(policy_search, "questions", risks.questions)
     bare = people.schema.with_roles({name: Role.QUASI_IDENTIFIER for name in ("age", "race", "sex")})
     data = Dataset("bare", people.table[bare.names()], bare, {name: people.hierarchies[name] for name in bare.names()})
-    found = papers.searched(data, read("k-5"), profile="small", seeds=1)
+    found = policy_search.searched(data, read("k-5"), profile="small", seeds=1)
     smallest = data.table.groupby(bare.names()).size().min()
     released = found.chosen.sanitize(data, rng=1).table.astype(str)
     assert smallest < 5 <= released.groupby(bare.names()).size().min()
     assert not [each for each in found.sanitizers if set("lt") & {*vars(each)} or len(getattr(each, "models", ())) > 1]
-    capped = papers.searched(data, read("ontario-2025"), profile="small", seeds=1)
+    capped = policy_search.searched(data, read("ontario-2025"), profile="small", seeds=1)
     assert capped.chosen is None
     assert "attribute is unknown: 'bare' has no sensitive attribute to guess" in " ".join(capped.sentences[1:3])
 
@@ -158,7 +157,7 @@ def test_a_table_without_a_sensitive_attribute_is_decided_by_who_can_be_found(pe
 def test_where_nothing_or_hardly_anything_is_kept_only_measured_help_is_advised(people, found):
     def helps(chosen, dataset=people, in_vain=()):
         decision = SimpleNamespace(chosen=chosen, policy=read("ontario-2025"))
-        return papers.what_would_help(replace(found, decision=decision, in_vain=in_vain), dataset)
+        return recommended.what_would_help(replace(found, decision=decision, in_vain=in_vain), dataset)
 
     said = [helps(chosen) for chosen in (None, SimpleNamespace(loss=0.996), SimpleNamespace(loss=0.2))]
     assert said == ["", "Its users lose more than half of what there is to lose (99.6%).", ""]
@@ -179,11 +178,11 @@ def test_where_a_neutral_column_singles_people_out_other_roles_of_it_are_tried(p
         schema = people.schema.with_roles(roles | changed)
         return Dataset(people.name, people.cells[schema.names()], schema, people.hierarchies)
 
-    data, found = papers.searched_in_roles(load_in, load_in({}), policy, profile="small", seeds=1)
+    data, found = policy_search.searched_in_roles(load_in, load_in({}), policy, profile="small", seeds=1)
     assert (found.roles, data.schema["education"].role) == ({"education": "quasi-identifier"}, "quasi-identifier")
     assert "This release generalizes education like quasi-identifiers" in found.sentences[1]
-    assert papers.searched(load_in({}), policy, profile="small", seeds=1).chosen is None
+    assert policy_search.searched(load_in({}), policy, profile="small", seeds=1).chosen is None
     none = replace(policy, needs=(Need("utility_loss", most_lost=1e-9),))
-    data, found = papers.searched_in_roles(load_in, load_in({}), none, profile="small", seeds=1)
+    data, found = policy_search.searched_in_roles(load_in, load_in({}), none, profile="small", seeds=1)
     assert (found.chosen, found.roles, found.in_vain) == (None, {}, ("education",))
     assert "was tried as well" in found.sentences[1]

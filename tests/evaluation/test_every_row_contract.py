@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb import papers
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import load
-from privnb.evaluation import evaluate, good_utility
+from privnb.evaluation import evaluate, every_sanitizer, good_utility
 from privnb.evaluation.disclosure.leakage import leakage
 from privnb.evaluation.disclosure.nearer_predictions import anti_utility
 from privnb.evaluation.every_sanitizer import MEASURES
@@ -85,7 +84,7 @@ def test_what_users_keep_and_adversaries_gain(clinic, made):
 
 def test_the_frontier_measures_them_or_says_why_not(clinic):
     asked = [name for kind in MEASURES.values() for given in kind.values() for name in given]
-    found = papers.appraised(clinic, [Identity(), *SANITIZERS, Suppress()], *asked, seeds=1)
+    found = every_sanitizer.appraised(clinic, [Identity(), *SANITIZERS, Suppress()], *asked, seeds=1)
     by_kind = {each.name: found[found.parameters == f"name={each.name}"] for each in SANITIZERS}
     kept = {name: check(each) for name, each in by_kind.items()}
     assert {"accuracy_gain", "reidentification_rate"} <= kept["nobody's"]

@@ -9,11 +9,13 @@ from rows import made
 
 from privnb import decision, evaluation, papers, sanitizers
 from privnb.datasets.dataset import Dataset, load
+from privnb.decision import policy_search, recommended
 from privnb.decision.policies import read
-from privnb.evaluation import profiles
+from privnb.evaluation import every_sanitizer, parameters, profiles
 from privnb.evaluation import trade_off as losses
 from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.every_sanitizer import MEASURES, _bounded
+from privnb.evaluation.profiles import Profile
 from privnb.evaluation.results import KEY, join, setting, setting_name, tidy
 from privnb.evaluation.utility import workload
 from privnb.measures import facts
@@ -22,7 +24,7 @@ from privnb.measures.utility import populations
 from privnb.measures.utility.populations import LargePopulations
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import UNTRUE
-from privnb.papers import Profile, ledger
+from privnb.papers import ledger
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import gallery
 from privnb.sanitizers import Identity, KMember, LocalRecoding, Mondrian, SanitizationError, Suppress
@@ -39,7 +41,7 @@ def here():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(profiles, "run", lambda tasks, store, description: [task() for task in tasks])
         patch.setitem(
-            papers.PROFILES, "small", Profile({}, {"majority": 1}, {}, workloads={"naive Bayes": (1, 3)}, family=few)
+            profiles.PROFILES, "small", Profile({}, {"majority": 1}, {}, workloads={"naive Bayes": (1, 3)}, family=few)
         )
         yield
 
@@ -51,19 +53,19 @@ def people():
 
 @pytest.fixture(scope="module")
 def family(people):
-    return papers.family(people, **SETTINGS)
+    return every_sanitizer.family(people, **SETTINGS)
 
 
 @pytest.fixture(scope="module")
 def results(people, family):
-    return papers.appraised(people, family, *AXES.values())
+    return every_sanitizer.appraised(people, family, *AXES.values())
 
 
 @pytest.fixture(scope="module")
 def everything(people):
     """All measures, of one seed; of each sanitizer one setting per letter."""
-    family = papers.family(people, profile="small", l="2", t="0.3")
-    return papers.appraised(people, family, profile="small", seeds=1)
+    family = every_sanitizer.family(people, profile="small", l="2", t="0.3")
+    return every_sanitizer.appraised(people, family, profile="small", seeds=1)
 
 
 def of(results, sanitizer, measure):
@@ -90,14 +92,14 @@ def test_every_sanitizer_of_the_package_is_there(people, family):
     assert len(set(family)) == len(family)
     slow = [each for each in family if type(each).__name__ in ("KMember", "FullDomain")]
     assert {each.changed_params().split(",")[0] for each in slow} == {"k=5", "k=20"}
-    full = [repr(each) for each in papers.family(people, profile="small")]
+    full = [repr(each) for each in every_sanitizer.family(people, profile="small")]
     assert sum("KMember(k=5" in each for each in full) == 1 + 2 + 2 + 1  # k; l, t and delta with the smallest k
 
 
 def test_profiles_are_complete():
-    for profile in (papers.PROFILES[name] for name in ("quick", "full")):
+    for profile in (profiles.PROFILES[name] for name in ("quick", "full")):
         assert set(profile.family) == {*SETTINGS, "miners", "all"}
-    quick, full = (papers.PROFILES[name].family for name in ("quick", "full"))
+    quick, full = (profiles.PROFILES[name].family for name in ("quick", "full"))
     for letter in SETTINGS:
         assert set(quick[letter].split(", ")) <= set(full[letter].split(", ")), "what is there in quick is in full"
 
@@ -159,7 +161,7 @@ def test_noise_dominates_nothing_and_keeps_no_cap(results):
 @pytest.mark.parametrize("measure", ["workload_utility", "median_relative_error"])
 def test_measures_that_vary_have_all_seeds_of_every_release(people, measure):
     some = [Identity(), Mondrian(KAnonymity(5)), LocalRecoding(KAnonymity(5))]
-    found = papers.appraised(people, some, "privacy_loss", measure, seeds=2)
+    found = every_sanitizer.appraised(people, some, "privacy_loss", measure, seeds=2)
     for sanitizer in some:
         assert of(found, sanitizer, measure).seed.tolist() == [1, 2], sanitizer
         assert of(found, sanitizer, "privacy_loss").seed.tolist() == [1]
@@ -232,12 +234,12 @@ def test_of_fewer_than_ten_seeds_nothing_is_decided(family, results):
 
 def test_what_cannot_be_done_is_left_out_by_name(people, family, results):
     """The releases that can be made are those of all tests, whose numbers `results` has."""
-    made, family = set(family), papers.family(people, **{**SETTINGS, "k": "5, 400", "l": "2, 12"})
+    made, family = set(family), every_sanitizer.family(people, **{**SETTINGS, "k": "5, 400", "l": "2, 12"})
     impossible = [each for each in family if "400" in repr(each) or "12" in repr(each)]
     assert set(family) - made == set(impossible)
     known = [of(results, each, measure) for each in set(family) & made for measure in AXES.values()]
-    results = join(*known, papers.appraised(people, [*impossible, Identity()], "accuracy_gain"))
-    said = papers.left_out(people, family, results).data
+    results = join(*known, every_sanitizer.appraised(people, [*impossible, Identity()], "accuracy_gain"))
+    said = every_sanitizer.left_out(people, family, results).data
     assert f"{len(impossible)} of {len(family)} settings are not possible" in said
     assert said.count("all records as one class break k = 400: they reach 300. ") == 1  # of all that it is said of
     for sanitizer in impossible:
@@ -249,7 +251,7 @@ def test_what_cannot_be_done_is_left_out_by_name(people, family, results):
             assert of(results, sanitizer, measure).empty
     assert len(decision.points(results, **AXES)) == len(family) - len(impossible)
     possible = [Identity(), Suppress()]
-    assert "All 2 settings" in papers.left_out(people, possible, results).data
+    assert "All 2 settings" in every_sanitizer.left_out(people, possible, results).data
 
 
 # Every measure
@@ -266,7 +268,7 @@ def test_the_full_profile_measures_everything(everything):
 
 def test_results_of_several_notebooks_go_together(people, everything):
     """The same number under the same name, or another name: the ledger refuses two values for one."""
-    some = [*evaluation.ends(), *papers.sramka_sanitizers(k="5", epsilon="1")]
+    some = [*evaluation.ends(), *parameters.sramka_sanitizers(k="5", epsilon="1")]
     partitions = papers.partitions(people, k="5", t="0.3")
     others = [
         evaluation.linked(people, some),
@@ -289,35 +291,36 @@ def test_an_axis_is_of_the_kind_that_its_measure_is():
 
 
 def test_axes(people, monkeypatch):
-    assert papers.axes(people) == {"privacy": "privacy_loss", "utility": "utility_loss"}
-    assert papers.axes(people, "reidentification_rate", "workload_utility")["privacy"] == "reidentification_rate"
+    assert every_sanitizer.axes(people) == {"privacy": "privacy_loss", "utility": "utility_loss"}
+    found = every_sanitizer.axes(people, "reidentification_rate", "workload_utility")
+    assert found["privacy"] == "reidentification_rate"
     with pytest.raises(ValueError, match=r"PRIVACY is a measure of privacy, one of privacy_loss, .*; got 'risk'"):
-        papers.axes(people, "risk")
+        every_sanitizer.axes(people, "risk")
     with pytest.raises(
         ValueError, match=r"UTILITY is a measure of utility, .*certainty_penalty.*; got 'reidentification_rate'"
     ):
-        papers.axes(people, utility="reidentification_rate")
+        every_sanitizer.axes(people, utility="reidentification_rate")
     monkeypatch.setattr(losses, "large_populations", lambda *_: None)
-    assert papers.axes(people)["utility"] == "certainty_penalty"
-    assert papers.axes(people, utility="median_relative_error")["utility"] == "median_relative_error"
+    assert every_sanitizer.axes(people)["utility"] == "certainty_penalty"
+    assert every_sanitizer.axes(people, utility="median_relative_error")["utility"] == "median_relative_error"
 
 
 def test_where_populations_are_too_many_the_page_says_of_which_the_loss_is(people, monkeypatch):
-    assert papers.few_conditions(people) is None
+    assert every_sanitizer.few_conditions(people) is None
     monkeypatch.setattr(populations, "MOST", 400)
     found = LargePopulations.of(people, "occupation")
     assert found.conditions == 2
-    assert f"of the {len(found):,} large groups that at most 2 values" in papers.few_conditions(people).data
+    assert f"of the {len(found):,} large groups that at most 2 values" in every_sanitizer.few_conditions(people).data
     monkeypatch.setattr(losses, "large_populations", lambda *_: None)
-    assert papers.few_conditions(people) is None
+    assert every_sanitizer.few_conditions(people) is None
 
 
 # What is recommended
 
 
 def test_what_is_chosen_stands_beside_the_original_in_all_questions(people, results):
-    searched = papers.searched(people, read("k-5"), profile="small", seeds=1)
-    found = papers.decided(people, results, searched, profile="small")
+    searched = policy_search.searched(people, read("k-5"), profile="small", seeds=1)
+    found = recommended.decided(people, results, searched, profile="small")
     assert not found.duplicated(KEY).any()
     row = found[found.measure == "recommended"].iloc[0]
     chosen = searched.decision.chosen
@@ -333,21 +336,21 @@ def test_what_is_chosen_stands_beside_the_original_in_all_questions(people, resu
 
 
 def test_what_is_published_beside_the_quasi_identifiers_is_said(people):
-    assert papers.as_they_are(people) is None
+    assert recommended.as_they_are(people) is None
     roles = people.schema.with_roles({"age": Role.QUASI_IDENTIFIER, "race": Role.NEUTRAL, "sex": Role.NEUTRAL})
     table = people.table[["age", "race", "sex"]]
-    said = papers.as_they_are(Dataset("neutral", table, roles, {"age": people.hierarchies["age"]})).data
+    said = recommended.as_they_are(Dataset("neutral", table, roles, {"age": people.hierarchies["age"]})).data
     assert "race and sex are published as in the table, and every risk counts what an adversary" in said
     assert said.startswith("No attribute is sensitive")
     both = people.schema.with_roles({"age": Role.QUASI_IDENTIFIER, "race": Role.SENSITIVE, "sex": Role.SENSITIVE})
-    said = papers.as_they_are(Dataset("two", table, both, {"age": people.hierarchies["age"]})).data
+    said = recommended.as_they_are(Dataset("two", table, both, {"age": people.hierarchies["age"]})).data
     assert said.startswith("The attribute risk is that of the worst of 2 sensitive attributes, race and sex. Of race")
 
 
 def test_along_one_parameter(people, tmp_path):
     values = decision.grid(0.1, 0.8, 40)
-    tried = papers.settings_along(people, "Mondrian t", values)
-    evaluate, whole = papers.along(people, tried, *AXES.values(), store=tmp_path)
+    tried = every_sanitizer.settings_along(people, "Mondrian t", values)
+    evaluate, whole = every_sanitizer.along(people, tried, *AXES.values(), store=tmp_path)
     assert whole is None
     tuned = decision.tune(evaluate, values, 0.1, **AXES, floor=2)
     assert tuned.evaluations == 10
@@ -361,7 +364,8 @@ def test_along_one_parameter(people, tmp_path):
 
 def test_the_whole_grid_in_the_full_profile(people):
     values = [2, 3]
-    evaluate, whole = papers.along(people, papers.settings_along(people, "KMember k", values), profile="small")
+    settings = every_sanitizer.settings_along(people, "KMember k", values)
+    evaluate, whole = every_sanitizer.along(people, settings, profile="small")
     assert decision.points(whole, **AXES).parameters.tolist() == [f"k={k}" for k in values]
     assert evaluate(3).equals(whole[whole.parameters == "k=3"])
 
@@ -369,10 +373,11 @@ def test_the_whole_grid_in_the_full_profile(people):
 def test_what_cannot_be_tuned_is_said(people):
     for tuned in ("Mondrian", "Mondrian epsilon", "LaplaceNoise t", "Anatomy t", "Mondrian z", ""):
         with pytest.raises(ValueError, match=r"TUNED is a sanitizer and its parameter, one of k, l, t, delta, epsilon"):
-            papers.settings_along(people, tuned, [0.5, 0.6])
+            every_sanitizer.settings_along(people, tuned, [0.5, 0.6])
     with pytest.raises(ValueError, match=r"k must be a whole number of at least 2 .*got 0\.5"):
-        papers.settings_along(people, "KMember k", [0.5, 0.6])
-    evaluate, _ = papers.along(people, papers.settings_along(people, "Mondrian l", [2, 12]), *AXES.values())
+        every_sanitizer.settings_along(people, "KMember k", [0.5, 0.6])
+    settings = every_sanitizer.settings_along(people, "Mondrian l", [2, 12])
+    evaluate, _ = every_sanitizer.along(people, settings, *AXES.values())
     with pytest.raises(SanitizationError):
         evaluate(12)
 
@@ -387,4 +392,4 @@ def test_what_cannot_be_tuned_is_said(people):
 )
 def test_what_is_asked_is_checked_first(people, wrong, message):
     with pytest.raises(ValueError, match=message):
-        papers.appraised(people, [Identity()], *AXES.values(), **wrong)
+        every_sanitizer.appraised(people, [Identity()], *AXES.values(), **wrong)

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import evaluation, papers
+from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation import parameters
 from privnb.evaluation.cases import Case
 from privnb.evaluation.disclosure.leakage import leakage
 from privnb.evaluation.predictions import Mined
@@ -43,24 +44,24 @@ def one(results, **where):
 
 
 def test_settings():
-    assert papers.sramka_sanitizers(k="2,10", epsilon="0.5") == [KMember(2), KMember(10), LaplaceNoise(0.5)]
-    assert papers.sramka_sanitizers(k=5) == [KMember(5)]
-    assert papers.sramka_sanitizers(k="2, 2") == [KMember(2)]
+    assert parameters.sramka_sanitizers(k="2,10", epsilon="0.5") == [KMember(2), KMember(10), LaplaceNoise(0.5)]
+    assert parameters.sramka_sanitizers(k=5) == [KMember(5)]
+    assert parameters.sramka_sanitizers(k="2, 2") == [KMember(2)]
     with pytest.raises(ValueError, match="no sanitizer to run: give one value or more of k or epsilon"):
-        papers.sramka_sanitizers(k="", epsilon=" ")
+        parameters.sramka_sanitizers(k="", epsilon=" ")
 
 
 @pytest.mark.parametrize("wrong", [{"k": "two"}, {"k": "2.5"}, {"epsilon": "small"}])
 def test_settings_refuse_what_is_no_number(wrong):
     with pytest.raises(ValueError, match=r"must be one number or several separated by commas"):
-        papers.sramka_sanitizers(**wrong)
+        parameters.sramka_sanitizers(**wrong)
 
 
 def test_settings_refuse_what_protects_nobody():
     with pytest.raises(ValueError, match="k must be a whole number of at least 2"):
-        papers.sramka_sanitizers(k="1")
+        parameters.sramka_sanitizers(k="1")
     with pytest.raises(ValueError, match="epsilon must be a positive number"):
-        papers.sramka_sanitizers(epsilon="0")
+        parameters.sramka_sanitizers(epsilon="0")
 
 
 def test_describe(adult):
@@ -207,7 +208,7 @@ def test_seeds_repeat_only_what_is_random(adult):
 def test_settings_do_not_share_their_noise(adult):
     """Scaled by epsilon, two settings' noise would be equal if they shared a seed."""
     noise = {}
-    for sanitizer in papers.sramka_sanitizers(epsilon="0.5, 0.1"):
+    for sanitizer in parameters.sramka_sanitizers(epsilon="0.5, 0.1"):
         release = Case(adult, sanitizer, 1).release
         noise[sanitizer.epsilon] = (release.table.age - adult.table.age) * sanitizer.epsilon
     assert abs(np.corrcoef(noise[0.5], noise[0.1])[0, 1]) < 0.2

@@ -5,10 +5,10 @@ from made_up import CLINIC
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import samples
+from privnb.evaluation.samples import record_by_record, sampled
 from privnb.explorer import panels
 from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import Setting, checked
-from privnb.papers import record_by_record, sampled
 
 
 @pytest.fixture

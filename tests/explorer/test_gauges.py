@@ -14,13 +14,13 @@ from privnb.datasets.dataset import load
 from privnb.decision.by_policy import LOSS, keeps
 from privnb.decision.card import ASKS
 from privnb.decision.policies import RISKS, ready
+from privnb.evaluation.every_sanitizer import appraised
 from privnb.evaluation.results import join
 from privnb.evaluation.risks import attribute
 from privnb.explorer.board import Board, explore
 from privnb.explorer.gauges import NONE, POLICY, gauges, menu, no_gauges
 from privnb.explorer.risks import ORDER, at_once, beside
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
-from privnb.papers import appraised
 from privnb.sanitizers.catalogue import ends
 
 CLASSES, NOISE = Setting(k=5), Setting("LaplaceNoise", epsilon=2)

@@ -3,10 +3,10 @@
 import pytest
 
 from privnb.datasets.dataset import load
+from privnb.evaluation.parameters import predicted
 from privnb.microdata import bands
 from privnb.microdata.bands import Bands
 from privnb.microdata.schema import Numbers
-from privnb.papers import predicted
 
 DESCRIPTION = """\
 [dataset]

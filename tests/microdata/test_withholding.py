@@ -18,8 +18,8 @@ from naming import naming
 from privnb import evaluation, papers
 from privnb.attacks import Linkage, MinerInference, PcaRemoval
 from privnb.datasets.dataset import Dataset, load
-from privnb.decision import policies
-from privnb.evaluation import cases, releases, results, risks, trade_off, verdict
+from privnb.decision import policies, policy_search
+from privnb.evaluation import cases, every_sanitizer, experiments, releases, results, risks, trade_off, verdict
 from privnb.evaluation.disclosure import (
     disclosures,
     leakage,
@@ -76,12 +76,12 @@ ASKED = {  # every function that takes the limit
     "OfAttack": lambda limit: cases.OfAttack(Linkage(), fewest=limit),
     "OfMeasure": lambda limit: cases.OfMeasure(precision, fewest=limit),
     "PutIn": lambda limit: predicted_gains.PutIn("age", "diagnosis", fewest=limit),
-    "users": lambda limit: papers.users(CLINIC, [KMember(10)], fewest=limit),
-    "adversaries": lambda limit: papers.adversaries(CLINIC, [KMember(10)], fewest=limit),
+    "users": lambda limit: experiments.users(CLINIC, [KMember(10)], fewest=limit),
+    "adversaries": lambda limit: experiments.adversaries(CLINIC, [KMember(10)], fewest=limit),
     "Aggregate": lambda limit: charts.Aggregate(pd.DataFrame({"people": [20]}), {"people": "people"}, limit),
     "all_counted": lambda limit: sweeps.all_counted(CLINIC, [Setting()], fewest=limit),
-    "along": lambda limit: papers.along(CLINIC, {2: KMember(2)}, "privacy_loss", fewest=limit),
-    "appraised": lambda limit: papers.appraised(CLINIC, [KMember(10)], "privacy_loss", fewest=limit),
+    "along": lambda limit: every_sanitizer.along(CLINIC, {2: KMember(2)}, "privacy_loss", fewest=limit),
+    "appraised": lambda limit: every_sanitizer.appraised(CLINIC, [KMember(10)], "privacy_loss", fewest=limit),
     "counted": lambda limit: counted(CLINIC, Setting(), fewest=limit),
     "anti_utility": lambda limit: nearer_predictions.anti_utility(CLINIC, KMember(10), fewest=limit),
     "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], fewest=limit),
@@ -122,13 +122,13 @@ ASKED = {  # every function that takes the limit
     "figures": lambda limit: papers.figures([], fewest=limit),
     "others": lambda limit: papers.others([], fewest=limit),
     "with_and_without": lambda limit: papers.with_and_without([], fewest=limit),
-    "gains": lambda limit: papers.gains(CLINIC, [Identity()], fewest=limit),
-    "mapped": lambda limit: papers.mapped(CLINIC, [Identity()], fewest=limit),
-    "masking_scores": lambda limit: papers.masking_scores(fewest=limit),
-    "noise_removed": lambda limit: papers.noise_removed(CLINIC, [0.1], fewest=limit),
-    "masking_noise_removed": lambda limit: papers.masking_noise_removed(CLINIC, fewest=limit),
-    "rotation_undone": lambda limit: papers.rotation_undone(CLINIC, [2], fewest=limit),
-    "reconstructions": lambda limit: papers.reconstructions(CLINIC, [Identity()], fewest=limit),
+    "gains": lambda limit: experiments.gains(CLINIC, [Identity()], fewest=limit),
+    "mapped": lambda limit: experiments.mapped(CLINIC, [Identity()], fewest=limit),
+    "masking_scores": lambda limit: experiments.masking_scores(fewest=limit),
+    "noise_removed": lambda limit: experiments.noise_removed(CLINIC, [0.1], fewest=limit),
+    "masking_noise_removed": lambda limit: experiments.masking_noise_removed(CLINIC, fewest=limit),
+    "rotation_undone": lambda limit: experiments.rotation_undone(CLINIC, [2], fewest=limit),
+    "reconstructions": lambda limit: experiments.reconstructions(CLINIC, [Identity()], fewest=limit),
     "class_sizes": lambda limit: class_sizes(Identity().sanitize(CLINIC, rng=1), limit),
     "command": lambda limit: keep.command(CLINIC, Setting(), fewest=limit),
     "explore": lambda limit: board.explore(CLINIC, fewest=limit),
@@ -148,12 +148,12 @@ ASKED = {  # every function that takes the limit
     "questions": lambda limit: risks.questions(CLINIC, fewest=limit),
     "risks": lambda limit: risks.risks(CLINIC, [Identity()], fewest=limit),
     "published_models": lambda limit: published_models.published_models(CLINIC, "majority", fewest=limit),
-    "models_published": lambda limit: papers.models_published(CLINIC, "majority", fewest=limit),
-    "trees": lambda limit: papers.trees(CLINIC, [5], fewest=limit),
-    "own_k": lambda limit: papers.own_k(CLINIC, [0.1], (2, 5), fewest=limit),
-    "guards": lambda limit: papers.guards(CLINIC, [0.1], 0.5, 5, fewest=limit),
-    "searched": lambda limit: papers.searched(CLINIC, policies.read("k-5"), fewest=limit),
-    "searched_in_roles": lambda limit: papers.searched_in_roles(len, CLINIC, policies.read("k-5"), fewest=limit),
+    "models_published": lambda limit: experiments.models_published(CLINIC, "majority", fewest=limit),
+    "trees": lambda limit: experiments.trees(CLINIC, [5], fewest=limit),
+    "own_k": lambda limit: experiments.own_k(CLINIC, [0.1], (2, 5), fewest=limit),
+    "guards": lambda limit: experiments.guards(CLINIC, [0.1], 0.5, 5, fewest=limit),
+    "searched": lambda limit: policy_search.searched(CLINIC, policies.read("k-5"), fewest=limit),
+    "searched_in_roles": lambda limit: policy_search.searched_in_roles(len, CLINIC, policies.read("k-5"), fewest=limit),
     "suppress": lambda limit: cell_suppression.suppress(TableOfCounts({"a": ("x", "y")}, np.array([20, 30])), limit),
     "persons_own": lambda limit: leaks.persons_own(pd.DataFrame({"age": [1]}), [], limit),
     "records_in": lambda limit: leaks.records_in("tests", [], None, limit),
@@ -165,7 +165,8 @@ NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, T
 
 @pytest.mark.parametrize("name", ASKED)
 def test_no_function_withholds_less_than_counts_of_one(name, monkeypatch):
-    for module in (releases, leakage, trade_off, nearer_predictions, papers.askari_2012.study, papers.sramka_2010):
+    asked = experiments.users_and_adversaries
+    for module in (releases, leakage, trade_off, nearer_predictions, papers.askari_2012.study, asked):
         for ran in ("ask", "row_builder", "evaluated", "mine"):
             monkeypatch.setattr(module, ran, None, raising=False)  # nothing ran before it was refused
     for limit in NO_LIMITS:
@@ -219,7 +220,7 @@ def test_another_limit_holds_wherever_it_is_asked_for(name):
         "link": lambda: evaluation.linked(CLINIC, [KMember(2)], fewest=200),
         "measure": lambda: evaluation.evaluate(CLINIC, [SOME], measures=[suppressed_records], fewest=200),
         "user": lambda: evaluation.good_utility(CLINIC, [KMember(10)], miners="majority", fewest=200),
-        "frontier": lambda: papers.appraised(CLINIC, [KMember(2)], "reidentification_rate", fewest=200),
+        "frontier": lambda: every_sanitizer.appraised(CLINIC, [KMember(2)], "reidentification_rate", fewest=200),
         "setting": lambda: sweeps.all_counted(CLINIC, [Setting("Mondrian", k=10)], fewest=200),
         "owner": lambda: MAJORITY_OWNER.judge(CLINIC, KMember(10), fewest=200).table,
     }[name]()

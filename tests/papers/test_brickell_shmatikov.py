@@ -7,15 +7,16 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb import papers as experiments
+from privnb import papers
 from privnb.datasets.dataset import Dataset, load, load_studies
 from privnb.evaluation import cases, profiles
 from privnb.evaluation.disclosure import disclosures
+from privnb.evaluation.profiles import Profile
 from privnb.evaluation.results import COLUMNS, KEY
 from privnb.evaluation.utility import workload
 from privnb.microdata.schema import Role
 from privnb.miners import reference_set, weka
-from privnb.papers import Profile, ledger
+from privnb.papers import ledger
 from privnb.papers.brickell_shmatikov_2008 import PAPER
 from privnb.privacy_models import DeltaDisclosure, RecursiveDiversity, TCloseness
 from privnb.sanitizers import Identity, Suppress
@@ -32,7 +33,7 @@ def studies():
 
 @pytest.fixture(scope="module")
 def sets(studies):
-    return experiments.data_sets(studies)
+    return papers.data_sets(studies)
 
 
 def in_this_process(patch):
@@ -44,7 +45,7 @@ def in_this_process(patch):
         return [store.call(task.func, *task.args, **task.keywords) for task in tasks]
 
     patch.setattr(profiles, "run", run)
-    patch.setitem(experiments.PROFILES, "small", Profile({}, {}, {}, workloads={MINERS: (2, 3)}))
+    patch.setitem(profiles.PROFILES, "small", Profile({}, {}, {}, workloads={MINERS: (2, 3)}))
     return ran
 
 
@@ -63,12 +64,12 @@ def values(results, **where):
 
 
 def test_profiles_name_miners_that_there_are():
-    for profile in experiments.PROFILES.values():
+    for profile in profiles.PROFILES.values():
         main, *others = profile.workloads
         assert main != "Weka"
         assert all(names == "Weka" or reference_set(names) for names in (main, *others))
         assert all(seeds >= 1 and folds >= 2 for seeds, folds in profile.workloads.values())
-    assert next(iter(experiments.PROFILES["full"].workloads)) == next(iter(experiments.PROFILES["quick"].workloads))
+    assert next(iter(profiles.PROFILES["full"].workloads)) == next(iter(profiles.PROFILES["quick"].workloads))
 
 
 def test_the_papers_data_sets(sets):
@@ -97,25 +98,25 @@ def test_which_privacy_refuses_to_tell_the_sexes_apart():
 
 
 def test_one_study_or_another_workload(studies):
-    (only,) = experiments.data_sets(studies, study="occupation", workload="salary")
+    (only,) = papers.data_sets(studies, study="occupation", workload="salary")
     assert only.targets == ["occupation", "salary"]
-    both = experiments.data_sets(studies, workload="workclass")
+    both = papers.data_sets(studies, workload="workclass")
     assert [each.workload for each in both] == ["workclass", "workclass"]
-    here, there = experiments.data_sets(studies, workload="marital-status")
+    here, there = papers.data_sets(studies, workload="marital-status")
     assert here.targets == ["marital-status", "salary"], "sensitive there, so the paper's stays"
     assert there.workload == "marital-status"
 
 
 def test_a_table_of_ones_own(studies):
-    (clinic,) = experiments.data_sets(load_studies(CLINIC))
+    (clinic,) = papers.data_sets(load_studies(CLINIC))
     assert clinic.targets == ["diagnosis", "ward"]
     data = clinic.dataset
     roles = {name: data.schema[name].role for name in data.table} | {"ward": Role.SENSITIVE}
     alone = Dataset("clinic/alone", data.table, data.schema.with_roles(roles), data.hierarchies)
-    (without,) = experiments.data_sets([alone])
+    (without,) = papers.data_sets([alone])
     assert without.targets == ["ward"], "the first sensitive attribute; and nothing is neutral"
     with pytest.raises(ValueError, match=r"'wealth' as a neutral one, of .*'ward'"):
-        experiments.data_sets([data], workload="wealth")
+        papers.data_sets([data], workload="wealth")
 
 
 @pytest.fixture
@@ -128,21 +129,21 @@ def of_numbers():
 
 
 def test_a_sensitive_number_leaves_nothing_to_compare(of_numbers):
-    sets = experiments.data_sets([of_numbers])
+    sets = papers.data_sets([of_numbers])
     assert sets == []
-    experiments.check_comparison(of_numbers, sets)
-    for found in (experiments.with_and_without(sets), experiments.figures(sets), experiments.others(sets)):
+    papers.check_comparison(of_numbers, sets)
+    for found in (papers.with_and_without(sets), papers.figures(sets), papers.others(sets)):
         assert found.empty
         assert list(found) == COLUMNS
     with pytest.raises(ValueError, match="with a sensitive attribute of categories and 'ward' as a neutral one"):
-        experiments.data_sets([of_numbers], workload="ward")
+        papers.data_sets([of_numbers], workload="ward")
 
 
 # Table 2
 
 
 def test_table_2_is_the_two_ends_of_each_attribute_of_categories(sets, here):
-    found = experiments.with_and_without(sets[-1:], profile="small", seeds=1)
+    found = papers.with_and_without(sets[-1:], profile="small", seeds=1)
     data = sets[-1].dataset
     targets = {"workclass", "education", "marital-status", "occupation", "native-country", "salary"}
     assert set(found.target) == targets, "those of the paper's table"
@@ -159,7 +160,7 @@ def test_table_2_is_the_two_ends_of_each_attribute_of_categories(sets, here):
 def compared(sets):
     with pytest.MonkeyPatch.context() as patch:
         in_this_process(patch)
-        return experiments.figures(sets[-1:], profile="small")
+        return papers.figures(sets[-1:], profile="small")
 
 
 def test_parts_come_out_as_the_whole_does(sets, compared):
@@ -181,7 +182,7 @@ def test_the_adversary_is_that_of_table_3(sets, compared):
 
 
 def test_equal_releases_are_mined_once(sets, here):
-    experiments.figures(sets[:1], profile="small", seeds=1)
+    papers.figures(sets[:1], profile="small", seeds=1)
     mined = [s for task in here if task.func is workload.utility_gain for s in task.args[1]]
     per_target = [s for task in here if task.keywords.get("target") == "salary" for s in task.args[1]]
     assert len(mined) == 2 * len(set(mined)), "once for each of two targets"
@@ -192,34 +193,32 @@ def test_equal_releases_are_mined_once(sets, here):
 
 def test_every_task_withholds_by_the_limit_that_is_asked_for(sets, here):
     asked = {"profile": "small", "miners": "majority", "seeds": 1, "fewest": 11}
-    experiments.figures(sets[:1], **asked)
-    experiments.with_and_without(sets[:1], **asked)
+    papers.figures(sets[:1], **asked)
+    papers.with_and_without(sets[:1], **asked)
     assert {task.keywords["fewest"] for task in here} == {11}
 
 
 def test_what_was_finished_is_not_run_again(sets, here, tmp_path, monkeypatch):
     options = {"profile": "small", "seeds": 1, "store": str(tmp_path)}
-    first = experiments.figures(sets[-1:], **options)
+    first = papers.figures(sets[-1:], **options)
     monkeypatch.setattr(workload, "unseen", lambda *given, **options: pytest.fail("mined again"))
-    pd.testing.assert_frame_equal(experiments.figures(sets[-1:], **options), first)
+    pd.testing.assert_frame_equal(papers.figures(sets[-1:], **options), first)
 
 
 def test_miners_that_cannot_guess_a_target_are_left_out(sets, here, monkeypatch):
     few = {"majority": (1, 2), "linear regression": (1, 2)}  # which guesses numbers only
-    monkeypatch.setitem(experiments.PROFILES, "few", Profile({}, {}, {}, workloads=few))
-    found = experiments.with_and_without(sets[-1:], profile="few")
+    monkeypatch.setitem(profiles.PROFILES, "few", Profile({}, {}, {}, workloads=few))
+    found = papers.with_and_without(sets[-1:], profile="few")
     assert set(found.miner) == {"majority"}
-    found = experiments.figures(sets[-1:], profile="few")
+    found = papers.figures(sets[-1:], profile="few")
     assert set(found.miner) == {"", "majority"}
 
 
 def test_wekas_other_miners_take_part_in_the_baseline_of_a_neutral_workload(sets, here, monkeypatch, java):
     quick = ("bayes.NaiveBayes", "trees.J48")
     monkeypatch.setitem(weka.SETS, "three", quick)
-    monkeypatch.setitem(
-        experiments.PROFILES, "both", Profile({}, {}, {}, workloads={"majority": (1, 2), "Weka": (1, 2)})
-    )
-    found = experiments.figures(sets[-1:], profile="both")
+    monkeypatch.setitem(profiles.PROFILES, "both", Profile({}, {}, {}, workloads={"majority": (1, 2), "Weka": (1, 2)}))
+    found = papers.figures(sets[-1:], profile="both")
     bayes, tree = (f"Weka {weka.version()} {name}" for name in quick)
     gains, utilities = (found[found.measure == f"workload_{name}"] for name in ("gain", "utility"))
     assert set(gains.miner) == {"majority", tree}
@@ -237,7 +236,7 @@ def test_wekas_other_miners_take_part_in_the_baseline_of_a_neutral_workload(sets
 
 
 def test_each_kind_of_sanitizer_has_its_adversary(sets, here):
-    found = experiments.others(sets[-1:], profile="small", neutral="salary, workclass", knows="salary")
+    found = papers.others(sets[-1:], profile="small", neutral="salary, workclass", knows="salary")
     gains = found[found.measure == "workload_gain"]
     assert set(zip(gains.target, gains.knows, strict=True)) == {("marital-status", "workclass, salary")}
     adversary = found[found.measure == "accuracy_gain"]
@@ -256,29 +255,29 @@ def test_each_kind_of_sanitizer_has_its_adversary(sets, here):
 
 
 def test_in_the_quick_profile_one_data_set_is_enough(sets, here, monkeypatch):
-    assert [experiments.PROFILES[name].others for name in ("quick", "full")] == [1, None]
+    assert [profiles.PROFILES[name].others for name in ("quick", "full")] == [1, None]
     for many, names in ((1, {"adult/marital"}), (None, {"adult/marital", "adult/occupation"})):
         small = Profile({}, {}, {}, workloads={"majority": (1, 2)}, others=many)
-        monkeypatch.setitem(experiments.PROFILES, "small", small)
-        found = experiments.others(sets, profile="small")
+        monkeypatch.setitem(profiles.PROFILES, "small", small)
+        found = papers.others(sets, profile="small")
         assert set(found.dataset.str.split(" ").str[0]) == names
 
 
 def test_kinds_that_a_table_cannot_have_are_left_out(here):
     """One value has more than half of the people, so no two of Anatomy's values can stand in each bucket."""
     data = load_studies("adult", records=300)[0]
-    (case,) = experiments.data_sets([data])
+    (case,) = papers.data_sets([data])
     assert data.table[case.sensitive].value_counts(normalize=True).max() > 0.5
-    found = experiments.others([case], profile="small", miners="majority", seeds=1)
+    found = papers.others([case], profile="small", miners="majority", seeds=1)
     assert "Anatomy" not in set(found.sanitizer)
     assert {"Mondrian", "LaplaceNoise"} <= set(found.sanitizer)
 
 
 def test_a_neutral_attribute_of_no_data_set_is_refused(sets):
     with pytest.raises(ValueError, match=r"\['age'\] are no neutral attributes\. Name some of .*'workclass'.*, or all"):
-        experiments.others(sets, knows="salary, age")
+        papers.others(sets, knows="salary, age")
     with pytest.raises(ValueError, match="no profile 'slow'"):
-        experiments.others(sets, profile="slow")
+        papers.others(sets, profile="slow")
 
 
 # The ledger
@@ -287,14 +286,14 @@ def test_a_neutral_attribute_of_no_data_set_is_refused(sets):
 def test_every_number_of_the_paper_is_found(sets, here, monkeypatch):
     """A sample under the whole table's name, and a miner under the name of each of Weka's."""
     monkeypatch.setattr(cases, "row_builder", _named(cases.row_builder))
-    table_2 = experiments.with_and_without(sets[-1:], profile="small", miners="majority", seeds=1)
-    compared = experiments.figures(sets, profile="small", miners="majority", seeds=1)
+    table_2 = papers.with_and_without(sets[-1:], profile="small", miners="majority", seeds=1)
+    compared = papers.figures(sets, profile="small", miners="majority", seeds=1)
     weka_rows = [
         rows[rows.miner == "majority"].assign(miner=f"Weka 3.6.14 {name}")
         for rows in (table_2, compared)
         for name in ("trees.J48", "trees.RandomForest", "bayes.NaiveBayes")
     ]
-    results = experiments.together([table_2, compared, *weka_rows, experiments.coins()])
+    results = profiles.together([table_2, compared, *weka_rows, papers.coins()])
     found = ledger.compare(results)
     found = found[found.source == "brickell-shmatikov-2008"].set_index("item")
     elsewhere = found.index.str.match("records|table1/|baseline/")  # `evaluation.describe` has these
@@ -315,7 +314,7 @@ def _named(row_builder):
 
 
 def test_the_coins_are_sanitized_as_section_7_says():
-    found = experiments.coins()
+    found = papers.coins()
     assert set(zip(found.sanitizer, found.parameters, strict=True)) == {
         (type(each).__name__, each.changed_params())
         for each in (Identity(), Suppress("a2"), Suppress(), Suppress("sensitive"))

@@ -11,6 +11,7 @@ from rows import by
 from rows import measured as columns
 
 from privnb import evaluation, papers
+from privnb.evaluation import parameters
 from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.results import COLUMNS
 from privnb.papers import ledger
@@ -375,7 +376,7 @@ def test_every_printed_number_has_a_place_of_its_own():
 def test_selectors_name_settings_as_results_do():
     """Every one is a sanitizer that a notebook runs, or a list of those of Li and Li's figure 2."""
     run = [
-        *papers.sramka_sanitizers("2, 10, 50, 100", "0.5, 0.1, 0.05, 0.01"),
+        *parameters.sramka_sanitizers("2, 10, 50, 100", "0.5, 0.1, 0.05, 0.01"),
         *disclosures.sanitizations("occupation", "marital-status"),
         *disclosures.trivial(),
         Suppress("a2"),

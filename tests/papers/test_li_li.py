@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from rows import made, short
 
-from privnb import papers
 from privnb.datasets.dataset import load
 from privnb.evaluation import profiles
 from privnb.evaluation import trade_off as losses
+from privnb.evaluation.parameters import study
 from privnb.evaluation.results import KEY, join, tidy
 from privnb.measures.utility.queries import READINGS
-from privnb.papers import asked, count_queries, direct, ledger, pairs, partitions, study, trade_off
+from privnb.papers import asked, count_queries, direct, ledger, pairs, partitions, trade_off
 
 NOTEBOOK = Path(__file__).parent.parent.parent / "notebooks" / "06_li_li.ipynb"
 pytestmark = pytest.mark.usefixtures("releases_once")
@@ -129,8 +129,8 @@ def test_figure_3_asks_what_the_paper_asks(adult, ran):
 
 
 def test_quick_and_full_draw_as_often_as_their_profiles_say():
-    assert papers.PROFILES["quick"].queries == 1
-    assert papers.PROFILES["full"].queries >= 10
+    assert profiles.PROFILES["quick"].queries == 1
+    assert profiles.PROFILES["full"].queries >= 10
 
 
 def test_fewer_quasi_identifiers_than_the_paper(ran):

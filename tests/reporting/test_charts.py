@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import frame
 
-from privnb import evaluation, papers
+from privnb import evaluation
 from privnb.datasets.dataset import load
 from privnb.decision import owner_choice
+from privnb.evaluation import parameters
 from privnb.evaluation.disclosure import nearer_predictions, predicted_gains
 from privnb.evaluation.results import join, row, summary, tidy
 from privnb.measures import facts
@@ -27,7 +28,7 @@ MINERS = "naive Bayes, decision tree"
 @pytest.fixture(scope="module")
 def results():
     adult = load("adult", records=600)
-    settings = papers.sramka_sanitizers(k="2, 50", epsilon="0.5, 0.1")
+    settings = parameters.sramka_sanitizers(k="2, 50", epsilon="0.5, 0.1")
     kept = join(
         *(
             evaluation.good_utility(

@@ -17,19 +17,19 @@ import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 from naming import naming
 
-from privnb import cli, papers
+from privnb import cli
 from privnb.datasets.dataset import load
 from privnb.decision import card, policy_search
 from privnb.decision import decide as decide_again
 from privnb.decision.policies import Cap
 from privnb.evaluation import profiles
 from privnb.evaluation.cases import Case
+from privnb.evaluation.profiles import Profile
 from privnb.evaluation.results import row, tidy
 from privnb.evaluation.risks.certainty import Certainty
 from privnb.measures.intervals import wilson
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
-from privnb.papers import Profile
 from privnb.privacy_models import KAnonymity
 from privnb.publishing import from_files, leaks
 from privnb.publishing.gate import CertainValue, Verdict
@@ -105,7 +105,7 @@ def first(clinic, tmp_path_factory):
     out = tmp_path_factory.mktemp("out") / "released.csv"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(profiles, "run", lambda tasks, store, description: [task() for task in tasks])
-        patch.setitem(papers.PROFILES, "small", SMALL)
+        patch.setitem(profiles.PROFILES, "small", SMALL)
         patch.setattr(policy_search, "family", lambda dataset, **_: [*ends(), *TRIED])
         patch.setattr(policy_search, "diverse", lambda dataset, **_: [])
         patch.setattr(base, "MOST_AT_ONCE", 119)

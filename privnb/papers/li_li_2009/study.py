@@ -9,8 +9,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from privnb.datasets import description
-from privnb.datasets.dataset import find
 from privnb.evaluation import trade_off as losses
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.parameters import number, numbers
@@ -49,30 +47,6 @@ state(
     format="{:,}",
     axis=False,
 )
-
-
-def study(name, asked="", preferred="li-li"):
-    """Which study of a dataset's description to load.
-
-    Parameters
-    ----------
-    name : str
-        Of the dataset.
-    asked : str
-        The study that is taken, unless empty.
-    preferred : str
-        The study that is taken else, if it is there.
-
-    Returns
-    -------
-    str
-        Empty: the default one.
-    """
-    expect.strings(asked=asked, preferred=preferred)
-    if asked:
-        return asked
-    studies = description.read(find(name)).get("studies", {})
-    return preferred if preferred in studies else ""
 
 
 def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: E741 - the field's letters

@@ -42,7 +42,7 @@ def spans(results, scenario, title, unit):
     Parameters
     ----------
     results : DataFrame
-        Of `papers.adversaries`.
+        Of `experiments.adversaries`.
     scenario : str
         Such as "A".
     title, unit : str

@@ -15,7 +15,7 @@ def distributions(results, target=""):
     Parameters
     ----------
     results : DataFrame
-        Of `papers.reconstructions`.
+        Of `experiments.reconstructions`.
     target : str
         The column; empty: the first.
 

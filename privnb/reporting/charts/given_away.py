@@ -18,7 +18,7 @@ def hidden_rules(results):
     Parameters
     ----------
     results : DataFrame
-        Of `papers.rules_hidden`.
+        Of `experiments.rules_hidden`.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def published_models(results):
     Parameters
     ----------
     results : DataFrame
-        Of `papers.models_published`.
+        Of `experiments.models_published`.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def counts_known(results):
     Parameters
     ----------
     results : DataFrame
-        Of `papers.tables_published`.
+        Of `experiments.tables_published`.
 
     Returns
     -------

@@ -13,7 +13,7 @@ def by_wishes(results, measure):
     Parameters
     ----------
     results : DataFrame
-        Of `papers.own_k` or `papers.guards`.
+        Of `experiments.own_k` or `experiments.guards`.
     measure : str
 
     Returns

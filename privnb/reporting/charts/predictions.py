@@ -21,7 +21,7 @@ def gains(results, measure):
     Parameters
     ----------
     results : DataFrame
-        Of `papers.gains`.
+        Of `experiments.gains`.
     measure : str
         "accuracy_gain" or "knowledge_gain".
 

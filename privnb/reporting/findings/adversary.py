@@ -24,7 +24,7 @@ READINGS = {
 def adversary_gains(results):
     """Nearer predictions and correct links; per kind of sanitizer what is left beyond what needs no attack.
 
-    `results`: of `papers.adversaries` and of `evaluation.linked`.
+    `results`: of `experiments.adversaries` and of `evaluation.linked`.
     """
     runs = of(results, "anti_utility", scenario="A", variant="")
     rows = over_seeds(runs)

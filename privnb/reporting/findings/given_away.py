@@ -16,7 +16,7 @@ def given_away(results):
     Parameters
     ----------
     results : DataFrame
-        Of `papers.models_published`, `open_channels`, `rules_hidden`, `trees`, `tables_published` and
+        Of `experiments.models_published`, `open_channels`, `rules_hidden`, `trees`, `tables_published` and
         `releases_mined`, joined.
     """
     yield from _models(results)

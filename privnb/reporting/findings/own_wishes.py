@@ -1,6 +1,6 @@
 """What it costs if everybody chooses, in sentences."""
 
-from privnb.papers.aggarwal_yu_2008.own_wishes import AFTER, ALL, BEFORE, FEW, OWN, check_pair
+from privnb.evaluation.experiments.own_wishes import AFTER, ALL, BEFORE, FEW, OWN, check_pair
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import of
 
@@ -12,7 +12,7 @@ def own_wishes(results, ks):
     Parameters
     ----------
     results : DataFrame
-        Of `papers.own_k` and `papers.guards`, joined.
+        Of `experiments.own_k` and `experiments.guards`, joined.
     ks : tuple of int
         The smaller k and the larger one, as of `own_k`.
     """

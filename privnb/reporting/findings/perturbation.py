@@ -22,11 +22,11 @@ def perturbation(results, releases, recovered, people):
     Parameters
     ----------
     results : DataFrame
-        Of `papers.mapped`.
+        Of `experiments.mapped`.
     releases : DataFrame
         `decision.points` of these.
     recovered : DataFrame
-        Of `papers.reconstructions`.
+        Of `experiments.reconstructions`.
     people : int
         How many people were linked: a sample may stand for the table.
     """

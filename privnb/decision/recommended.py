@@ -9,17 +9,19 @@ from privnb.evaluation.attributes import first_secret
 from privnb.evaluation.cases import Linked, answer
 from privnb.evaluation.combinations import Combinations
 from privnb.evaluation.disclosure import disclosures
+from privnb.evaluation.experiments.users_and_adversaries import adversaries
 from privnb.evaluation.profiles import evaluated, profile_of, together
 from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import join
 from privnb.evaluation.utility import workload
 from privnb.microdata.schema import Role
-from privnb.papers.sramka_2010 import adversaries
 from privnb.runtime import expect
 from privnb.runtime.names import some_of
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import listed, say
 from privnb.sanitizers.catalogue import ends
+
+__all__ = ["as_they_are", "decided", "what_would_help"]
 
 HALF = 0.5  # of what users can lose
 

@@ -5,8 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import evaluation, papers
+from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation import experiments
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Role, Schema
 from privnb.miners.rules import Rule
@@ -16,22 +17,22 @@ from privnb.sanitizers import Anatomy, Identity, RandomizedResponse, Suppress
 
 @pytest.fixture(scope="module")
 def dataset():
-    return papers.with_rules(load("adult", records=1500))
+    return experiments.with_rules(load("adult", records=1500))
 
 
 @pytest.fixture(scope="module")
 def hidden(dataset):
-    return papers.rules_hidden(dataset, papers.sensitive_rules(dataset, 0.02, number=5), 0.02)
+    return experiments.rules_hidden(dataset, experiments.sensitive_rules(dataset, 0.02, number=5), 0.02)
 
 
 @pytest.fixture(scope="module")
 def results(dataset, hidden):
     return evaluation.join(
-        papers.models_published(dataset, "majority, unpruned tree", examples=100),
-        papers.open_channels(dataset, [0.02, 0.1], k=10),
-        papers.trees(dataset, [5, 50, 100_000], few=10),
+        experiments.models_published(dataset, "majority, unpruned tree", examples=100),
+        experiments.open_channels(dataset, [0.02, 0.1], k=10),
+        experiments.trees(dataset, [5, 50, 100_000], few=10),
         hidden,
-        papers.releases_mined(dataset, [Identity(), RandomizedResponse(2.0), Suppress()], 0.02),
+        experiments.releases_mined(dataset, [Identity(), RandomizedResponse(2.0), Suppress()], 0.02),
     )
 
 
@@ -58,17 +59,17 @@ def test_the_intact_table_gives_every_itemset_and_nothing_gives_few(results):
 
 
 def test_a_release_without_a_cell_for_each_says_why(dataset):
-    rows = papers.releases_mined(dataset, [Anatomy(2, "salary")], 0.02)
+    rows = experiments.releases_mined(dataset, [Anatomy(2, "salary")], 0.02)
     assert rows.status.tolist() in (["refused"], ["not possible"])
     assert rows.reason.iloc[0]
 
 
 def test_sensitive_rules_end_in_a_rare_value_of_the_secret(dataset):
-    found = papers.sensitive_rules(dataset, 0.02, number=5)
+    found = experiments.sensitive_rules(dataset, 0.02, number=5)
     assert len(found) == 5
     assert {each for rule in found for each in rule.right} == {"salary=>50K"}
-    assert papers.sensitive_rules(dataset, 0.9) == []
-    assert len(papers.rules_hidden(dataset, [], 0.02)) == 0
+    assert experiments.sensitive_rules(dataset, 0.9) == []
+    assert len(experiments.rules_hidden(dataset, [], 0.02)) == 0
 
 
 def test_all_ways_hide_and_blocking_is_undone(hidden):
@@ -127,14 +128,14 @@ def test_supports_are_doubled_until_the_itemsets_can_be_read():
     columns = [Attribute(name, Role.QUASI_IDENTIFIER, Categories(("no", "yes"))) for name in answers]
     trees = {each.name: flat(each) for each in columns}
     asked = Dataset("asked", pd.DataFrame(answers), Schema("asked", tuple(columns)), trees)
-    assert papers.supports("0.1, 0.9", asked, 2) == [0.9, 1.0]
+    assert experiments.supports("0.1, 0.9", asked, 2) == [0.9, 1.0]
 
 
 def test_supports_are_of_k_people_at_least(dataset):
-    assert papers.supports("0.5, 0.001", dataset, 30) == [0.02, 0.5]
-    assert papers.tree_bounds("5, 2") == [2, 5]
-    assert papers.examples_known(dataset, 500) == 150
-    assert [type(each).__name__ for each in papers.rule_releases(dataset, 10, "6")] == [
+    assert experiments.supports("0.5, 0.001", dataset, 30) == [0.02, 0.5]
+    assert experiments.tree_bounds("5, 2") == [2, 5]
+    assert experiments.examples_known(dataset, 500) == 150
+    assert [type(each).__name__ for each in experiments.rule_releases(dataset, 10, "6")] == [
         "Mondrian", "FullDomain", "RandomizedResponse", "Mask", "GammaDiagonal", "Suppress"
     ]  # fmt: skip
 
@@ -142,17 +143,17 @@ def test_supports_are_of_k_people_at_least(dataset):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda d: papers.supports("2", d, 10), "SUPPORT must be one share"),
-        (lambda d: papers.supports("", d, 10), "SUPPORT must be one share"),
-        (lambda d: papers.supports("0.1", d, 1), "k must be a whole number of at least 2"),
-        (lambda d: papers.tree_bounds("1"), "K_TREE must be one whole number"),
-        (lambda d: papers.tree_bounds(""), "K_TREE must be one whole number"),
-        (lambda d: papers.examples_known(d, 1), "EXAMPLES must be a whole number of at least 2"),
-        (lambda d: papers.sensitive_rules(d, 0.1, number=0), "number must be a whole number"),
-        (lambda d: papers.rules_hidden(d, ["a => b"], 0.1), "must be a Rule"),
-        (lambda d: papers.rules_hidden(d, [Rule.read("sex=X => salary=>50K")], 0.1), "there is no item 'sex=X'"),
-        (lambda d: papers.open_channels(d, [0.1], k=1), "k must be a whole number of at least 2"),
-        (lambda d: papers.rule_releases(d, 10, "x"), "EPSILON_RULES"),
+        (lambda d: experiments.supports("2", d, 10), "SUPPORT must be one share"),
+        (lambda d: experiments.supports("", d, 10), "SUPPORT must be one share"),
+        (lambda d: experiments.supports("0.1", d, 1), "k must be a whole number of at least 2"),
+        (lambda d: experiments.tree_bounds("1"), "K_TREE must be one whole number"),
+        (lambda d: experiments.tree_bounds(""), "K_TREE must be one whole number"),
+        (lambda d: experiments.examples_known(d, 1), "EXAMPLES must be a whole number of at least 2"),
+        (lambda d: experiments.sensitive_rules(d, 0.1, number=0), "number must be a whole number"),
+        (lambda d: experiments.rules_hidden(d, ["a => b"], 0.1), "must be a Rule"),
+        (lambda d: experiments.rules_hidden(d, [Rule.read("sex=X => salary=>50K")], 0.1), "there is no item 'sex=X'"),
+        (lambda d: experiments.open_channels(d, [0.1], k=1), "k must be a whole number of at least 2"),
+        (lambda d: experiments.rule_releases(d, 10, "x"), "EPSILON_RULES"),
     ],
 )
 def test_bad_input_is_a_clear_error(dataset, call, said):
@@ -162,5 +163,5 @@ def test_bad_input_is_a_clear_error(dataset, call, said):
 
 def test_tables_without_categories_or_a_secret_have_no_page():
     with pytest.raises(NotForThisTable, match="has no published attribute of categories"):
-        papers.with_rules(load("census"))
-    assert np.isfinite(len(papers.with_rules(load("hypertension"))))
+        experiments.with_rules(load("census"))
+    assert np.isfinite(len(experiments.with_rules(load("hypertension"))))

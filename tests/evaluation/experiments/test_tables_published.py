@@ -5,19 +5,19 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from privnb import papers
 from privnb.datasets.dataset import load
+from privnb.evaluation import experiments
+from privnb.evaluation.experiments.tables_of_counts import _bounds
 from privnb.evaluation.results import KEY
 from privnb.measures.count_tables.cell_bounds import cell_bounds
 from privnb.microdata.count_tables import TableOfCounts
-from privnb.papers.aggarwal_yu_2008.tables_of_counts import _bounds
 from privnb.reporting import charts, findings
 from privnb.sanitizers.tables_and_rules.cell_suppression import suppress
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return papers.tables_published(load("adult"), k=10)
+    return experiments.tables_published(load("adult"), k=10)
 
 
 def test_tables_of_adult(tables):

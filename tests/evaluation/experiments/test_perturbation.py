@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from made_up import CLINIC
 
-from privnb import papers
 from privnb.attacks import Attack, DistributionAnalysis, GaussianMap, PcaRemoval
 from privnb.attacks.recovery.noise_knowledge import EstimatedNoise
 from privnb.datasets.dataset import load
+from privnb.evaluation import experiments
+from privnb.evaluation.experiments.noise_removal import ALIKE, INDEPENDENT, STRENGTHS, THEORY, supposing
+from privnb.evaluation.experiments.reconstruction import _merged
 from privnb.microdata.withholding import LIMIT
-from privnb.papers.aggarwal_yu_2008.noise_removal import ALIKE, INDEPENDENT, STRENGTHS, THEORY, supposing
-from privnb.papers.aggarwal_yu_2008.reconstruction import _merged
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import charts, findings
 from privnb.runtime.family import members
@@ -22,7 +22,7 @@ from privnb.sanitizers import AdditiveNoise, Mondrian, RandomizedResponse
 
 @pytest.fixture(scope="module")
 def made_up():
-    return papers.made_up_noise()
+    return experiments.made_up_noise()
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_noise_whose_width_is_not_published_comes_off_where_numbers_vary_togethe
 
     Where noise goes as the columns do, those that add up to others still do, and no width is possible.
     """
-    found = papers.masking_noise_removed(load("census"))
+    found = experiments.masking_noise_removed(load("census"))
     rows = found[(found.measure == "recovery_error") & (found.target == "") & (found.group == "")]
     bayes = rows[(rows.miner == GaussianMap.title) & (rows.control == "")]
     bayes = bayes.set_index(["parameters", "variant", "knows"]).sort_index()
@@ -83,11 +83,11 @@ def test_noise_whose_width_is_not_published_comes_off_where_numbers_vary_togethe
 
 def test_few_made_up_records_are_refused():
     with pytest.raises(ValueError, match=r"records must be a whole number of at least 1000, got 10\."):
-        papers.made_up_noise(records=10)
+        experiments.made_up_noise(records=10)
 
 
 def test_attacks_on_a_tables_noise_have_a_chart_and_a_finding(clinic):
-    found = papers.noise_removed(clinic, [0.05, 0.2])
+    found = experiments.noise_removed(clinic, [0.05, 0.2])
     errors = found[(found.measure == "recovery_error") & (found.target == "") & (found.group == "")]
     assert set(errors.variant) == {"", "taken literally"}
     assert errors[errors.control == ""].baseline.to_numpy() == pytest.approx(1)
@@ -97,7 +97,7 @@ def test_attacks_on_a_tables_noise_have_a_chart_and_a_finding(clinic):
     assert "taken literally" in str(charts.recovery(found).to_dict())
     assert "cell_error" not in set(found.measure)
     classes = r"\b(?:" + "|".join(kind.__name__ for kind in members(Attack)) + r")\b"
-    for shown in (said, json.dumps(charts.recovery(found).to_dict()), str(charts.table(papers.hit(found)))):
+    for shown in (said, json.dumps(charts.recovery(found).to_dict()), str(charts.table(experiments.hit(found)))):
         assert DistributionAnalysis.title in shown.lower()
         assert not re.search(classes, shown), "a class is no word of a page"
     assert "None of these" in str(charts.recovery(found.iloc[:0]))
@@ -105,7 +105,7 @@ def test_attacks_on_a_tables_noise_have_a_chart_and_a_finding(clinic):
 
 def test_reconstruction_comes_nearer_than_the_noisy_cells(clinic):
     noise = [AdditiveNoise(0.3), RandomizedResponse(2.0), Mondrian(KAnonymity(5))]
-    found = papers.reconstructions(load("adult", records=4000), noise)
+    found = experiments.reconstructions(load("adult", records=4000), noise)
     losses = found[found.measure == "distribution_loss"].pivot_table(index="target", columns="variant", values="value")
     assert losses.loc["age", "reconstructed (EM)"] < losses.loc["age", "taken literally"] / 2
     assert (losses["reconstructed (EM)"] < losses["taken literally"]).mean() > 0.7

@@ -2,16 +2,16 @@
 
 import pytest
 
-from privnb import papers
 from privnb.datasets.dataset import load
-from privnb.papers.aggarwal_yu_2008.own_wishes import AFTER, ALL, BEFORE, FEW, OWN
+from privnb.evaluation import experiments
+from privnb.evaluation.experiments.own_wishes import AFTER, ALL, BEFORE, FEW, OWN
 from privnb.reporting import findings
 
 
 @pytest.fixture(scope="module")
 def results():
     dataset = load("adult", records=1500)
-    return papers.own_k(dataset, [0.05, 0.5], (2, 20)), papers.guards(dataset, [0.1, 0.5], 0.7, 5)
+    return experiments.own_k(dataset, [0.05, 0.5], (2, 20)), experiments.guards(dataset, [0.1, 0.5], 0.7, 5)
 
 
 def test_a_k_of_ones_own_lies_between_one_k_for_all(results):
@@ -55,10 +55,10 @@ def test_what_is_said(results):
 @pytest.mark.parametrize(
     ("do", "says"),
     [
-        (lambda d: papers.wishing("0.1, 1"), "WISHING"),
-        (lambda d: papers.check_ks(5, 5, d), "K_LARGER must be a whole number above K"),
-        (lambda d: papers.check_ks(5, 10_000, d), "fewer than K_LARGER"),
-        (lambda d: papers.check_breach(2), "BREACH"),
+        (lambda d: experiments.wishing("0.1, 1"), "WISHING"),
+        (lambda d: experiments.check_ks(5, 5, d), "K_LARGER must be a whole number above K"),
+        (lambda d: experiments.check_ks(5, 10_000, d), "fewer than K_LARGER"),
+        (lambda d: experiments.check_breach(2), "BREACH"),
     ],
 )
 def test_what_cannot_be_asked(do, says):

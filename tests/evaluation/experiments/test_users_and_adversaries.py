@@ -5,16 +5,16 @@ import pandas as pd
 import pytest
 from rows import frame, short
 
-from privnb import evaluation, papers
+from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation import profiles
+from privnb.evaluation import experiments, profiles
 from privnb.evaluation.disclosure import nearer_predictions, predicted_gains
+from privnb.evaluation.profiles import Profile
 from privnb.evaluation.results import KEY
 from privnb.evaluation.store import Store
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.miners import reference_set, weka
-from privnb.papers import Profile
 from privnb.sanitizers import GeometricNoise, Identity, KMember, LaplaceNoise, Suppress
 
 BESIDE = ("fusion: ", "control: ", "worst by person")  # rows that no average is over
@@ -23,15 +23,15 @@ SANITIZERS = [KMember(10), LaplaceNoise(0.5)]
 
 
 def users(*given, **options):
-    return short(papers.users(*given, **options))
+    return short(experiments.users(*given, **options))
 
 
 def adversaries(*given, **options):
-    return short(papers.adversaries(*given, **options))
+    return short(experiments.adversaries(*given, **options))
 
 
 def gains(*given, **options):
-    return short(papers.gains(*given, **options))
+    return short(experiments.gains(*given, **options))
 
 
 def good_utility(*given, **options):
@@ -75,7 +75,7 @@ def here(monkeypatch, shared, tmp_path):
 def small(monkeypatch, here):
     """A profile of two sets, the main one with two seeds."""
     profile = Profile({"naive Bayes, majority": 2, "naive Bayes": 1}, {MAIN: 2, SIDE: 1}, {"majority": 2, SIDE: 1})
-    monkeypatch.setitem(papers.PROFILES, "small", profile)
+    monkeypatch.setitem(profiles.PROFILES, "small", profile)
     return "small"
 
 
@@ -87,7 +87,7 @@ def attacked(adult, shared):
             "run",
             lambda tasks, store, description: [shared.call(t.func, *t.args, **t.keywords) for t in tasks],
         )
-        patch.setitem(papers.PROFILES, "small", Profile({}, {MAIN: 2, SIDE: 1}, {}))
+        patch.setitem(profiles.PROFILES, "small", Profile({}, {MAIN: 2, SIDE: 1}, {}))
         return adversaries(adult, SANITIZERS, profile="small", fewest=2)
 
 
@@ -99,20 +99,20 @@ def seeds(results):
 
 
 def test_profiles_name_sets_that_there_are():
-    for profile in papers.PROFILES.values():
+    for profile in profiles.PROFILES.values():
         for sets in (profile.users, profile.adversaries, profile.gains):
             for names, repeats in sets.items():
                 assert repeats >= 1
                 assert names == "Weka" or reference_set(names)
             assert next(iter(sets)) != "Weka", "the main set runs everywhere"
-    quick, full = papers.PROFILES["quick"], papers.PROFILES["full"]
+    quick, full = profiles.PROFILES["quick"], profiles.PROFILES["full"]
     for name in ("users", "adversaries", "gains"):
         assert next(iter(getattr(quick, name))) == next(iter(getattr(full, name))), "rows mean the same in both"
 
 
 @pytest.mark.parametrize("experiment", ["users", "adversaries", "gains"])
 def test_what_cannot_be_run_is_said(adult, here, experiment):
-    call = getattr(papers, experiment)
+    call = getattr(experiments, experiment)
     with pytest.raises(ValueError, match=r"no profile 'slow'\. PROFILE is one of quick, full"):
         call(adult, SANITIZERS[:1], profile="slow")
     with pytest.raises(ValueError, match="seeds must be a whole number from 0 to 1,000, got -1"):
@@ -150,12 +150,12 @@ def test_users_stand_beside_the_attribute_absent(adult, small):
 
 
 def test_what_noise_can_destroy_at_most(adult):
-    assert papers.absent(adult, SANITIZERS) == [Suppress("age, education-num")]
-    assert papers.absent(adult, [LaplaceNoise(1), LaplaceNoise(2), GeometricNoise(1)]) == [
+    assert experiments.absent(adult, SANITIZERS) == [Suppress("age, education-num")]
+    assert experiments.absent(adult, [LaplaceNoise(1), LaplaceNoise(2), GeometricNoise(1)]) == [
         Suppress("age, education-num")
     ]
-    assert papers.absent(adult, [KMember(5)]) == []
-    drawn = papers.absent(adult, [KMember(100, start=None), LaplaceNoise(1)])
+    assert experiments.absent(adult, [KMember(5)]) == []
+    drawn = experiments.absent(adult, [KMember(100, start=None), LaplaceNoise(1)])
     assert drawn == [Suppress("age, education-num")], "chance without noise blurs nothing"
 
 
@@ -164,7 +164,7 @@ def test_users_leave_out_who_cannot_guess_the_target(adult, small, monkeypatch):
     results = users(adult, [KMember(10)], profile=small, miners=f"{MAIN}, fusion: vote", seeds=1)
     assert set(results.miner) == {"majority", "naive Bayes", "worst", "naive Bayes worst"}
     profile = Profile({"majority": 1, "gradient boosting": 1}, {}, {})
-    monkeypatch.setitem(papers.PROFILES, "small", profile)
+    monkeypatch.setitem(profiles.PROFILES, "small", profile)
     results = users(adult, [KMember(10)], profile="small", target="occupation")
     assert set(results.miner) == {"majority", "worst"}
     with pytest.raises(
@@ -262,7 +262,7 @@ def test_a_miner_that_failed_is_in_no_average(adult, small, monkeypatch, tmp_pat
         return found._replace(guesses=guesses, failed={"majority": "unfinished"} if names != "majority" else {})
 
     monkeypatch.setattr(nearer_predictions, "mine", failing)
-    monkeypatch.setitem(papers.PROFILES, "small", Profile({}, {"majority, naive Bayes, decision stump": 1}, {}))
+    monkeypatch.setitem(profiles.PROFILES, "small", Profile({}, {"majority, naive Bayes, decision stump": 1}, {}))
     store = tmp_path / "store"  # what miners made to fail have guessed is nobody else's
     results = adversaries(adult, [KMember(10)], profile="small", fewest=2, store=store)
     failed = results[results.status == "unfinished"]
@@ -340,7 +340,7 @@ def with_weka(monkeypatch, java):
     monkeypatch.setitem(weka.SETS, "categorical", ("rules.ZeroR", "bayes.NaiveBayes", "misc.OLM"))
     monkeypatch.setitem(weka.SETS, "numerical", ("rules.ZeroR", "functions.LinearRegression"))
     sets = {"majority": 1, "Weka": 1}
-    monkeypatch.setitem(papers.PROFILES, "small", Profile(sets, sets, sets))
+    monkeypatch.setitem(profiles.PROFILES, "small", Profile(sets, sets, sets))
     return f"Weka {weka.version()}"
 
 
@@ -375,12 +375,12 @@ def test_wekas_miners_stand_beside_ours(with_weka, tmp_path):
 
 def test_without_weka_the_others_run(adult, small, monkeypatch):
     monkeypatch.setattr(weka, "missing", lambda: "there is no Java")
-    monkeypatch.setitem(papers.PROFILES, "small", Profile({}, {}, {"majority": 1, "Weka": 1}))
+    monkeypatch.setitem(profiles.PROFILES, "small", Profile({}, {}, {"majority": 1, "Weka": 1}))
     gained = gains(adult, [KMember(10)], profile="small")
     assert set(gained.miner) == {""}
-    assert "Weka is not here" in papers.weka_here(gained).data
+    assert "Weka is not here" in profiles.weka_here(gained).data
     there = gained.assign(miner="Weka 3.6.14 trees.J48")
-    assert papers.weka_here(there).data.startswith("Weka 3.6.14 ran"), "whatever is missing here"
+    assert profiles.weka_here(there).data.startswith("Weka 3.6.14 ran"), "whatever is missing here"
 
 
 def test_the_worst_of_many_is_found_among_withheld_counts():
@@ -391,8 +391,8 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
     ]  # fmt: skip
     rows = frame([("KMember", "k=2", measure, miner, "age", *pair, np.nan, np.nan) for measure, miner, *pair in told])
     rows["status"] = rows.status.mask(rows.miner == "four", "unfinished")
-    assert papers.sramka_2010._worst(rows) == "two, one"
-    assert papers.sramka_2010._worst(rows[rows.miner == "four"]) == ""
+    assert experiments.users_and_adversaries._worst(rows) == "two, one"
+    assert experiments.users_and_adversaries._worst(rows[rows.miner == "four"]) == ""
 
 
 @pytest.mark.parametrize(
@@ -406,16 +406,16 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
     ],
 )
 def test_what_the_owner_states_is_checked_before_anything_runs(adult, monkeypatch, wrong, message):
-    monkeypatch.setattr(papers.sramka_2010, "evaluated", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(experiments.users_and_adversaries, "evaluated", lambda *_: pytest.fail("it ran"))
     with pytest.raises(ValueError, match=message):
         adversaries(adult, [KMember(10)], **wrong)
 
 
 def test_what_the_adversary_guesses_is_said_and_where_the_sensitive_attribute_stands(adult):
-    said = papers.guessed(adult).data
+    said = experiments.guessed(adult).data
     assert said.startswith("The adversary guesses **age**, the first quasi-identifier of numbers.")
     assert "the sensitive attribute, salary, is guessed stands in `08_frontier`." in said
-    assert papers.guessed(adult, "race").data.startswith("The adversary guesses **race**. ")
-    assert "08_frontier" not in papers.guessed(adult, "salary").data, "it is what is guessed"
+    assert experiments.guessed(adult, "race").data.startswith("The adversary guesses **race**. ")
+    assert "08_frontier" not in experiments.guessed(adult, "salary").data, "it is what is guessed"
     with pytest.raises(ValueError, match="zip"):
-        papers.guessed(adult, "zip")
+        experiments.guessed(adult, "zip")
