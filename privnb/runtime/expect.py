@@ -33,7 +33,7 @@ def found(value):
 def kind(name, value, *kinds, instead=""):
     """Raise TypeError unless `value` is of one of `kinds`. `instead`: what gives one, to end the error with."""
     if not isinstance(value, kinds):
-        wanted = " or ".join(each.__name__ for each in kinds)
+        wanted = " or ".join("None" if each is type(None) else each.__name__ for each in kinds)
         raise TypeError(f"{name} must be a {wanted}, got {found(value)}.{instead and f' {instead}'}")
     return value
 
@@ -95,6 +95,20 @@ def between(name, value, low, high, why):
 def is_whole(value):
     """Whether it is a whole number and no bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def boolean(name: str, value: object) -> object:
+    """Raise TypeError unless `value` is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {found(value)}.")
+    return value
+
+
+def integer(name: str, value: object) -> object:
+    """Raise ValueError unless `value` is a whole number."""
+    if not is_whole(value):
+        raise ValueError(f"{name} must be a whole number, got {found(value)}.")
+    return value
 
 
 def whole(name, value, least, why=""):

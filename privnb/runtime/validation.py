@@ -1,0 +1,206 @@
+"""Argument checks that follow from annotations: `@validated` for functions, `Validated` for dataclasses.
+
+An annotation says what an argument must be, and the check of it is made from the annotation. A class must be the class
+of the argument, a `Literal` lists the texts that are allowed, and `Annotated[float, positive]` calls `positive(name,
+value)`. Each error names the argument, and says what was asked, what was found and what to do.
+
+A class may say in `HINT` how to get one of it, which ends the error: `HINT = "Load one: load(name)."`.
+"""
+
+import functools
+import inspect
+import os
+import types
+import typing
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+
+from privnb.runtime import expect
+
+Check = Callable[[str, Any], object]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+NUMBERS: dict[Any, Check] = {int: expect.integer, float: expect.number, bool: expect.boolean}
+WORDS = {int: "a whole number", float: "a finite number", bool: "True or False", str: "text"}
+
+
+def validated(function: Function) -> Function:
+    """Return the function with its arguments checked by its annotations, before it runs.
+
+    >>> @validated
+    ... def halve(number: float, times: Annotated[int, at_least(1)] = 1) -> float:
+    ...     return number / 2**times
+    >>> halve(3)
+    1.5
+    >>> halve(3, times=0)
+    Traceback (most recent call last):
+    ValueError: times must be a whole number of at least 1, got 0.
+    """
+    names = [*inspect.signature(function).parameters]
+
+    @functools.wraps(function)
+    def checked(*arguments: Any, **named: Any) -> Any:
+        checks = argument_checks(function)
+        for name, value in [*zip(names, arguments, strict=False), *named.items()]:
+            if check := checks.get(name):
+                check(name, value)
+        return function(*arguments, **named)
+
+    return typing.cast(Function, checked)
+
+
+class Validated:
+    """A dataclass whose fields are checked by their annotations when one is made.
+
+    A class with a `__post_init__` of its own calls `super().__post_init__()` first.
+    """
+
+    def __post_init__(self) -> None:
+        for name, check in argument_checks(type(self)).items():
+            check(name, getattr(self, name))
+
+
+@functools.cache
+def argument_checks(of: Callable[..., Any]) -> dict[str, Check]:
+    """Return the check of each annotated parameter of a function, or field of a dataclass, that has one."""
+    annotations = typing.get_type_hints(of, include_extras=True)
+    if isinstance(of, type):
+        fields = getattr(of, "__dataclass_fields__", {})
+        annotations = {name: annotation for name, annotation in annotations.items() if name in fields}
+    checks = {name: check_of(annotation) for name, annotation in annotations.items() if name != "return"}
+    return {name: check for name, check in checks.items() if check}
+
+
+def check_of(annotation: Any) -> Check | None:
+    """Return the check that an annotation asks for, or None if it allows everything."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        kind, *marks = get_args(annotation)
+        own = [mark for mark in marks if callable(mark)]
+        return _all(own) if own else check_of(kind)
+    if origin in (Union, types.UnionType):
+        return _check_of_union(get_args(annotation))
+    if origin is Literal:
+        return one_of(get_args(annotation))
+    if annotation in NUMBERS:
+        return NUMBERS[annotation]
+    kind = origin or annotation
+    if not isinstance(kind, type) or kind in (object, Any) or getattr(kind, "_is_protocol", False):
+        return None
+    if kind is np.ndarray:
+        return an_instance(np.ndarray)
+    if issubclass(kind, type):
+        return an_instance(type)
+    if kind is Callable or issubclass(kind, Callable):  # type: ignore[arg-type]
+        return expect.function
+    items = get_args(annotation)
+    if items and issubclass(kind, Sequence) and not issubclass(kind, tuple):
+        members = _classes(items[0])
+        return several(*members) if members else several(object)
+    return an_instance(kind)
+
+
+def _classes(annotation: Any) -> tuple[type, ...]:
+    """Return the classes that an annotation allows; none if it asks for more than a class."""
+    parts = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else [annotation]
+    classes = tuple(get_origin(part) or part for part in parts)
+    plain = all(isinstance(each, type) and each not in (object, Any, *NUMBERS) for each in classes)
+    return classes if plain else ()
+
+
+def _all(checks: Sequence[Check]) -> Check:
+    def check(name: str, value: Any) -> None:
+        for each in checks:
+            each(name, value)
+
+    return check if len(checks) > 1 else checks[0]
+
+
+def _check_of_union(parts: Sequence[Any]) -> Check | None:
+    """Return a check that one of several annotations allows the value."""
+    optional, others = type(None) in parts, [part for part in parts if part is not type(None)]
+    if classes := _classes(Union[tuple(others)]):  # noqa: UP007
+        return an_instance(*classes, *([type(None)] if optional else []))
+    checks = [check_of(part) for part in others]
+    if not all(checks):
+        return None
+
+    wanted = " or ".join(WORDS.get(part) or f"a {getattr(part, '__name__', part)}" for part in others)
+
+    def check(name: str, value: Any) -> None:
+        if not (value is None and optional) and not any(_passes(each, value) for each in checks if each):
+            raise TypeError(f"{name} must be {wanted}, got {expect.found(value)}.")
+
+    return check
+
+
+def _passes(check: Check, value: Any) -> bool:
+    try:
+        check("", value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def an_instance(*kinds: type) -> Check:
+    """Return a check that a value is of one of these classes."""
+    named = [kind for kind in kinds if kind is not type(None)]
+    hint = next((kind.__dict__["HINT"] for kind in named if "HINT" in kind.__dict__), "")
+
+    def check(name: str, value: Any) -> None:
+        expect.kind(name, value, *kinds, instead=hint)
+
+    return check
+
+
+def several(*kinds: type) -> Check:
+    """Return a check that a value is a list, or another ordered collection, of these classes."""
+    hint = next((kind.__dict__["HINT"] for kind in kinds if "HINT" in kind.__dict__), "")
+    return lambda name, value: expect.all_of(name, value, *kinds, instead=hint)
+
+
+def at_least(least: int, why: str = "") -> Check:
+    """Return a check for a whole number of at least `least`; `why` it cannot be less."""
+    return lambda name, value: expect.whole(name, value, least, why)
+
+
+def between(low: float, high: float, why: str) -> Check:
+    """Return a check for a number above `low` and below `high`; `why` it must be there."""
+    return lambda name, value: expect.between(name, value, low, high, why)
+
+
+def above(least: float, why: str) -> Check:
+    """Return a check for a number above `least`; `why` it must be."""
+    return lambda name, value: expect.above(name, value, least, why)
+
+
+def one_of(known: Collection[Any]) -> Check:
+    """Return a check for one of some texts."""
+    return lambda name, value: expect.one_of(name, value, known)
+
+
+def optional(check: Check) -> Check:
+    """Return a check that also allows None."""
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def instead(kind: type, hint: str) -> Check:
+    """Return a check for a class, with a hint that ends the error."""
+    return lambda name, value: expect.kind(name, value, kind, instead=hint)
+
+
+Number = Annotated[float, expect.number]
+Positive = Annotated[float, expect.positive]
+Share = Annotated[float, expect.share]  # above 0 and at most 1
+Probability = Annotated[float, expect.share_or_none]  # from 0 to 1
+Count = Annotated[int, at_least(1)]
+Seed = Annotated[int, at_least(0)]
+Seeds = Annotated[int, expect.repeats]
+Folds = Annotated[int, at_least(2)]
+Randomness = Annotated[int | Sequence[int] | np.random.Generator | None, expect.randomness]
+AttributeName = Annotated[str, instead(str, "Name an attribute.")]
+Path = Annotated[str | os.PathLike[str], expect.path]
+Hierarchies = Annotated[Mapping[str, Any] | None, optional(instead(Mapping, "Give them by attribute."))]
+Matrix = Annotated[np.ndarray[Any, np.dtype[Any]], lambda name, value: expect.array(name, value, 2)]
