@@ -7,7 +7,7 @@ STAMP  := .venv/.installed
 unexport PYTHONDONTWRITEBYTECODE
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: install report ledger test check mutants numbers lab app bench lock weka
+.PHONY: install report ledger test check types mutants numbers lab app bench lock weka
 
 install: $(STAMP)
 
@@ -35,8 +35,12 @@ test: $(STAMP)
 
 # All but the tests that run whole notebooks, need a browser, Java or Spark, or take longest; properties are tried on few
 # tables.
-check: $(STAMP)
+check: types
 	$(BIN)/python -m pytest -m 'not kernel and not browser and not java and not spark and not long' --hypothesis-profile few
+
+# Types, in the rooms that pyproject.toml does not list as untyped.
+types: $(STAMP)
+	$(BIN)/mypy
 
 # Plants faults in the functions that guard people, in a copy, and shows which of them the tests catch: an hour for all.
 # make mutants ROOMS="claims withholding" plants those of some rooms.
