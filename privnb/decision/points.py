@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import NUMBERS, SETTING, measured, places_alike, setting_names
-from privnb.evaluation.results import setting as called
+from privnb.evaluation.results import NUMBERS, SETTING, measured, places_alike, setting as called, setting_names
 from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
 from privnb.runtime import expect

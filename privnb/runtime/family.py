@@ -1,17 +1,67 @@
-"""Which classes there are of a kind: found by importing them, listed nowhere."""
+"""Classes of a kind: those of the package are found in the files of their room, all others once they are imported."""
 
 import inspect
+import pkgutil
+import re
 import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
 
 from privnb.runtime import expect
+
+
+@cache
+def modules(room: str) -> tuple[str, ...]:
+    """Return the names of all modules of a room and of its folders; none is imported."""
+    found = list(pkgutil.iter_modules(import_module(room).__path__, f"{room}."))
+    return tuple(name for each in found for name in (modules(each.name) if each.ispkg else [each.name]))
+
+
+@cache
+def imported(room: str) -> None:
+    """Import all modules of a room."""
+    for module in modules(room):
+        import_module(module)
+
+
+def lazily(room: str, base: str, **homes: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a room with one class a file, which import a class when it is asked for.
+
+    Parameters
+    ----------
+    room : str
+        The package. A class is in the file of its name: `KMember` in `k_member.py` of any folder.
+    base : str
+        The name of the class that all of them are below.
+    **homes : str
+        The module of each name that has another home, `base` among them.
+    """
+
+    def get(name: str) -> Any:
+        if name == "__all__":
+            own = [kind.__name__ for kind in members(get(base)) if kind.__module__.startswith(f"{room}.")]
+            return sorted({*own, *homes})
+        file = homes.get(name) or re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+        for module in modules(room):
+            if module.rpartition(".")[2] == file and name != file and hasattr(import_module(module), name):
+                setattr(sys.modules[room], name, getattr(sys.modules[module], name))
+                return vars(sys.modules[room])[name]
+        raise AttributeError(f"module {room!r} has no attribute {name!r}")
+
+    return get, lambda: [*get("__all__")]
 
 
 def members(base):
     """The classes below `base` that can be made and that a module has under their name; no private ones (`_Name`).
 
-    To import a class is enough: one of a notebook or of a file of one's own is found like those of the package. Of a
-    cell or module that ran again, the latest is.
+    Those of the package are found in the files of the base's room. To import any other class is enough: one of a
+    notebook or of a file of one's own is found like those of the package. Of a cell or module that ran again, the
+    latest is.
     """
+    if base.__module__.startswith("privnb."):
+        imported(".".join(base.__module__.split(".")[:2]))
     found = []
     for child in base.__subclasses__():
         there = getattr(sys.modules.get(child.__module__), child.__name__, None) is child

@@ -20,11 +20,25 @@ GROUPS = {
 OF_PAPERS = ("generalized", "bucketized", "noisy")
 
 
+# The order of every list of sanitizers; a kind that is not here comes after them.
+ORDER = (
+    "Mondrian", "LocalRecoding", "FullDomain", "TopDownSpecialization", "KMember",
+    "Bucketize", "Anatomy",
+    "LaplaceNoise", "GeometricNoise", "RandomizedResponse",
+    "GammaDiagonal", "Mask", "Pram", "RetentionReplacement", "AdditiveNoise", "DataSwapping",
+    "RareCategories", "LocalSuppression", "Sampling",
+    "Rotation", "RandomProjection", "GeometricPerturbation", "ResilientPerturbation",
+    "Microaggregation", "UnivariateMicroaggregation", "Condensation",
+    "MaskingNoise", "LognormalNoise", "RankSwapping", "Resampling", "Rounding", "TopBottomCoding",
+    "HybridMasking", "Ipso", "LatinHypercube", "MultipleImputation",
+    "Suppress", "Identity",
+)  # fmt: skip
+
+
 def kinds():
-    """Every kind of sanitizer by name: the package's in the order of `sanitizers.__all__`, then others as imported."""
-    order = {name: place for place, name in enumerate(sanitizers.__all__)}
+    """Every kind of sanitizer by name: those of `ORDER`, then others as imported."""
     found = {kind.__name__: kind for kind in members(Sanitizer)}
-    return dict(sorted(found.items(), key=lambda item: order.get(item[0], len(order))))
+    return dict(sorted(found.items(), key=lambda item: ORDER.index(item[0]) if item[0] in ORDER else len(ORDER)))
 
 
 def title(name):

@@ -6,8 +6,7 @@ The generator of `test_noise_filters`: 20,000 Gaussian records of 50 attributes,
 import numpy as np
 import pandas as pd
 import pytest
-from test_noise_filters import BETA, STRENGTHS, VARIANCE, M, N
-from test_noise_filters import made as records_made
+from test_noise_filters import BETA, STRENGTHS, VARIANCE, M, N, made as records_made
 
 from privnb.attacks import DistributionAnalysis, EmpiricalMap, GaussianMap, PcaRemoval, SpectralFiltering, SvdFiltering
 from privnb.attacks.algorithms.noise_filters import most_noise

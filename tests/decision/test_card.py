@@ -17,8 +17,7 @@ from rows import made as row
 
 from privnb import cli, decision
 from privnb.datasets.dataset import load
-from privnb.decision import answer, group_sizes
-from privnb.decision import card as cards
+from privnb.decision import answer, card as cards, group_sizes
 from privnb.decision.by_policy import LOSS, averaged
 from privnb.decision.card import Card, CardError
 from privnb.decision.policies import Cap, Need, RiskPolicy

@@ -11,8 +11,7 @@ from privnb import decision, evaluation, papers, sanitizers
 from privnb.datasets.dataset import Dataset, load
 from privnb.decision import policy_search, recommended
 from privnb.decision.policies import read
-from privnb.evaluation import every_sanitizer, parameters, profiles
-from privnb.evaluation import trade_off as losses
+from privnb.evaluation import every_sanitizer, parameters, profiles, trade_off as losses
 from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.every_sanitizer import MEASURES, _bounded
 from privnb.evaluation.profiles import Profile

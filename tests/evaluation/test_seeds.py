@@ -2,8 +2,7 @@
 
 import pytest
 
-from privnb import privacy_models as models
-from privnb import sanitizers as family
+from privnb import privacy_models as models, sanitizers as family
 from privnb.evaluation.predictions import stream
 
 MODELS = [

@@ -18,8 +18,7 @@ from made_up import CLINIC, IDENTIFIER, RARE
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import store
-from privnb.explorer import board as module
-from privnb.explorer import keep, session, work
+from privnb.explorer import board as module, keep, session, work
 from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, called, checked

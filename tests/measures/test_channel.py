@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import qif
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from privnb.measures.disclosure import channel as measures
 from privnb.measures.disclosure.channel import (

@@ -4,8 +4,7 @@ import inspect
 
 import keyed
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from made_up import CLINIC
 
 from privnb.datasets.dataset import load

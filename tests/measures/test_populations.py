@@ -4,14 +4,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from plain_reconstruction import DISEASES, HIERARCHIES, SCHEMA, TREES, count, leaves, toy
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.measures.disclosure.tradeoff import utility_loss
-from privnb.measures.utility import populations as module
-from privnb.measures.utility import reconstruction
+from privnb.measures.utility import populations as module, reconstruction
 from privnb.measures.utility.populations import LargePopulations
 from privnb.microdata.hierarchy import Intervals, Ranges, Sets, flat
 from privnb.microdata.hierarchy.taxonomies import widths

@@ -6,8 +6,7 @@ from statistics import median
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from plain_reconstruction import HIERARCHIES, SCHEMA, TREES, count, leaves, toy
 from traced import on_a_line, releases
 

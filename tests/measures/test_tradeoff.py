@@ -6,8 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from plain_reconstruction import DISEASES, SCHEMA, TREES, toy
 from traced import FIGURE_2, SHARED, on_a_line, releases
 

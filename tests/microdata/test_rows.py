@@ -4,8 +4,7 @@ import keyed
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import load

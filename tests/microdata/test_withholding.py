@@ -11,8 +11,7 @@ import auditor
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from naming import naming
 
 from privnb import evaluation, papers
@@ -29,11 +28,9 @@ from privnb.evaluation.disclosure import (
     recovered,
 )
 from privnb.evaluation.risks.certainty import Certainty
-from privnb.evaluation.utility import good_utility as kept_by_users
-from privnb.evaluation.utility import masking_score, workload
+from privnb.evaluation.utility import good_utility as kept_by_users, masking_score, workload
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
-from privnb.explorer import board, keep, numbers, sweeps
-from privnb.explorer import risks as explorer_risks
+from privnb.explorer import board, keep, numbers, risks as explorer_risks, sweeps
 from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting

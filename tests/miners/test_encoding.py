@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from privnb.microdata.hierarchy import Intervals, Ordered, Sets, Taxonomy
 from privnb.microdata.hierarchy.covered import LEAVES

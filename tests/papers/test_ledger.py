@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from naming import naming
-from rows import by
-from rows import measured as columns
+from rows import by, measured as columns
 
 from privnb import evaluation, papers
 from privnb.evaluation import parameters

@@ -9,8 +9,7 @@ import pytest
 from rows import made, short
 
 from privnb.datasets.dataset import load
-from privnb.evaluation import profiles
-from privnb.evaluation import trade_off as losses
+from privnb.evaluation import profiles, trade_off as losses
 from privnb.evaluation.parameters import study
 from privnb.evaluation.results import KEY, join, tidy
 from privnb.measures.utility.queries import READINGS

@@ -7,8 +7,7 @@ from random import Random
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from made_up import CLINIC
 from plain_models import HOLDS, LEVELS, as_written, keeps, least_work, level, published, seen
 from scipy.optimize import linprog

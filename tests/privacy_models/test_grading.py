@@ -6,8 +6,7 @@ import numpy as np
 import own_tables
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from made_up import CLINIC
 from plain_models import level
 

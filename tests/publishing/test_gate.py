@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from keyed import dataset as keyed_dataset
-from keyed import table as keyed_table
+from keyed import dataset as keyed_dataset, table as keyed_table
 
 import privnb
 from privnb import cli
@@ -23,8 +22,7 @@ from privnb.explorer.setting import Setting, of_roles, sanitizer
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import DistinctDiversity, KAnonymity, KMap
-from privnb.publishing import from_files, from_frames
-from privnb.publishing import gate as gates
+from privnb.publishing import from_files, from_frames, gate as gates
 from privnb.publishing.gate import (
     CertainValue,
     FoundInAltered,

@@ -9,8 +9,7 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from naming import naming
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 

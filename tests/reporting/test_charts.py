@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rows import frame
 
 from privnb import evaluation

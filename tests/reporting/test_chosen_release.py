@@ -19,8 +19,7 @@ from naming import naming
 
 from privnb import cli
 from privnb.datasets.dataset import load
-from privnb.decision import card, policy_search
-from privnb.decision import decide as decide_again
+from privnb.decision import card, decide as decide_again, policy_search
 from privnb.decision.policies import Cap
 from privnb.evaluation import profiles
 from privnb.evaluation.cases import Case

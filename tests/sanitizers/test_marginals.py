@@ -2,8 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numpy.random import default_rng
 
 from privnb.datasets.dataset import Dataset

@@ -10,8 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from privnb.sanitizers.noise.mechanisms import _truth, geometric, kept, laplace, randomized_response, response

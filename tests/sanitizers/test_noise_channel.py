@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import qif
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.measures.disclosure import channel

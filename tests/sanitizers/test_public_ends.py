@@ -8,8 +8,7 @@ from random import Random
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, reject, settings
-from hypothesis import strategies as st
+from hypothesis import given, reject, settings, strategies as st
 from plain_models import keeps, published
 
 from privnb.datasets.dataset import Dataset, load

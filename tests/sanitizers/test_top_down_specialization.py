@@ -7,8 +7,7 @@ from math import log2
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, with_exact_ends

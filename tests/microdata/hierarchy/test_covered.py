@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from privnb.microdata.hierarchy import Ordered, Sets, Taxonomy
 from privnb.microdata.hierarchy.covered import LEAVES, Covered

@@ -3,8 +3,7 @@ import csv
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from privnb.datasets.dataset import load
 from privnb.datasets.draft import draft

@@ -5,8 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from privnb.datasets.dataset import Dataset
 from privnb.measures.utility.information_loss import certainty_penalty

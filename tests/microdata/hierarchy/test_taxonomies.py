@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from privnb.microdata.hierarchy import Taxonomy, taxonomies
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError

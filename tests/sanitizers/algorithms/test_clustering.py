@@ -5,8 +5,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from privnb.datasets.dataset import load
 from privnb.microdata.hierarchy import Extent, Intervals, Ranges

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from privnb.microdata.hierarchy import Extent, Ordered, Sets, taxonomies
 from privnb.microdata.schema import Attribute, Categories, Role
