@@ -91,7 +91,7 @@ FAULTS = [
     Fault("statements", "_differ", "& (now[known] != SUPPRESSED)", "", TREATMENT),
     Fault("statements", "positions", "len(np.unique(found)) < len(found)", "len(np.unique(found)) < 1", CLAIMS),
     # Counts of few people are withheld, and do not follow from others.
-    Fault("withholding", "few", "limit - 1e-9", "limit - 1 - 1e-9", WITHHOLDING),
+    Fault("withholding", "few", "limit - ROUNDING", "limit - 1 - ROUNDING", WITHHOLDING),
     Fault("withholding", "tells", " | few(of - people, limit)", "", WITHHOLDING),
     Fault("withholding", "found", "if few(of - groups, limit):", "if False:", WITHHOLDING),
     Fault("withholding", "_follows.bounds", "(1, limit - 1)", "(0, limit - 1)", WITHHOLDING),
@@ -239,14 +239,14 @@ FAULTS = [
     Fault("models", "DistinctDiversity.level", "counts > 0", "counts >= 0", DIVERSITY),
     Fault("models", "EntropyDiversity.level", "np.exp(-(shares", "np.exp2(-(shares", DIVERSITY),
     Fault("models", "RecursiveDiversity.level", "self.l - 1 :", "self.l - 2 :", DIVERSITY),
-    Fault("models", "RecursiveDiversity.holds", "< self.c * (1 - ROUNDING)", "<= self.c", DIVERSITY),
+    Fault("models", "RecursiveDiversity.holds", "< self.c * (1 - EXACT)", "<= self.c", DIVERSITY),
     Fault("models", "ConfidenceBound.columns", "if value != self.value", "", DIVERSITY),
     Fault("models", "TCloseness.level", "sum(axis=1) / 2", "sum(axis=1) / 4", CLOSENESS),
     Fault("models", "TCloseness.level", "max(counts.shape[1] - 1, 1)", "counts.shape[1]", CLOSENESS),
     Fault("models", "DeltaDisclosure.level", ", np.inf).max(axis=1)", ", 0).max(axis=1)", CLOSENESS),
-    Fault("models", "DeltaDisclosure.holds", "< self.delta - ROUNDING", "<= self.delta", CLOSENESS),
-    Fault("models", "EnhancedBetaLikeness.level", "<= -np.log(q) + ROUNDING", "<= np.inf", CLOSENESS),
-    Fault("models", "DeltaPresence.holds", "(level >= self.low - ROUNDING)", "(level >= 0)", PRESENCE),
+    Fault("models", "DeltaDisclosure.holds", "< self.delta - EXACT", "<= self.delta", CLOSENESS),
+    Fault("models", "EnhancedBetaLikeness.level", "<= -np.log(q) + EXACT", "<= np.inf", CLOSENESS),
+    Fault("models", "DeltaPresence.holds", "(level >= self.low - EXACT)", "(level >= 0)", PRESENCE),
     Fault(
         "models", "DeltaPresence.level", "np.maximum(counts.max(axis=1), 1)", "np.maximum(counts[:, 0], 1)", PRESENCE
     ),

@@ -17,6 +17,7 @@ from privnb.microdata.withholding import LIMIT
 from privnb.runtime import numerals
 from privnb.runtime.names import first_of, has_none
 from privnb.runtime.sentences import listed
+from privnb.runtime.tolerances import STEP
 
 MANY = 50  # categories: more need a tree, or hardly two people are alike
 UNIQUE = 0.9  # different values per record that has one
@@ -114,7 +115,7 @@ def _rounded(values, step):
     if not values.numbers or not values.outliers.any():
         return
     steps = pd.to_numeric(values.texts).to_numpy(dtype=float) / step
-    changed = values.counts[abs(steps - np.rint(steps)) > 1e-6].sum()
+    changed = values.counts[abs(steps - np.rint(steps)) > STEP].sum()
     if changed:
         outliers = values.counts[values.outliers].sum()
         yield (

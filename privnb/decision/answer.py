@@ -13,6 +13,7 @@ from privnb.microdata.withholding import CONCERNS_FEW
 from privnb.runtime.names import some_of
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import listed
+from privnb.runtime.tolerances import ROUNDING
 
 KEEPS, RESERVED, BREAKS = "keeps the policy", "keeps the policy, with reservations", "breaks the policy"
 EVEN = 0.5  # a risk without a cap is a reservation from where it is more likely than not
@@ -261,12 +262,12 @@ def unsure(content, risk):
     groups = content["worst_groups"]["shown"] if caps else []
     of_it = [each for each in groups if each["row"]["measure"] == policies.measure_of(risk["risk"])]
     ends = [(each["low"], each["high"]) for each in of_it if each["high"] is not None]
-    return sum(low <= min(caps) + 1e-9 < high for low, high in ends)
+    return sum(low <= min(caps) + ROUNDING < high for low, high in ends)
 
 
 def lenient(cap):
     """Whether a cap is kept as it is read, and not as it is written."""
-    return cap["kept"] and cap["high"] > cap["written"] + 1e-9
+    return cap["kept"] and cap["high"] > cap["written"] + ROUNDING
 
 
 def with_interval(number):

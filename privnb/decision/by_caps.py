@@ -6,10 +6,11 @@ One module: what is chosen, what is left out and what is said of either read the
 import numpy as np
 import pandas as pd
 
-from privnb.decision.points import AXES, IS_ORIGINAL, bounded, comparable, same
+from privnb.decision.points import AXES, IS_ORIGINAL, bounded, comparable
 from privnb.evaluation.results import SETTING
 from privnb.runtime import expect, numerals
 from privnb.runtime.sentences import B
+from privnb.runtime.tolerances import ROUNDING, nearly_equal
 
 
 def knee(releases):
@@ -24,11 +25,11 @@ def knee(releases):
     expect.these(releases=releases)
     rows = releases[(releases.status == "efficient") & np.isfinite(releases[list(AXES)]).all(axis=1)]
     rows = rows.sort_values(list(AXES), kind="stable")
-    if len(rows) < 3 or same(rows.privacy.iloc[0], rows.privacy.iloc[-1]):
+    if len(rows) < 3 or nearly_equal(rows.privacy.iloc[0], rows.privacy.iloc[-1]):
         return None
     x, y = ((rows[axis] - rows[axis].min()) / np.ptp(rows[axis]) for axis in AXES)
     below = 1 - x - y  # proportional to the distance from the line x + y = 1
-    return rows.loc[below.idxmax()] if below.max() > 1e-9 else None
+    return rows.loc[below.idxmax()] if below.max() > ROUNDING else None
 
 
 def choices(releases, *, privacy_cap=None, utility_cap=None):
@@ -137,7 +138,7 @@ def _keeping(releases, caps):
 def _above(row, caps):
     """The caps that a release does not keep: [(axis, cap)]."""
     most = {axis: row[f"{axis}_high"] for axis in caps}
-    return [(axis, cap) for axis, cap in caps.items() if not (most[axis] <= cap or same(most[axis], cap))]
+    return [(axis, cap) for axis, cap in caps.items() if not (most[axis] <= cap or nearly_equal(most[axis], cap))]
 
 
 def left_out(releases, *, privacy_cap=None, utility_cap=None):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision import policies
-from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, beats, refused, same
+from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, beats, refused
 from privnb.evaluation.results import SETTING, measured, places_alike, setting_names
 from privnb.measures.base import facts
 from privnb.measures.disclosure.certainty import SURE
@@ -19,6 +19,7 @@ from privnb.microdata.withholding import CONCERNS_FEW
 from privnb.runtime import expect, numerals
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import B, listed
+from privnb.runtime.tolerances import ROUNDING, nearly_equal
 from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.catalogue import title
 
@@ -164,10 +165,10 @@ class Decision:
         those = f"{len(kept)} of {many} releases {'keeps' if len(kept) == 1 else 'keep'} the policy"
         lost = f"{in_words(chosen.loss, chosen.loss_low, chosen.loss_high)} of what there is to lose"
         like = kept[kept.lenient == chosen.lenient]
-        if same(chosen.loss, like.loss.min()):
+        if nearly_equal(chosen.loss, like.loss.min()):
             return f"{those}, and this one loses least {self.about}: {lost}."
         least = like.iloc[like.loss.argmin()]
-        near = int((like.loss <= least.loss + self.policy.tolerance + 1e-9).sum())
+        near = int((like.loss <= least.loss + self.policy.tolerance + ROUNDING).sum())
         return (
             f"{those}. {near} of them lose at most {percent(self.policy.tolerance)} more {self.about} than the least "
             f"loss ({percent(least.loss)}, {least.setting}). Among these, this one stays furthest below its tightest "
@@ -296,7 +297,7 @@ class Decision:
         """One cap that no release is shown to keep: sentences."""
         what = f"the cap of {percent(bare.cap)} on {_subject(bare)}"
         measured = in_words(bare.value, bare.low, bare.high)
-        if bare.low > bare.cap or (same(bare.low, bare.high) and not np.isnan(bare.value)):
+        if bare.low > bare.cap or (nearly_equal(bare.low, bare.high) and not np.isnan(bare.value)):
             yield f"No release of this table keeps {what}: even without any quasi-identifier it is {measured}."
         else:
             half = (bare.high - bare.low) / 2
@@ -441,7 +442,7 @@ def judged(results, policy, found):
 def _leniently(axes, policy):
     """Whether a release keeps some cap only as the cap is read, and not as it is written."""
     written = axes.axis.map({cap.subject: cap.at_most for cap in policy.caps})
-    return bool(((axes.high > written) & ~same(axes.high, written)).any())
+    return bool(((axes.high > written) & ~nearly_equal(axes.high, written)).any())
 
 
 def _used_of_tightest(axes):
@@ -477,7 +478,7 @@ def _in_order(releases, policy):
     """
     loss = releases.loss.where(releases.kept)
     least = loss.groupby(releases.lenient).transform("min")
-    within = (loss <= least + policy.tolerance + 1e-9) & (policy.order == policies.LEAST_RISK)
+    within = (loss <= least + policy.tolerance + ROUNDING) & (policy.order == policies.LEAST_RISK)
     keys = {"_beyond": ~within, "_used": releases.used.where(within, 0.0).round(9)}
     ordered = releases.assign(**keys).sort_values(
         ["kept", "lenient", *keys, "loss"], ascending=[False, True, True, True, True], kind="stable", ignore_index=True
@@ -571,7 +572,7 @@ def _averaged(columns, random):
         why = "" if np.isfinite(unknown["high"]) else "it counts too few people, and is withheld"
         return {**unknown, "baseline": np.nan, "seeds": seeds, "reason": why}
     ends = low.mean(), high.mean()
-    if random and seeds > 1 and not same(values, values[0]).all():
+    if random and seeds > 1 and not nearly_equal(values, values[0]).all():
         spread = t_interval(values.tolist())
         ends = np.fmin(ends[0], spread[0]), np.fmax(ends[1], spread[1])
     known = columns["baseline"][~np.isnan(columns["baseline"])]
@@ -605,7 +606,7 @@ def _losses(results, keys, policy):
         own = [part[key] for part in parts]
         reasons = [each["reason"] for each in own if each["reason"]]
         for need, each in zip(policy.needs, own, strict=True):
-            if each["high"] > need.most_lost + 1e-9:
+            if each["high"] > need.most_lost + ROUNDING:
                 reasons.append(
                     f"{facts(need.measure).phrase}: {percent(each['high'])} of what there is to lose is lost, of at "
                     f"most {percent(need.most_lost)}"
@@ -648,14 +649,14 @@ def _lost(results, keys, need):
 
 def keeps(row):
     """Whether a release keeps a cap: its upper bound does."""
-    return bool(row.high <= row.cap or same(row.high, row.cap))
+    return bool(row.high <= row.cap or nearly_equal(row.high, row.cap))
 
 
 def _broken(row):
     """Why a release does not keep a cap, in words."""
     if np.isnan(row.high):
         return f"{_subject(row)} is unknown: {row.reason.rstrip('.')}"
-    surely = row.value > row.cap and not same(row.value, row.cap)  # not only by its upper bound
+    surely = row.value > row.cap and not nearly_equal(row.value, row.cap)  # not only by its upper bound
     said = f"{_subject(row)} is {in_words(row.value, row.low, row.high)}"
     return f"{said}, {'above' if surely else 'which may be above'} the cap of {percent(row.cap)}"
 
@@ -696,7 +697,7 @@ def in_words(value, low, high):
     """A share with its interval, equal ends where it is exact; a withheld one, NaN, by its upper bound: str."""
     if np.isnan(value):
         return f"at most {percent(high)}"
-    if same(low, high):
+    if nearly_equal(low, high):
         return percent(value)
     number, *ends = numerals.interval("{:%}", value, low, high)
     return f"{number} (95%: {' to '.join(ends)})"

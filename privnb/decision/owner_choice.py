@@ -11,6 +11,7 @@ from privnb.measures.base import state
 from privnb.measures.intervals import t_interval
 from privnb.measures.utility.mining import interest_of
 from privnb.runtime import expect
+from privnb.runtime.tolerances import EXACT
 
 SCENARIOS = {"A", "A_distinct", "B", "C", "C_distinct"}  # that every adversary has
 CRITERION = ("miner_set", "miner", "control")  # whose anti-utility is compared, and what is taken off it
@@ -77,7 +78,7 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     asked = check(scenarios, min_good, there=there)
     decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst") & (kept.miner_set == "")]
     decline = decline.groupby(SETTING).value.mean(skipna=False)
-    enough = decline[decline <= 1 - min_good + 1e-12].sort_values(kind="stable")
+    enough = decline[decline <= 1 - min_good + EXACT].sort_values(kind="stable")
     releases = kept.drop_duplicates(SETTING).set_index(SETTING)[["dataset", "parameter", "bound", "randomized"]]
     rows = []
     for feared in asked:

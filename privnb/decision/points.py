@@ -15,6 +15,7 @@ from privnb.evaluation.results import NUMBERS, SETTING, measured, places_alike, 
 from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
 from privnb.runtime import expect
+from privnb.runtime.tolerances import nearly_equal
 from privnb.sanitizers import Identity
 
 AXES = ("privacy", "utility")
@@ -149,7 +150,7 @@ def points(results, *, privacy, utility, names=None, floor=None):
     for axis in AXES:
         low, high = table[f"{axis}_low"], table[f"{axis}_high"]
         drawn = facts(wanted[axis].measure).varies
-        varies = ~same(low, high) if drawn else (low < high) & ~_from_below(table, axis)
+        varies = ~nearly_equal(low, high) if drawn else (low < high) & ~_from_below(table, axis)
         random = random | (varies & table[axis].notna())
     table.insert(5, "kind", np.where(random, "randomised", "deterministic"))
     table["refused"] = None if floor is None else refused(results, table, floor)
@@ -254,7 +255,7 @@ def _losses(rows, best, axis):
                 shown = ~np.isnan(values)
                 low = np.fmin.reduce(np.where(shown, values, part["low"]))
                 high = np.fmax.reduce(np.where(shown, values, part["high"]))
-        elif not drawn and same(values, values[0]).all() and (len(values) > 1 or not measure.varies):
+        elif not drawn and nearly_equal(values, values[0]).all() and (len(values) > 1 or not measure.varies):
             value = low = high = values[0]
         else:
             low, high = t_interval(values.tolist())
@@ -268,11 +269,6 @@ def _losses(rows, best, axis):
     return pd.DataFrame(found, columns=[*SETTING, *(f"{axis}{end}" for end in ends)])
 
 
-def same(a, b):
-    """Equal but for rounding: sums of the same numbers in another order."""
-    return np.isclose(a, b, rtol=1e-9, atol=1e-12)
-
-
 def _judged(table):
     """`status` and `why` of each release."""
     refused = table.refused.fillna("") != ""
@@ -282,7 +278,7 @@ def _judged(table):
     means = {f"{axis}_low": table[axis] for axis in AXES}
     means |= {f"{axis}_high": table[axis].mask(below[axis], np.inf) for axis in AXES}
     likely = _beats(table.assign(**means), sure)
-    twins = np.logical_and.reduce([same(table[a].to_numpy()[:, None], table[a].to_numpy()) for a in AXES])
+    twins = np.logical_and.reduce([nearly_equal(table[a].to_numpy()[:, None], table[a].to_numpy()) for a in AXES])
     status = np.select(
         [
             refused,
@@ -321,7 +317,7 @@ def comparable(releases):
     known = True
     for axis in AXES:
         low, high = releases[f"{axis}_low"], releases[f"{axis}_high"]
-        enough = (releases.kind == "deterministic") | same(low, high) | (releases[f"{axis}_seeds"] >= SEEDS)
+        enough = (releases.kind == "deterministic") | nearly_equal(low, high) | (releases[f"{axis}_seeds"] >= SEEDS)
         known &= low.notna() & high.notna() & enough
     return known.to_numpy()
 
@@ -355,15 +351,15 @@ def beats(low, high):
     -------
     tuple of two boolean arrays (n, n)
     """
-    exact = same(low, high)
-    equal = exact[:, None] & exact & same(low[:, None], low)
-    less = (high[:, None] < low) & ~same(high[:, None], low)
+    exact = nearly_equal(low, high)
+    equal = exact[:, None] & exact & nearly_equal(low[:, None], low)
+    less = (high[:, None] < low) & ~nearly_equal(high[:, None], low)
     return (less | equal).all(axis=2), less.any(axis=2)
 
 
 def _than(table, i, j):
     """How release i dominates release j, in words."""
-    less = [axis for axis in AXES if not same(table[axis][i], table[axis][j])]
+    less = [axis for axis in AXES if not nearly_equal(table[axis][i], table[axis][j])]
     if len(less) == 2:
         return "less of both"
     return "as much utility and less privacy" if less == ["privacy"] else "as much privacy and less utility"

@@ -25,6 +25,7 @@ from privnb.microdata import withholding
 from privnb.microdata.schema import LISTED, NotForThisTable, Role, Schema
 from privnb.runtime import expect
 from privnb.runtime.sentences import listed
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers import base
 from privnb.sanitizers.catalogue import ends
 
@@ -331,7 +332,7 @@ def _sizes(profile, policy):
     """
     usual = (int(k) for k in profile_of(profile).family["k"].split(","))
     capped = (cap for cap in policy.caps if (cap.risk, cap.statistic) == ("identity", "largest"))
-    outright = {math.ceil(1 / cap.at_most - 1e-9) for cap in capped}
+    outright = {math.ceil(1 / cap.at_most - ROUNDING) for cap in capped}
     sizes = {policy.floor, 2 * policy.floor, *(k for k in (*usual, *outright) if k > policy.floor)}
     return ", ".join(map(str, sorted(sizes)))
 

@@ -9,9 +9,9 @@ from privnb.decision.policy import ends
 from privnb.measures.base import facts
 from privnb.runtime import expect, numerals
 from privnb.runtime.numerals import percent
+from privnb.runtime.tolerances import EXACT
 
 UNSAID = "nats"  # a unit that tells people nothing: such losses are said as shares of the largest one
-ZERO = 1e-12
 BARE, ORIGINAL = "that without quasi-identifiers", "the original's"
 NAMES = {"privacy": (BARE, ORIGINAL), "utility": (ORIGINAL, BARE)}  # the ends of each axis, the harmless one first
 
@@ -51,7 +51,7 @@ def _kept(releases, policy):
             near, far = ends(axis, releases)
             hidden = [name for name, loss in zip(both, (near, far), strict=True) if not np.isfinite(loss)]
             share = percent(getattr(policy, axis))
-            if of.unit == UNSAID and not hidden and abs(near) <= ZERO:
+            if of.unit == UNSAID and not hidden and abs(near) <= EXACT:
                 said.append(f"{of.phrase} up to {share} of {both[1]}")
             else:
                 why = f"{hidden[0]} is not known" if hidden else f"{share} of the way to {both[1]}"
@@ -62,7 +62,7 @@ def _kept(releases, policy):
 def _share(of, axis, releases, value, low, high):
     """Which share of its far end a loss is, if its unit says nothing to people and the other end is 0; else empty."""
     near, far = ends(axis, releases)
-    if of.unit != UNSAID or not np.isfinite([near, far, value]).all() or abs(near) > ZERO or not far > ZERO:
+    if of.unit != UNSAID or not np.isfinite([near, far, value]).all() or abs(near) > EXACT or not far > EXACT:
         return ""
     exact = "" if low < high else " (exact)"
     number, *bounds = numerals.interval("{:%}", value / far, low / far, high / far)

@@ -15,6 +15,7 @@ import pandas as pd
 from privnb.decision.points import AXES, Loss, check_loss, comparable, points
 from privnb.evaluation.results import join
 from privnb.runtime import expect
+from privnb.runtime.tolerances import EXACT, ROUNDING
 from privnb.sanitizers import SanitizationError
 
 SHARE = 4  # one evaluation for so many values of the grid
@@ -145,7 +146,7 @@ def tune(evaluate, values, cap, *, privacy, utility, floor):
         privacy = np.inf if row.refused or pd.isna(row.privacy_high) else row.privacy_high
         return privacy, np.inf if pd.isna(utility) else utility
 
-    cap += 1e-9 * abs(cap) + 1e-12  # what is equal but for rounding keeps it, as in `choices`
+    cap += ROUNDING * abs(cap) + EXACT  # what is equal but for rounding keeps it, as in `choices`
     tried = search(losses, len(values), cap)
     kept = [position for position in sorted(found) if tried[position][0] <= cap]
     best = min(kept, key=lambda position: (tried[position][1], tried[position][0]), default=None)

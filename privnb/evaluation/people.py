@@ -16,6 +16,7 @@ from privnb.microdata.schema import NotForThisTable
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
 from privnb.runtime.progress import track
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers import Identity
 
 state("records", unit="records", format="{:,}", axis=False)
@@ -123,7 +124,7 @@ def groups(dataset, name, about=10):
     least = max(domain.width / domain.step / about, 1)
     power = 10 ** np.floor(np.log10(least))
     wide = int(next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least * 0.999))
-    before = np.floor(domain.low / domain.step + 1e-9)
+    before = np.floor(domain.low / domain.step + ROUNDING)
     first = (np.rint((column - domain.low) / domain.step) + before) // wide * wide
     rest = domain.low - before * domain.step
     labels = {

@@ -19,6 +19,7 @@ from privnb.microdata import withholding
 from privnb.microdata.counts import people_in
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers import Suppress
 from privnb.sanitizers.catalogue import ends
 
@@ -99,7 +100,7 @@ def shown_penalty(release, fewest=withholding.LIMIT):
     if np.isnan(most):
         return penalty, np.nan, np.nan
     others, step = (penalty * n - suppressed) / max(n - suppressed, 1), fewest / max(n - most, 1)
-    low = np.floor(others / step + 1e-9) * step
+    low = np.floor(others / step + ROUNDING) * step
     return np.nan, (least + (n - least) * low) / n, (most + (n - most) * min(low + step, 1)) / n
 
 

@@ -27,6 +27,7 @@ from privnb.microdata import withholding
 from privnb.microdata.counts import coded, most_of_people, once_each
 from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
 from privnb.runtime import expect
+from privnb.runtime.tolerances import EXACT
 from privnb.sanitizers import Identity, Suppress
 
 DEALS = 10  # how often the sensitive values are dealt out for a baseline
@@ -137,7 +138,7 @@ class Losses(Question):
         if populations is not None:
             lost = utility_losses(populations, release)
             rows.append(row("utility_loss", lost.mean(), baseline=trivial.mean()))
-            rows.append(row("worse_than_trivial", (lost > trivial + 1e-12).mean()))
+            rows.append(row("worse_than_trivial", (lost > trivial + EXACT).mean()))
         return rows
 
 
@@ -290,7 +291,7 @@ def _of_people(row, release, sensitive, distance, scale, fewest, seed):
     dealt = islice(permuted_losses(release, sensitive, distance, rng=seed), deals(len(release), DEALS))
     dealt = (most_of_people(each, release.people) for each in dealt)
     chance = np.mean([[each.max(), each.mean()] for each in dealt], axis=0)
-    reached = int((lost >= scale - 1e-12).sum())
+    reached = int((lost >= scale - EXACT).sum())
     share, *bounds = withholding.share(reached, n, fewest)
     worst = [lost.max(), chance[0]]
     if worst[0] > 0 and tells_few(release, sensitive, fewest):

@@ -18,6 +18,7 @@ from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility, bad_ro
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
 from privnb.runtime import expect
+from privnb.runtime.tolerances import EXACT
 from privnb.sanitizers import Identity
 
 
@@ -96,7 +97,7 @@ class Verdict:
                 f"{expect.found(min_good)} and {expect.found(max_bad)}."
             )
         breaks, reasons = {}, []
-        if 1 - self.delta < min_good - 1e-12:  # 1 - 0.9 is a little less than 0.1
+        if 1 - self.delta < min_good - EXACT:  # 1 - 0.9 is a little less than 0.1
             breaks["good"] = self.declines_most
             reasons.append(f"{self.declines_most} keeps {1 - self.delta:.2%} of its good utility, below {min_good:.2%}")
         if self.worst > max_bad:

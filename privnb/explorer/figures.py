@@ -13,6 +13,7 @@ from privnb.measures.base import facts
 from privnb.reporting.findings.base import reported
 from privnb.runtime import expect
 from privnb.runtime.sentences import Page
+from privnb.runtime.tolerances import ROUNDING
 
 NUMBER = Markup(
     '<li data-key="{key}"><details class="privnb-explain" data-key="{key}"><summary title="Explain">{title}'
@@ -133,5 +134,5 @@ def _titled(row):
 def _held(row):
     if pd.isna(row.value):
         return "withheld"
-    holds = row.value >= row.baseline - 1e-9 if row.better == "higher" else row.value <= row.baseline + 1e-9
+    holds = row.value >= row.baseline - ROUNDING if row.better == "higher" else row.value <= row.baseline + ROUNDING
     return "kept ✓" if holds else "not kept ✗"

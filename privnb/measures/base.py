@@ -17,10 +17,10 @@ from privnb.microdata.rows import Counted
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime import expect, numerals
 from privnb.runtime.family import opening, source
+from privnb.runtime.tolerances import ROUNDING
 
 KINDS = ("privacy", "utility")
 DIRECTIONS = ("lower", "higher")
-ROUNDING = 1e-9  # by how much of itself a number may leave its bounds
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from privnb.runtime.tolerances import EXACT
+
 Z = 1.959963984540054  # 97.5 % quantile of the standard normal distribution
 
 
@@ -59,7 +61,7 @@ def of_classes(values: NDArray, classes: NDArray) -> tuple[float, float]:
     sizes, n = np.unique(classes, return_counts=True)[1], len(values)
     share = min(max(float(np.mean(values)), 0.0), 1.0)
     number, of_one_person = len(sizes), share * (1 - share)
-    if number == 1 or not 1e-12 < share < 1 - 1e-12:  # no two classes differ
+    if number == 1 or not EXACT < share < 1 - EXACT:  # no two classes differ
         return _score(share, n if number == 1 else n / sizes.min(), Z)
     from scipy.special import stdtrit  # what scipy.stats calls t.ppf, and takes a second and a half to import
 

@@ -8,6 +8,7 @@ from numbers import Real
 import numpy as np
 
 from privnb.microdata import withholding
+from privnb.runtime.tolerances import ROUNDING, STEP
 
 MOST = 10_000  # intervals of a domain
 EVEN = 10  # intervals that hold about the same number of people
@@ -44,7 +45,7 @@ def points(domain, cuts):
     width = grain(domain) if cuts is None else cuts
     if not _is_number(width) or width <= 0:
         raise ValueError(f"cuts are one number above 0 or a list of rising numbers, got {width!r}.")
-    first, last = math.floor(domain.low / width) + 1, math.floor(domain.high / width + 1e-9)
+    first, last = math.floor(domain.low / width) + 1, math.floor(domain.high / width + ROUNDING)
     if last - first >= MOST:
         raise ValueError(
             f"cuts = {width:g} part {domain} into more than {MOST:,} intervals. Give a greater width: in a narrow "
@@ -54,7 +55,7 @@ def points(domain, cuts):
     if cuts is not None:
         _refuse_off_step(domain, found or [first * width])
     # Where no whole number of steps leads to a round number, an interval begins with the first value above it.
-    codes = [math.ceil((point - domain.low) / domain.step - 1e-6) for point in found]
+    codes = [math.ceil((point - domain.low) / domain.step - STEP) for point in found]
     return tuple(domain.value(code) for code in dict.fromkeys(codes) if 1 < code < domain.codes(domain.high))
 
 
@@ -143,7 +144,7 @@ def _listed(domain, cuts):
 
 def _refuse_off_step(domain, found):
     steps = [(point - domain.low) / domain.step for point in found]
-    off = [point for point, step in zip(found, steps, strict=True) if abs(step - round(step)) > 1e-6]
+    off = [point for point, step in zip(found, steps, strict=True) if abs(step - round(step)) > STEP]
     if off:
         raise ValueError(
             f"cuts are numbers of their domain, {domain}; {off[:3]} lie between two steps. Move them to a step."

@@ -18,6 +18,7 @@ from privnb.microdata import cuts
 from privnb.microdata.columns import by_value, of_codes, plain
 from privnb.microdata.counts import coded, factorized, is_coded, looked_up
 from privnb.runtime import expect, names
+from privnb.runtime.tolerances import ROUNDING, STEP
 
 
 class SchemaError(ValueError):
@@ -300,7 +301,7 @@ class Numbers(_Domain):
         numbers = np.asarray(numbers, dtype=float)  # the narrow kinds would not hold a domain's ends
         with np.errstate(invalid="ignore", over="ignore"):  # infinities and whatever is near are no values
             steps = (numbers - self.low) / self.step  # decimals such as 0.01 are not exact, so count steps
-            inside = (-1e-6 <= steps) & (steps <= self.width / self.step + 1e-6) & self._on_a_step(steps)
+            inside = (-STEP <= steps) & (steps <= self.width / self.step + STEP) & self._on_a_step(steps)
         return inside | (values == self.missing) if self.missing is not None else inside
 
     def written(self, column):
@@ -328,7 +329,7 @@ class Numbers(_Domain):
 
     @staticmethod
     def _on_a_step(steps):
-        return abs(steps - np.rint(steps)) < 1e-6
+        return abs(steps - np.rint(steps)) < STEP
 
 
 LISTED = 50  # values of a domain of which some are named
@@ -430,7 +431,7 @@ class Attribute:
                 raise SchemaError(f"column '{self.name}': the harmless value {value!r} has no reason. Give one.")
         for value, share in self.public_distribution.items():
             expect.share_or_none(f"public_distribution of {value!r}", share)
-        if (total := sum(self.public_distribution.values())) > 1 + 1e-9:
+        if (total := sum(self.public_distribution.values())) > 1 + ROUNDING:
             raise SchemaError(
                 f"column '{self.name}': the shares of public_distribution must add up to 1 at most; got {total:g}."
             )

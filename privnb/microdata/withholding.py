@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 
 CONCERNS_FEW = "is withheld, because it concerns few people"
 LIMIT = 10  # a count of fewer people is not shown, unless a reader asks for another limit
@@ -45,7 +46,7 @@ def few(people, limit=LIMIT):
     >>> few(0), few(9), few(10)
     (False, True, False)
     """
-    return (people > 1e-9) & (people < limit - 1e-9)  # a count that a share was multiplied back to is not exact
+    return (people > ROUNDING) & (people < limit - ROUNDING)  # a count that a share was multiplied back to is not exact
 
 
 def tells(people, of, limit=LIMIT):

@@ -18,6 +18,7 @@ import numpy as np
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import NotForThisTable
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,7 +162,7 @@ class _Grown:
     def node(self, within, rows):
         """The node of these people, with all that can be split off."""
         counts = np.bincount(self.classes[rows], minlength=self.number)
-        best = (1e-9, None, None, None)  # what tells nothing is no split
+        best = (ROUNDING, None, None, None)  # what tells nothing is no split
         for name, hierarchy in self.hierarchies.items():
             for of, parts in _splits(hierarchy, within[name], self.codes[name][rows]):
                 table = np.zeros((len(parts), self.number), dtype=np.int64)

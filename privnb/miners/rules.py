@@ -19,6 +19,7 @@ import numpy as np
 from privnb.microdata.schema import NotForThisTable
 from privnb.miners.baskets import Baskets
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 
 ITEMS = 4  # in an itemset, at most, unless asked otherwise
 ITEMSETS = 200_000  # at most: more are nobody's to read, and mostly noise
@@ -105,7 +106,7 @@ def itemsets(baskets, support, *, most=ITEMS):
         )
     expect.these(support=support)
     expect.whole("most", most, 1)
-    least = support * len(baskets) - 1e-9
+    least = support * len(baskets) - ROUNDING
     number = int if isinstance(baskets, Baskets) else float
     found, level = {(): len(baskets)}, {(): np.arange(len(baskets.items))}
     for size in range(1, min(most, len(baskets.items)) + 1):
@@ -170,6 +171,6 @@ def rules(found, confidence, *, left=None):
     for items, count in found.items():
         for size in range(1, len(items)):
             for side in map(frozenset, combinations(sorted(items), size)):
-                if of[side] > 0 and count >= confidence * of[side] - 1e-9:
+                if of[side] > 0 and count >= confidence * of[side] - ROUNDING:
                     kept[Rule(side, items - side)] = Strength(count, count / of[side])
     return kept

@@ -20,12 +20,12 @@ from privnb.microdata.schema import Role
 from privnb.miners import weka
 from privnb.runtime import expect
 from privnb.runtime.names import name_list, names_in
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers import Identity, Suppress, catalogue
 from privnb.sanitizers.catalogue import ends
 
 # The paper's data sets: the study of each, and the workload beside its sensitive attribute. Section 6.2.
 PAPER = {"marital": "salary", "occupation": "marital-status"}
-CLOSE = 1e-9  # shares of information are sums of logarithms
 GROUP = 7  # sanitizers a task: each task mines U_base anew, and a kill loses one
 
 
@@ -265,7 +265,7 @@ def judged(shares):
         share = here[here.target == statement.target].set_index("knows").value
         if len(share):
             meant = statement.given or max(share.index, key=len)
-            holds = abs(share[meant] - statement.share) < CLOSE
+            holds = abs(share[meant] - statement.share) < ROUNDING
             found.append((statement, meant, share[meant], sorted(set(share.round(9) + 0.0)), holds))
     return found
 

@@ -43,6 +43,7 @@ import pandas as pd
 
 from privnb.evaluation.results import QUESTION, REASONS, SETTING, of_one_miner
 from privnb.miners import SETS, weka
+from privnb.runtime.tolerances import ROUNDING
 
 SOURCES = ("sramka-2010", "brickell-shmatikov-2008", "li-li-2009", "askari-2012", "aggarwal-yu-2008")
 STATUSES = ("exact", "within", "differs", "not reproducible", "withheld", "not run", "out of scope")
@@ -210,7 +211,7 @@ def _circumstances(found, case, who, cases):
 def _averaged(average, members, failed):
     """The miners whose results have this average, as a note; empty if theirs is another: it is not over them."""
     means = [group["value"].mean(skipna=False) for group in members.values()]
-    if not means or not isclose(sum(means) / len(means), average["value"].mean(), rel_tol=1e-9):
+    if not means or not isclose(sum(means) / len(means), average["value"].mean(), rel_tol=ROUNDING):
         return ""
     counted = f"{len(means)} of {len(means) + len(failed)}" if failed else len(means)
     names = f": {', '.join(sorted(map(weka.bare, members)))}" if len(means) <= _NAMED else ""

@@ -15,9 +15,9 @@ from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime import expect
 from privnb.runtime.family import check_fact
+from privnb.runtime.tolerances import EXACT
 
 # Shares are quotients of whole numbers, rounded; a class exactly at its bound must not fall to the last bit.
-ROUNDING = 1e-12
 
 
 class PrivacyModel(ABC):
@@ -99,7 +99,7 @@ class PrivacyModel(ABC):
     def holds(self, counts, whole=None):
         """Whether each class keeps the bound, which is the model's first parameter: boolean array (classes,)."""
         level, bound = self.level(counts, whole), getattr(self, fields(self)[0].name)
-        rounding = ROUNDING * max(bound, 1)
+        rounding = EXACT * max(bound, 1)
         return level >= bound - rounding if self.better == "higher" else level <= bound + rounding
 
     def breaking(self, counts, whole=None):

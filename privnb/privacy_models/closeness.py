@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.privacy_models.base import ROUNDING, PrivacyModel
+from privnb.privacy_models.base import PrivacyModel
 from privnb.privacy_models.grading import Graded
 from privnb.runtime import expect
+from privnb.runtime.tolerances import EXACT
 
 
 def shares(counts, whole):
@@ -49,7 +50,7 @@ class TCloseness(PrivacyModel):
     word = "t"
     better = "lower"
     most = 1
-    limits = ((expect.between, "t", 0, 1 - ROUNDING, "every class lies within 1"),)
+    limits = ((expect.between, "t", 0, 1 - EXACT, "every class lies within 1"),)
     graded = (
         Graded(
             "t, equal distance", "shares", "share",
@@ -127,7 +128,7 @@ class JensenShannonCloseness(PrivacyModel):
     better = "lower"
     kind = "Jensen-Shannon"
     most = math.log(2)
-    limits = ((expect.between, "t", 0, math.log(2) - ROUNDING, "every class lies within ln 2"),)
+    limits = ((expect.between, "t", 0, math.log(2) - EXACT, "every class lies within ln 2"),)
     graded = (Graded(
         "Jensen-Shannon", "shares", "nats",
         "How far a class's values are from the table's, 0 to ln 2 = 0.693. Lower is safer.", {"t": 0.5},
@@ -183,7 +184,7 @@ class DeltaDisclosure(PrivacyModel):
         return np.where(p > 0, np.abs(np.log(np.where(p > 0, p, 1) / q)), np.inf).max(axis=1)
 
     def holds(self, counts, whole):
-        return self.level(counts, whole) < self.delta - ROUNDING
+        return self.level(counts, whole) < self.delta - EXACT
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,7 @@ class EnhancedBetaLikeness(PrivacyModel):
 
     def level(self, counts, whole):
         gain, q = _gain(counts, whole)
-        return np.where(gain <= -np.log(q) + ROUNDING, np.maximum(gain, 0), np.inf).max(axis=1)
+        return np.where(gain <= -np.log(q) + EXACT, np.maximum(gain, 0), np.inf).max(axis=1)
 
 
 def _gain(counts, whole):

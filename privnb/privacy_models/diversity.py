@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.privacy_models.base import ROUNDING, PrivacyModel
+from privnb.privacy_models.base import PrivacyModel
 from privnb.privacy_models.grading import Graded
 from privnb.runtime import expect
+from privnb.runtime.tolerances import EXACT
 
 NOTHING = "every class keeps 1"
 OTHERWISE = f"{NOTHING} where c is above 1, and FrequencyDiversity is the model where it is not"
@@ -65,7 +66,7 @@ class EntropyDiversity(PrivacyModel):
     word = "entropy-l"
     better = "higher"
     kind = "entropy"
-    limits = ((expect.above, "l", 1 + 2 * ROUNDING, NOTHING),)
+    limits = ((expect.above, "l", 1 + 2 * EXACT, NOTHING),)
     graded = (Graded(
         "l, entropy", "values", "values",
         "Every class is as open as so many equally likely values. Higher is safer.", {"l": 2},
@@ -116,7 +117,7 @@ class RecursiveDiversity(PrivacyModel):
         return np.where(rest > 0, ordered[:, 0] / np.maximum(rest, 1), np.inf)
 
     def holds(self, counts, whole=None):
-        return self.level(counts) < self.c * (1 - ROUNDING)
+        return self.level(counts) < self.c * (1 - EXACT)
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class FrequencyDiversity(PrivacyModel):
     better = "higher"
     of_members = True
     kind = "frequency"
-    limits = ((expect.above, "l", 1 + 2 * ROUNDING, NOTHING),)
+    limits = ((expect.above, "l", 1 + 2 * EXACT, NOTHING),)
     graded = (Graded(
         "l, frequency", "values", "values",
         "No value belongs to more than one in so many of a class. Higher is safer.", {"l": 2},
@@ -190,7 +191,7 @@ class ConfidenceBound(PrivacyModel):
     better = "lower"
     most = 1
     of_members = True
-    limits = ((expect.between, "h", 0, 1 - ROUNDING, "every share is at most 1"),)
+    limits = ((expect.between, "h", 0, 1 - EXACT, "every share is at most 1"),)
 
     def __post_init__(self):
         super().__post_init__()

@@ -7,8 +7,9 @@ import pandas as pd
 
 from privnb.microdata.schema import text
 from privnb.privacy_models.anonymity import PEOPLE
-from privnb.privacy_models.base import ROUNDING, PrivacyModel
+from privnb.privacy_models.base import PrivacyModel
 from privnb.runtime import expect
+from privnb.runtime.tolerances import EXACT
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ class DeltaPresence(_Against):
     def __post_init__(self):
         super().__post_init__()
         numbers = expect.is_number(self.low) and expect.is_number(self.high)
-        if not (numbers and 0 <= self.low < self.high <= 1) or self.high - self.low >= 1 - ROUNDING:
+        if not (numbers and 0 <= self.low < self.high <= 1) or self.high - self.low >= 1 - EXACT:
             raise ValueError(
                 "delta-presence needs 0 <= low < high <= 1, and not 0 with 1, which every class keeps; got "
                 f"low={expect.found(self.low)} and high={expect.found(self.high)}."
@@ -152,4 +153,4 @@ class DeltaPresence(_Against):
 
     def holds(self, counts, whole=None):
         level = self.level(counts)
-        return (level <= self.high + ROUNDING) & (level >= self.low - ROUNDING)
+        return (level <= self.high + EXACT) & (level >= self.low - EXACT)

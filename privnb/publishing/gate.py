@@ -40,6 +40,7 @@ from privnb.microdata.treatment import TRUE, Rows, Unreadable
 from privnb.runtime import expect
 from privnb.runtime.names import name_list, some_of
 from privnb.runtime.numerals import percent
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.errors import SanitizationError
 
 ONE = 2  # people who must share a combination where no model promises a number: nobody stands alone
@@ -491,7 +492,7 @@ def gate(
         notices += found_in_altered(release, original)
         certain += certain_in_altered(release, original)
     for each in _most(certain, rule):
-        over = each.at_most is not None and each.people > each.at_most * each.of + 1e-9
+        over = each.at_most is not None and each.people > each.at_most * each.of + ROUNDING
         (reasons if over else notices).append(each)
     notices.sort(key=lambda each: not isinstance(each, CertainValue))  # what is certain is said first
     if not reasons and release.provenance.rows is not Rows.NOBODY:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privnb.decision.points import same
 from privnb.decision.policies import RiskPolicy
 from privnb.evaluation.results import SETTING, guessed
 from privnb.measures.disclosure.certainty import (
@@ -26,6 +25,7 @@ from privnb.microdata.counts import coded, combinations, tabulated_in_parts
 from privnb.microdata.schema import Schema
 from privnb.publishing.gate import CertainValue, Verdict
 from privnb.runtime.numerals import percent
+from privnb.runtime.tolerances import nearly_equal
 
 
 class Secret(NamedTuple):
@@ -86,14 +86,14 @@ def surer(found: Sequence[Secret], policy: RiskPolicy) -> Iterator[str]:
     again = "The file is made again, of the records in another order than was measured."
     for each in found:
         for cap in policy.caps:
-            above = each.surest > cap.most and not same(each.surest, cap.most)
+            above = each.surest > cap.most and not nearly_equal(each.surest, cap.most)
             if cap.measure == "attribute_risk" and cap.variant and above:
                 yield (
                     f"In this file somebody's {each.name} can be guessed with a probability of {percent(each.surest)}, "
                     f"above the cap of {percent(cap.most)}. {again}"
                 )
             share = each.near / each.people
-            if cap.measure == "nearly_certain" and share > cap.most and not same(share, cap.most):
+            if cap.measure == "nearly_certain" and share > cap.most and not nearly_equal(share, cap.most):
                 yield (
                     f"In this file the {each.name} of {_people(each)} is nearly certain, above the cap of "
                     f"{percent(cap.most)}. {again}"

@@ -7,8 +7,9 @@ a `+` shows the sign. Digits in it are not read.
 import math
 import re
 
+from privnb.runtime.tolerances import EXACT
+
 FORMAT = re.compile(r"(.*?)\{:(\+?)[^}]*?([%,g]?)[^%,g}]*\}(.*)", re.DOTALL)
-EXACT = 1e-12  # closer to a whole number than this is only the rounding of sums
 MINUS = "\N{MINUS SIGN}"  # as charts have it
 LEAST, SMALL = 0.01, 1e-4  # the smallest per cent and other number that are written as such
 

@@ -10,6 +10,7 @@ Source: Agrawal and Aggarwal, "On the Design and Quantification of Privacy Prese
 import numpy as np
 
 from privnb.attacks.algorithms.likeliest import expectation_maximized
+from privnb.runtime.tolerances import EXACT
 
 BINS = 200  # at most: of wider domains each holds several steps
 ROUNDS, SETTLED = 500, 1e-3  # the most rounds, and the change of all shares in one round that ends them
@@ -89,7 +90,7 @@ def left(likelihood, shares, edges, least):
     >>> [float(end[0]) for end in left(uniform, halves, edges, 0.01)]
     [0.0, 1.0]
     """
-    can = (likelihood > 1e-12) & (shares >= least)
+    can = (likelihood > EXACT) & (shares >= least)
     can |= ~can.any(axis=1, keepdims=True)
     first, last = can.argmax(axis=1), can.shape[1] - 1 - can[:, ::-1].argmax(axis=1)
     return edges[first], edges[last + 1]

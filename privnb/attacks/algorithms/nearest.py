@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-SAME = 1e-9  # distances that differ by less are equal, as `record_linkage.SAME`
+from privnb.runtime.tolerances import ROUNDING
 
 
 def nearest(fit, known, released, row, most, every):
@@ -28,7 +28,7 @@ def _of_all(fit, known, columns, most, own, ends):
         least = far.min()
         fit[group] = 0
         for one in range(len(far)):
-            if far[one] <= least + SAME:
+            if far[one] <= least + ROUNDING:
                 for place in own[(ends[one - 1] if one else 0) : ends[one]]:
                     fit[group, place // 8] |= np.uint8(128 >> place % 8)
 
@@ -51,9 +51,9 @@ def _of_some(fit, known, released, row, most):
                 one = row[place]
                 if asked[one] != group:
                     asked[one], far[one] = group, _apart(known, group, released, one, most, least)
-                if far[one] < least - SAME:
+                if far[one] < least - ROUNDING:
                     least, end = far[one], 0
-                if far[one] <= least + SAME:
+                if far[one] <= least + ROUNDING:
                     least = min(least, far[one])
                     kept[end] = place
                     end += 1
@@ -75,7 +75,7 @@ def _apart(known, group, released, one, most, least):
     apart = 0.0
     for column in range(len(most)):
         apart += min(abs(released[one, column] - known[group, column]), most[column])
-        if apart > least + SAME:
+        if apart > least + ROUNDING:
             break
     return apart
 

@@ -10,9 +10,9 @@ from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime import expect
 from privnb.runtime.names import some_of
+from privnb.runtime.tolerances import ROUNDING
 
 CELLS = 2**22  # scores of a person and a row that are held at a time
-SAME = 1e-9  # scores that differ by less are equal: else the last digit would break ties, on each machine otherwise
 
 
 class RecordLinkage(Attack):
@@ -122,7 +122,7 @@ class ScoredLinkage(RecordLinkage):
         for people, group, _, scores in self._best(known):
             own = scores[group, self._rows.index[rows[people]]][:, None]
             of_people = scores[group]
-            better, alike = of_people > own + SAME, np.abs(of_people - own) <= SAME
+            better, alike = of_people > own + ROUNDING, np.abs(of_people - own) <= ROUNDING
             found[people] = better @ self._rows.times + (alike @ self._rows.times + 1) / 2
         return found
 
@@ -169,7 +169,7 @@ class ScoredLinkage(RecordLinkage):
             scores = self._scores(everyone.values[start : start + size], drawn)
             ends = np.searchsorted(everyone.index[order], [start, start + size])
             people = order[ends[0] : ends[1]]
-            yield people, everyone.index[people] - start, scores >= scores.max(axis=1, keepdims=True) - SAME, scores
+            yield people, everyone.index[people] - start, scores >= scores.max(axis=1, keepdims=True) - ROUNDING, scores
 
 
 class Distinct:

@@ -20,6 +20,7 @@ from privnb.microdata.counts import people_among
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
+from privnb.runtime.tolerances import EXACT, ROUNDING
 
 OUTLIERS = 0.1  # the share of records that lie furthest from the mean
 
@@ -103,7 +104,7 @@ class Recovered(Question):
         fitted = attack.fit(published)
         true = fitted.truth(dataset)
         mean, unit = np.nanmean(true, axis=0), np.nanstd(true, axis=0)
-        varied = np.flatnonzero(unit > 1e-12 * np.maximum(np.abs(mean), 1))
+        varied = np.flatnonzero(unit > EXACT * np.maximum(np.abs(mean), 1))
         if not len(varied):
             raise Unreadable(f"all records are alike in {', '.join(fitted.targets)}, published as {fitted.undoes}.")
         rows, true = published.table.iloc[counted], true[key[counted]][:, varied]
@@ -175,7 +176,7 @@ class _Shown:
         for place, name in enumerate(self.names):
             one = slice(place, place + 1)
             found.append(self._error(miss[:, one], plain[:, one], many, target=name, **columns))
-            near = np.abs(self.true[member, place]) * self.c / 100 / self.unit[place] + 1e-9  # of rounding
+            near = np.abs(self.true[member, place]) * self.c / 100 / self.unit[place] + ROUNDING  # of rounding
             hits, without = (people_among(np.abs(each[:, place]) <= near, people) for each in (miss, plain))
             share, *bounds = guessed(hits, n, self.fewest) if many else (np.nan, np.nan, np.nan)
             baseline = withholding.share(without, n, self.fewest)[0] if many else np.nan

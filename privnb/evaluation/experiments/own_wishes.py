@@ -24,6 +24,7 @@ from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Role
 from privnb.privacy_models import KAnonymity, check_k
 from privnb.privacy_models.own_k import OwnAnonymity
 from privnb.runtime import expect
+from privnb.runtime.tolerances import EXACT
 from privnb.sanitizers import Mondrian, SanitizationError
 from privnb.sanitizers.generalization.guarded_values import guarded
 
@@ -240,7 +241,7 @@ def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
         add = partial(_added, dataset, share, seed, target=secret)
         sure = breaches(tree, release.classes, values, wishes)
         known = breaches(tree, np.zeros_like(release.classes), values, wishes)
-        before, without = ((sure > most + 1e-12).sum(), (wishes != "").sum()), (known > most + 1e-12).sum()
+        before, without = ((sure > most + EXACT).sum(), (wishes != "").sum()), (known > most + EXACT).sum()
         found.append(_share("wishes_breached", *before, fewest, partial(add, variant=BEFORE), without))
         found.append(add("value_loss", 0.0, variant=BEFORE))
         try:
@@ -250,7 +251,7 @@ def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
             continue
         found.append(
             _share(
-                "wishes_breached", (made.breaches > most + 1e-12).sum(), before[1], fewest, partial(add, variant=AFTER)
+                "wishes_breached", (made.breaches > most + EXACT).sum(), before[1], fewest, partial(add, variant=AFTER)
             )
         )
         found.append(add("value_loss", made.loss, variant=AFTER))

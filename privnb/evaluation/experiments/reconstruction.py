@@ -12,6 +12,7 @@ from privnb.measures.noise.noise_reconstruction import reconstructed, true_distr
 from privnb.microdata import withholding
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers import SanitizationError
 
 BINS = 20  # of numbers: few enough that most hold more people than are withheld
@@ -123,9 +124,9 @@ def _merged(people, ordered, fewest):
     for place in order:
         found[place] = group
         held += people[place]
-        if held >= fewest - 1e-9:
+        if held >= fewest - ROUNDING:
             group, held = group + 1, 0.0
-    if held < fewest - 1e-9 and group:
+    if held < fewest - ROUNDING and group:
         found[found == group] = group - 1
     groups = np.bincount(found, people)
     if withholding.tells(groups, people.sum(), fewest).any():
@@ -150,7 +151,8 @@ def _labels(attribute, starts, together, people, fewest):
         else:
             most = places[people[places].argmax()]
             others = f" and {len(places) - 1} others" if len(places) > 1 else ""
-            unnamed = attribute.domain.of_records and people[most] < fewest - 1e-9  # which may be a person's own words
+            # Which may be a person's own words.
+            unnamed = attribute.domain.of_records and people[most] < fewest - ROUNDING
             one = f"{len(places)} rare ones" if unnamed else f"{attribute.domain.values[starts[most]]}{others}"
             labels.append(f"{one} ({group + 1})" if unnamed else one)
     return labels

@@ -14,9 +14,10 @@ from privnb.microdata.bands import Bands
 from privnb.microdata.counts import people_among, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Attribute
+from privnb.runtime.tolerances import ROUNDING
 
 NEAR = 0.95  # how likely a value is that is nearly certain, unless a policy states another share
-SURE = 1 - 1e-9  # how likely a guess is that is certain
+SURE = 1 - ROUNDING  # how likely a guess is that is certain
 NARROW = 0.05  # of a number's domain: how wide an interval may be at most that nearly discloses it
 
 

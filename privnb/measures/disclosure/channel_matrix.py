@@ -14,6 +14,7 @@ import pandas as pd
 
 from privnb.measures import exact
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +102,7 @@ class Channel:
             object.__setattr__(self, name, getattr(self, name).astype(kind))
         sums = exact.added(self.row, self.probability, len(self.inputs))
         for what, total in (("row {} of the channel", sums), ("the prior", np.array([exact.total(self.prior)]))):
-            wrong = exact.each(lambda sums: ~(np.abs(sums - 1) <= (0 if self.exact else 1e-9)), total)
+            wrong = exact.each(lambda sums: ~(np.abs(sums - 1) <= (0 if self.exact else ROUNDING)), total)
             if wrong.any():
                 at = int(wrong.argmax())
                 raise ValueError(f"{what.format(at)} adds up to {total[at]}, not to 1. Give probabilities.")

@@ -11,6 +11,7 @@ from privnb.microdata.counts import combinations, distinct_codes, once_each
 from privnb.microdata.treatment import TRUE, Unreadable
 from privnb.runtime import expect
 from privnb.runtime.names import some_of
+from privnb.runtime.tolerances import ROUNDING
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:%} of people")
@@ -82,7 +83,7 @@ def singled_out(attack, dataset, key):
 
     Source: Sweeney, IJUFKS 10(5), 2002.
     """
-    return int((found_by_person(attack, dataset, key)[0] > 1 - 1e-9).sum())
+    return int((found_by_person(attack, dataset, key)[0] > 1 - ROUNDING).sum())
 
 
 @measure(

@@ -12,6 +12,7 @@ import numpy as np
 
 from privnb.attacks.algorithms.likeliest import RISE, STEPS, expectation_maximized
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 
 MOST = 2_000  # values of a domain whose matrix, a row and a column for each, is written out
 
@@ -37,7 +38,7 @@ def markov(name, matrix, size=None):
     if (found < 0).any():
         raise ValueError(f"{name} must hold probabilities, got {found.min():g}. Give none below 0.")
     sums = found.sum(axis=1)
-    if (np.abs(sums - 1) > 1e-9).any():
+    if (np.abs(sums - 1) > ROUNDING).any():
         row = int(np.abs(sums - 1).argmax())
         raise ValueError(
             f"each row of {name} must add up to 1, and row {row} adds up to {sums[row]:.10g}. A row is a true value "

@@ -15,6 +15,7 @@ import numpy as np
 
 from privnb.measures.noise.matrices import markov
 from privnb.runtime import expect
+from privnb.runtime.tolerances import EXACT, ROUNDING
 
 RHO1, RHO2 = 0.05, 0.5  # of the book's figures: a gamma of 19
 
@@ -85,7 +86,7 @@ def breaches(prior, matrix, properties, *, rho1=RHO1, rho2=RHO2):
         )
     before, found = properties @ prior, properties.astype(float) @ after[:, ~np.isnan(after[0])]
     highest, lowest = found.max(axis=1), found.min(axis=1)
-    near = 1e-12  # sums of floats
+    near = EXACT  # sums of floats
     upward = (before <= rho1 + near) & (highest >= rho2 - near)
     return Breaches(before, highest, lowest, upward, (before >= rho2 - near) & (lowest <= rho1 + near))
 
@@ -181,7 +182,7 @@ def randomized_bounds(gamma, size, spread, before):
 
 def _prior(prior):
     found = np.asarray(expect.vector("prior", prior), dtype=float)
-    if (found < 0).any() or abs(found.sum() - 1) > 1e-9:
+    if (found < 0).any() or abs(found.sum() - 1) > ROUNDING:
         raise ValueError(f"prior must be probabilities that add up to 1, got {found.sum():g} in all.")
     return found
 

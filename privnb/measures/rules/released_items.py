@@ -18,6 +18,7 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.treatment import Unreadable, of_column
 from privnb.miners.baskets import Baskets, Weighted, categories, item, items_of
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 
 
 def released_items(dataset, release):
@@ -144,7 +145,7 @@ def _kept(joint):
     if not hasattr(law, "true"):
         raise Unreadable(f"{law}: only a matrix that is alike off its diagonal is undone for itemsets.")
     kept = (law.true * size - 1) / (size - 1)
-    if not kept > 1e-9:
+    if not kept > ROUNDING:
         raise Unreadable(f"{law}: nothing of the records is left to undo.")
     return kept
 

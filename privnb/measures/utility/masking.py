@@ -8,10 +8,10 @@ import numpy as np
 
 from privnb.measures.base import measure
 from privnb.microdata.treatment import Unreadable
+from privnb.runtime.tolerances import ROUNDING
 
 MOST = 20_000  # records of which all are compared with all
 WINDOWS = np.arange(1, 11) / 100  # of ranks: the intervals of 1 to 10 per cent of the records
-NEAR = 1e-9  # distances that differ by less are equal
 
 
 @measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share", format="{:%} of the variation")
@@ -137,7 +137,7 @@ def _linked(dataset, release, nearest):
         part = masked[start : start + 256]
         far = sum((part[:, place, None] - original[:, place]) ** 2 for place in range(original.shape[1]))
         own = far[np.arange(len(part)), np.arange(start, start + len(part))][:, None]
-        nearer, alike = (far < own - NEAR).sum(axis=1), (np.abs(far - own) <= NEAR).sum(axis=1)
+        nearer, alike = (far < own - ROUNDING).sum(axis=1), (np.abs(far - own) <= ROUNDING).sum(axis=1)
         found += np.clip((nearest - nearer) / alike, 0, 1).sum()
     return found / len(masked)
 

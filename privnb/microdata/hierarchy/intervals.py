@@ -12,6 +12,7 @@ from privnb.microdata import cuts
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine
 from privnb.microdata.schema import Numbers, SchemaError, commonest, text
 from privnb.runtime import expect
+from privnb.runtime.tolerances import STEP
 
 NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)"  # 9e-05 is how small numbers are written
 INTERVAL = re.compile(f"{NUMBER}(?:-{NUMBER})?")
@@ -84,7 +85,7 @@ def _ends(domain, label):
     # An aligned interval may reach past the domain, as 15-19 does past ages from 17.
     low, high = ((bound - domain.low) / domain.step for bound in _bounds(domain, label))
     # Decimals such as 0.01 are not exact.
-    first, last = max(0, math.ceil(low - 1e-6)), min(domain.steps, math.floor(high + 1e-6))
+    first, last = max(0, math.ceil(low - STEP)), min(domain.steps, math.floor(high + STEP))
     if first > last:
         raise SchemaError(f"the label '{label}' covers no value of {domain}. Was it made for another domain?")
     return first, last

@@ -23,6 +23,7 @@ from privnb.microdata.hierarchy.generalization import SUPPRESSED
 from privnb.microdata.hierarchy.intervals import Ranges
 from privnb.microdata.schema import Categories, Numbers, SchemaError, commonest, text
 from privnb.runtime import expect
+from privnb.runtime.tolerances import STEP
 
 CLOCK = re.compile(r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z| ?[+-]\d{2}:?\d{2})?$")  # behind a day
 TIME = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d(?:\.\d+)?))?(?: ?([AaPp])\.?[Mm]\.?)?$")  # or how long it took
@@ -442,7 +443,7 @@ def _domain(attribute, kind):
 def _steps(distance, domain):
     """A distance in whole steps of the domain; None if it is no whole number of them."""
     steps = distance / domain.step
-    return round(steps) if abs(steps - round(steps)) < 1e-6 else None
+    return round(steps) if abs(steps - round(steps)) < STEP else None
 
 
 def _numbered(attribute, ends):

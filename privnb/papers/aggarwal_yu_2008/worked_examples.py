@@ -15,6 +15,7 @@ from privnb.measures.count_tables.log_linear import degrees_of_freedom
 from privnb.measures.noise.column_privacy import naive_differences
 from privnb.measures.noise.noise_privacy import differential_entropy, information, interval_width, privacy_loss_share
 from privnb.microdata.treatment import Jointly, Law
+from privnb.runtime.tolerances import EXACT
 
 # Table 3.2: attributes of ten records, and as they are printed after rank swapping with p = 10 %.
 SWAPPED = {
@@ -23,7 +24,7 @@ SWAPPED = {
     "attribute 3": ((3.7, 3.8, 3, 4.5, 5, 6, 4.5, 6.7, 8, 10), (3, 4.5, 3.7, 5, 4.5, 6.7, 3.8, 6, 10, 8)),
     "attribute 4": ((4.4, 3.4, 4.8, 5, 6, 7.5, 10, 11, 9.5, 3.2), (4.8, 3.2, 4.4, 6, 5, 9.5, 11, 10, 7.5, 3.4)),
 }
-ALL = 1 - 1e-12  # a confidence of 100 per cent, but for rounding
+ALL = 1 - EXACT  # a confidence of 100 per cent, but for rounding
 
 for _name in ("entropy", "information", "entropy_length", "interval_length", "loss_of_entropy", "interval_end"):
     state(f"book_{_name}", axis=False)

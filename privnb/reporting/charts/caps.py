@@ -5,6 +5,7 @@ import numpy as np
 from privnb.decision.by_policy import LOSS, ORIGINAL, Decision
 from privnb.reporting.charts.base import COLOURS, INK, PALE, alt, finish, none, of_columns
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 
 KEPT, BROKEN, UNKNOWN = "keeps the cap", "breaks it", "unknown: keeps no cap"
 PANEL = 190  # pixels
@@ -92,7 +93,7 @@ def caps(decision):
     rows = decision.vectors[decision.vectors.axis != LOSS]
     if rows.empty:
         return none("cap")
-    kept = (rows.high <= rows.cap + 1e-9).map({True: KEPT, False: BROKEN}).mask(rows.high.isna(), UNKNOWN)
+    kept = (rows.high <= rows.cap + ROUNDING).map({True: KEPT, False: BROKEN}).mask(rows.high.isna(), UNKNOWN)
     named = rows.axis + rows.group.map(lambda group: f" ({group})" if group else "")
     rows = rows.assign(state=kept, said=named, place=rows.value.fillna(rows.high).fillna(rows.cap))
     rows = rows.assign(**{end: rows[end].fillna(rows.place) for end in ("low", "high")})

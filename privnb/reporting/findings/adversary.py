@@ -9,10 +9,10 @@ from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, of, same_release, sanitized
 from privnb.runtime import numerals
 from privnb.runtime.sentences import B
+from privnb.runtime.tolerances import ROUNDING
 
 GUESS = "the guess without the release"
 CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses permuted at random"}
-CLOSE = 1e-9  # two ways to the same number differ by less
 CHANCE = 1 / 40  # of comparisons lie by chance above all draws
 READINGS = {
     "with predictions": "Predictions in the first record of each distinct row",
@@ -154,7 +154,7 @@ def mined_predictions(results):
         both = mined.merge(drawn, on=[*SETTING, "seed", "measure", "miner_set", "target"], suffixes=("", "_drawn"))
         both = both.dropna(subset=["value", "low_drawn", "high_drawn"])
         if len(both):
-            above, below = both.value > both.high_drawn + CLOSE, both.value < both.low_drawn - CLOSE
+            above, below = both.value > both.high_drawn + ROUNDING, both.value < both.low_drawn - ROUNDING
             beside = {"by chance": f"{len(both) * CHANCE:.2g}", "below all draws": f"{below.sum()}"}
             subject = f"{subject} raise a gain beyond all draws of random labels in"
             yield Finding.count(subject, above, "comparisons", beside=beside, note=_verdict(above.mean()))

@@ -11,6 +11,7 @@ from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, of
 from privnb.runtime import expect
 from privnb.runtime.sentences import B, listed
+from privnb.runtime.tolerances import EXACT, ROUNDING
 from privnb.sanitizers.catalogue import title
 
 
@@ -128,7 +129,7 @@ def search(tuned, cap, whole=None, *, floor=decision.Policy.floor, **axes):
     note = "The search loses no more."
     if tuned.value is None:
         note = "The search missed it."
-    elif row.utility > best.utility * (1 + 1e-9) + 1e-12:
+    elif row.utility > best.utility * (1 + ROUNDING) + EXACT:
         more = f"{row.utility / best.utility - 1:.1%}" if best.utility > 0 else f"{row.utility:.3g}"
         note = f"The search loses {more} more."
     yield Finding("Least utility loss of the whole grid under the cap", best.utility, setting=best.setting, note=note)

@@ -5,8 +5,8 @@ from privnb.evaluation.results import over_seeds, setting_name
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import WORST, most_often, named, of, same_release, settings
 from privnb.runtime.sentences import listed
+from privnb.runtime.tolerances import ROUNDING
 
-TIED = 1e-9  # sums of the same weights differ by less
 NO_CHOICE = (
     "No sanitizer keeps enough good utility, or too few people are hit to compare: there is nothing to choose. Lower "
     "MIN_GOOD, or try others."
@@ -74,7 +74,7 @@ def _chosen(feared, first, others):
     agree = len(away.pop(pick, []))
     known, few = others.dropna(subset="value"), others[others.value.isna()]
     alone = len(known) > 0 and known.low.isna().all()  # a withheld margin has no interval either
-    tied = known.low.fillna(known.value) <= TIED  # one seed has no interval
+    tied = known.low.fillna(known.value) <= ROUNDING  # one seed has no interval
     stands_by = {"other criteria that choose the same": f"{agree} of {len(first) - 1}"} if len(first) > 1 else {}
     stands_by |= {f"{choice} instead": f"by {listed(criteria)}" for choice, criteria in away.items()}
     for said, rows in {"not distinguishable from it": known[tied], "withheld, as few people are hit": few}.items():

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from privnb.runtime.tolerances import EXACT
+
 
 def orthogonal(size, rng):
     """An orthogonal matrix drawn from Haar measure: none is likelier than another; float array (size, size).
@@ -35,7 +37,7 @@ def standardized(points):
            [ 1.]]), array([2.]), array([1.]))
     """
     means, deviations = points.mean(axis=0), points.std(axis=0)
-    if constant := np.flatnonzero(deviations <= 1e-12 * np.maximum(np.abs(means), 1)).tolist():
+    if constant := np.flatnonzero(deviations <= EXACT * np.maximum(np.abs(means), 1)).tolist():
         raise ValueError(f"columns {constant} have no variance: each holds one number.")
     return (points - means) / deviations, means, deviations
 

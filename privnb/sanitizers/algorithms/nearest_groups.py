@@ -19,6 +19,7 @@ from numba import njit
 
 from privnb.microdata.hierarchy import Extent
 from privnb.microdata.hierarchy.generalization import places
+from privnb.runtime.tolerances import ROUNDING
 
 _NEVER = 2**62  # above every record's position
 _LEAF = 16  # records of a box that is not divided
@@ -66,7 +67,7 @@ def located(codes: np.ndarray, extents: Sequence[Extent | None]) -> tuple[Space,
         steps.append(column)
         scales.append(scale or 1.0)
     spread = sum((column.max() / scale) ** 2 for column, scale in zip(steps, scales, strict=True)) + len(trees)
-    unit = 2.0 ** np.floor(np.log2(_EXACT / max(spread, 1e-9)) / 2 - 1e-9)
+    unit = 2.0 ** np.floor(np.log2(_EXACT / max(spread, 1e-9)) / 2 - ROUNDING)
     unit = min(unit, 2.0**24)
     points = np.empty(codes.shape)
     for place, (column, scale) in enumerate(zip(steps, scales, strict=True)):

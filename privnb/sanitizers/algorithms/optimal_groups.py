@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from privnb.runtime.tolerances import ROUNDING
+
 
 def optimal_groups(values: np.ndarray, k: int) -> np.ndarray:
     """The group of each number, 0, 1, ... from the lowest on: integer array (n,).
@@ -38,7 +40,7 @@ def _path(values, k):
             squares += below * below
             if size >= k:
                 cost = costs[stop - size] + (squares - total * total / size)
-                if cost < costs[stop] * (1 - 1e-9) or costs[stop] == np.inf:
+                if cost < costs[stop] * (1 - ROUNDING) or costs[stop] == np.inf:
                     costs[stop], before[stop] = cost, stop - size
     starts = np.zeros(n, np.int64)
     stop = n

@@ -15,13 +15,13 @@ import pandas as pd
 from numba import njit
 
 from privnb.microdata.hierarchy.generalization import places
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.algorithms.options import CHOICES, MEDIANS
 
 LINE, SET, TREE = range(3)  # how an attribute is cut: between two positions, any values apart, into a node's children
 _LEFT, _BELOW, _EITHER, _NEAREST, _MIDDLE, _BEST = range(len(MEDIANS))
 _RANGE, _PENALTY, _GAIN = range(len(CHOICES))
 _inner = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # what only kernels call
-_TIE = 1e-9  # logarithms and sums of fractions that differ by less are equal, whatever the machine
 
 
 class Geometry(NamedTuple):
@@ -269,7 +269,7 @@ def _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts):
             for place in range(attributes):
                 best = 0
                 for a in range(attributes):
-                    if worth[a] > worth[best] + _TIE:
+                    if worth[a] > worth[best] + ROUNDING:
                         best = a
                 ranks[node, place] = best if worth[best] > 0 else -1
                 worth[best] = -1.0
@@ -539,7 +539,7 @@ def _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, par
                 above += 1
         elif median == _BEST:
             for t in range(distinct - 1):
-                if used[t] == 0 and (j < 0 or worth[t] > worth[j] + _TIE * total):
+                if used[t] == 0 and (j < 0 or worth[t] > worth[j] + ROUNDING * total):
                     j = t
         elif median == _MIDDLE:
             if chosen == 0:

@@ -18,6 +18,7 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity, TCloseness
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.algorithms.options import OF_CELLS, OF_CLASSES
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, requirement_of
@@ -181,7 +182,7 @@ class FullDomain(ModelBasedSanitizer):
 
     def _limit(self, records):
         # 0.3 of 10 is 3, although the float lies below.
-        return self.suppress if isinstance(self.suppress, Integral) else math.floor(self.suppress * records + 1e-9)
+        return self.suppress if isinstance(self.suppress, Integral) else math.floor(self.suppress * records + ROUNDING)
 
     def _sanitize(self, dataset, table, rng):
         lattice, found = self._found(dataset)

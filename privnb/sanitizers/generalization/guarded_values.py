@@ -12,6 +12,7 @@ import pandas as pd
 from privnb.measures.disclosure.personal import breaches, guarded_share
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.runtime import expect
+from privnb.runtime.tolerances import EXACT
 from privnb.sanitizers.errors import SanitizationError
 
 
@@ -71,7 +72,7 @@ def guarded(release, tree, guards, *, most):
         rows = np.flatnonzero(classes == each)
         labels[rows] = _lifted(tree, above, labels[rows], guards[rows], most)
     found = breaches(tree, classes, labels, guards)
-    if found.max(initial=0) > most + 1e-12:
+    if found.max(initial=0) > most + EXACT:
         raise SanitizationError(f"a class still breaches a wish with {found.max():.2g}, more than {most:g}.")
     table[tree.name] = labels
     return Guarded(table, found, float(np.mean([tree.width(label) for label in labels])))
@@ -80,7 +81,7 @@ def guarded(release, tree, guards, *, most):
 def _lifted(tree, above, labels, guards, most):
     """The labels of one class."""
     labels, alone = labels.copy(), np.zeros(len(labels), dtype=np.int64)
-    while (now := breaches(tree, alone, labels, guards)).max() > most + 1e-12:
+    while (now := breaches(tree, alone, labels, guards)).max() > most + EXACT:
         guard, best = guards[now.argmax()], None
         for label in dict.fromkeys(labels):
             share = guarded_share(tree, label, guard)

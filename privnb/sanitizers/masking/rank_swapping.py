@@ -6,6 +6,7 @@ import numpy as np
 
 from privnb.microdata.columns import plain
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masking, gap, steps
 
@@ -58,7 +59,7 @@ class RankSwapping(Masking):
         return table, {"perturbed": names}
 
     def _window(self, n):
-        if window := int(self.p * n / 100 + 1e-9):
+        if window := int(self.p * n / 100 + ROUNDING):
             return window
         raise SanitizationError(
             f"{self!r}: {self.p:g} % of {n} records are less than one rank. Raise p to {100 / n:.3g} or more."

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import NumberMasking, gap, numbers
 from privnb.sanitizers.masking.missing_numbers import among_present
@@ -78,7 +79,7 @@ class TopBottomCoding(NumberMasking):
     def _thresholds(self, attribute, ranked):
         """The lowest and the highest number that are published, in steps of the domain."""
         name, domain = attribute.name, attribute.domain
-        rank = int(np.ceil(self.share * len(ranked) - 1e-9)) - 1
+        rank = int(np.ceil(self.share * len(ranked) - ROUNDING)) - 1
         low = self._stated(attribute, self.bottom, domain.interval(ranked[rank : rank + 1])[1][0])
         high = self._stated(attribute, self.top, domain.interval(ranked[len(ranked) - 1 - rank :][:1])[0][0])
         if low >= high:

@@ -14,6 +14,7 @@ import numpy as np
 from privnb.measures.noise.matrices import MOST, amplification_of, markov
 from privnb.microdata.treatment import Jointly, Law, Unreadable
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 
 ROOM = 2**40  # a draw is a whole number below
 
@@ -123,7 +124,7 @@ class Diagonal(Symmetric):
     def __post_init__(self):
         expect.whole("size", self.size, 2)
         expect.share("true", self.true)
-        if self.true < (1 - 1e-9) / self.size:
+        if self.true < (1 - ROUNDING) / self.size:
             raise ValueError(f"true must be at least 1 / size, {1 / self.size:g}, got {self.true:g}.")
 
     def __str__(self):

@@ -21,6 +21,7 @@ import pandas as pd
 from privnb.microdata.counts import combinations, distinct_codes
 from privnb.microdata.treatment import Law, Unreadable
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.noise.matrix_laws import Symmetric, symmetric_vulnerability
 from privnb.sanitizers.noise.mechanisms import check_epsilon, kept
 
@@ -188,7 +189,7 @@ class Geometric(_OnNumbers):
     closed = staticmethod(geometric_vulnerability)
 
     def cumulative(self, noise):
-        steps, decay = np.floor(np.asarray(noise) / self.step + 1e-9), np.exp(-1 / self.in_steps)
+        steps, decay = np.floor(np.asarray(noise) / self.step + ROUNDING), np.exp(-1 / self.in_steps)
         return np.where(steps < 0, decay ** np.abs(steps), 1 + decay - decay ** (steps + 1)) / (1 + decay)
 
     @property

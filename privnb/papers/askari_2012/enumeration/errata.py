@@ -17,6 +17,7 @@ from privnb.measures.utility.attribute_utility import average_utility
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.papers.askari_2012.enumeration.full_domain import FullDomain
 from privnb.papers.askari_2012.enumeration.tables import Tables
+from privnb.runtime.tolerances import ROUNDING
 
 COLUMNS = ("place", "kind", "erratum", "example", "as printed", "here")
 KINDS = {
@@ -201,7 +202,7 @@ def _gaining(tables, hierarchies, levels, original_domain=False):
     after = tables.generalized(hierarchies, levels)
     if original_domain:
         after = replace(after, domains=tables.domains)  # of which only the number of values matters
-    return (average_utility(after) > average_utility(tables) + 1e-9).sum()
+    return (average_utility(after) > average_utility(tables) + ROUNDING).sum()
 
 
 def _table(domains, **columns):

@@ -18,6 +18,7 @@ from privnb.measures.disclosure.channel_matrix import Channel
 from privnb.measures.utility.attribute_utility import average_utility
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.papers.askari_2012.enumeration.tables import Tables, number_of_anonymous_tables
+from privnb.runtime.tolerances import ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +159,7 @@ class FullDomain:
         """
         if not users:
             return expected_degradation(channel, *self.utilities(weights))
-        if abs(sum(share for share, _ in users) - 1) > 1e-9:
+        if abs(sum(share for share, _ in users) - 1) > ROUNDING:
             raise ValueError(f"the users' probabilities add up to {sum(share for share, _ in users)}, not to 1.")
         return sum(share * expected_degradation(channel, *self.utilities(weights, user)) for share, user in users)
 

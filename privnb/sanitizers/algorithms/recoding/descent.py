@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, box_cost, divide, empty, widen
 
 
@@ -45,7 +46,7 @@ def _cut_all(table, order, ends, k, levels):
                 sizes = _parts(table, members, a, low[a], high[a], down, k, part)
                 worth = _worth(table, members, part, sizes, total) if len(sizes) > 1 else 0.0
                 # The margin keeps the last digit of a logarithm, which differs between machines, from deciding ties.
-                if worth > best * (1 + 1e-9):
+                if worth > best * (1 + ROUNDING):
                     best, chosen = worth, choice
             if chosen < 0:
                 for x in members:

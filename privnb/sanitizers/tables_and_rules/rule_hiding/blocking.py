@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.tables_and_rules.rule_hiding.sensitive import Task, lengths, supporting
 
 
@@ -52,7 +53,7 @@ def block(baskets, rules, *, support, confidence, margin=0.0, zeros=1):
         frequency = baskets.has.sum(axis=0)
         victim = min(right, key=lambda place: (frequency[place], place))
         largest = int(supporting(has | unknown, left).sum())
-        wanted = min(len(rows) - task.least, len(rows) - np.ceil(task.confidence * largest - 1e-9)) + 1
+        wanted = min(len(rows) - task.least, len(rows) - np.ceil(task.confidence * largest - ROUNDING)) + 1
         chosen = rows[np.argsort(lengths(has[rows]), kind="stable")][: max(int(wanted), 0)]
         others = [place for place in left + right if place != victim]
         lacking = np.flatnonzero(~baskets.has[:, victim] & ~unknown[:, victim])

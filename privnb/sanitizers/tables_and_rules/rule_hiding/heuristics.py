@@ -19,6 +19,7 @@ import numpy as np
 
 from privnb.miners.rules import itemsets
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.tables_and_rules.rule_hiding.sensitive import Task, changed, lengths, supporting
 
 WINDOW = 1000  # records that SWA looks at together
@@ -77,13 +78,13 @@ def _rule_by_rule(has, task, change, given):
         moved = False
         for left, right in zip(task.left, task.right, strict=True):
             both, own = int(supporting(has, left + right).sum()), int(supporting(has, left).sum())
-            if both >= task.least and both >= task.confidence * own - 1e-9:
+            if both >= task.least and both >= task.confidence * own - ROUNDING:
                 moved |= change(has, task, left, right, both, own)
 
 
 def _raise_left(has, task, left, right, both, own):
     """Records with part of the left side get the rest of it, so that the confidence falls."""
-    wanted = floor(both / task.confidence + 1e-9) - own + 1
+    wanted = floor(both / task.confidence + ROUNDING) - own + 1
     part = has[:, list(left)].sum(axis=1)
     fits = np.flatnonzero((part < len(left)) & ~supporting(has, right))
     chosen = fits[np.argsort(-part[fits], kind="stable")][:wanted]
@@ -106,9 +107,9 @@ def _lower(has, task, left, right, among, both, own):
     victim = min(among, key=lambda place: (frequency[place], place))
     wanted = below = both - task.least + 1  # deletions until the support is below
     if victim in right:
-        wanted = both - ceil(task.confidence * own - 1e-9) + 1
+        wanted = both - ceil(task.confidence * own - ROUNDING) + 1
     elif task.confidence < 1:  # the left side loses records, too
-        wanted = floor((both - task.confidence * own) / (1 - task.confidence) + 1e-9) + 1
+        wanted = floor((both - task.confidence * own) / (1 - task.confidence) + ROUNDING) + 1
     has[_shortest(has, rows)[: min(below, wanted)], victim] = False
     return True
 
@@ -166,7 +167,7 @@ def _by_conflict(has, task, victims, given):
 
 
 def _many(rows, given):
-    return ceil((1 - given["disclosure"]) * len(rows) - 1e-9)
+    return ceil((1 - given["disclosure"]) * len(rows) - ROUNDING)
 
 
 def _shared(sets, frequency):

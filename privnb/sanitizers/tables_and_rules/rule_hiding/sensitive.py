@@ -8,6 +8,7 @@ import numpy as np
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import Rule
 from privnb.runtime import expect
+from privnb.runtime.tolerances import ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class Task:
         if not rules:
             raise ValueError("there are no rules to hide. Give one or more.")
         left, right = ([tuple(baskets.places(sorted(rule[side]))) for rule in rules] for side in (0, 1))
-        least = max(1, ceil((support - margin) * len(baskets) - 1e-9))
+        least = max(1, ceil((support - margin) * len(baskets) - ROUNDING))
         return cls(tuple(rules), left, right, least, confidence - margin)
 
     @property

@@ -1,0 +1,22 @@
+"""By how much two numbers may differ and still count as equal.
+
+A tolerance absorbs the rounding of floats and nothing else. A number that ends an iteration, or that keeps a divisor
+above zero, is a setting of its algorithm and is stated there.
+"""
+
+import numpy as np
+
+from privnb.runtime.arrays import Array
+
+ROUNDING = 1e-9  # sums and products of many floats, such as a share times a count, or the same sum in another order
+EXACT = 1e-12  # shares of counts, and sums of a few of them
+STEP = 1e-6  # of a step of a domain: a number that is nearer to a step than this lies on it
+
+
+def nearly_equal(first: float | Array, second: float | Array) -> Array:
+    """Return where two numbers, or arrays of them, are equal but for rounding.
+
+    >>> bool(nearly_equal(0.1 + 0.2, 0.3)), bool(nearly_equal(1.0, 1.000001))
+    (True, False)
+    """
+    return np.isclose(first, second, rtol=ROUNDING, atol=EXACT)
