@@ -28,6 +28,7 @@ from privnb.datasets.roles import Roles
 from privnb.microdata.counts import combinations
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 from privnb.runtime import expect
+from privnb.runtime.unfinished import atomic_write
 from privnb.tables.notation import Notation
 from privnb.tables.reading import parts
 
@@ -259,7 +260,7 @@ class OwnTable:
         """The description, whole or not at all, and the hierarchies that it lacks or that are made `anew`, for whoever
         may read it.
         """
-        path, partial = self.path, self.path.with_name(f".{self.path.name}.partial")
+        path = self.path
         folder = path.parent / "hierarchies" / "default"
         trees = {folder / f"{column.name}.csv": column.tree for column in columns if column.tree}
         try:
@@ -271,12 +272,9 @@ class OwnTable:
                     folder.mkdir(parents=True, exist_ok=True)
                     place.touch(mode)
                     tree.write(place)
-            partial.touch(mode)
-            partial.write_bytes(text.encode("utf-8"))
-            partial.chmod(mode)
-            partial.replace(path)
+            atomic_write(path, text, mode)
+            path.chmod(mode)
         except OSError as error:
-            partial.unlink(missing_ok=True)
             raise OSError(f"{path} cannot be written: {error.strerror or error}. It is as it was.") from error
 
 

@@ -13,7 +13,6 @@ import inspect
 import json
 import os
 import signal
-import tempfile
 import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
@@ -29,13 +28,14 @@ from privnb.evaluation.content import content, fingerprint, sealed, unchanged
 from privnb.evaluation.results import COLUMNS
 from privnb.runtime import processes, progress
 from privnb.runtime.processes import ENVIRONMENT, own_cores
+from privnb.runtime.unfinished import atomic_write
 
 SMALL, SECONDS = 2_000, 6  # records of tables that are begun with at once, for as long as workers take to start
 LIBRARIES = ("privnb.evaluation._preloaded",)  # they load in seconds
 TAG = "CACHEDIR.TAG"  # by its standard name, so that backups leave the folder out
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of privnb. Remove the folder to forget them.\n"
 KILLED = "Perhaps it was for want of memory. Try fewer jobs; what is finished stays."
-ENTRY, PARTIAL = ".result", ".partial"
+ENTRY = ".result"
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,7 @@ class Store:
 
     def _write(self, key, text):
         """Whole or not at all. Of two processes that write the same entry, the later replaces it by its equal."""
-        handle, partial = tempfile.mkstemp(dir=self.folder, prefix=key, suffix=PARTIAL)
-        try:
-            with open(handle, "wb") as file:
-                file.write(_checksum(key, text) + b"\n" + text)
-            os.replace(partial, self.folder / f"{key}{ENTRY}")
-        except BaseException:
-            Path(partial).unlink(missing_ok=True)
-            raise
+        atomic_write(self.folder / f"{key}{ENTRY}", _checksum(key, text) + b"\n" + text, 0o600)
 
 
 def check(folder):

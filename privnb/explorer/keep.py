@@ -4,9 +4,7 @@ release.
 
 import json
 import math
-import os
 import re
-import secrets
 import shlex
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -17,6 +15,7 @@ from privnb.explorer.setting import LETTERS, Setting, check_bounds, checked, san
 from privnb.microdata import withholding
 from privnb.runtime import expect
 from privnb.runtime.processes import runs_as
+from privnb.runtime.unfinished import atomic_write
 
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
 STATE = "PRIVNB_BOARD"  # names the file in which a page keeps where its board stands
@@ -113,17 +112,7 @@ class Stand:
 
 def write(path, what):
     """A JSON file of the owner's alone, as a release's files are, written whole or not at all."""
-    text = json.dumps(what, indent=1, allow_nan=False)
-    partial = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
-    try:
-        with open(partial, "w", encoding="utf-8") as file:
-            partial.chmod(0o600)
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())  # else a crash of the machine can leave an empty file in place of the old one
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    atomic_write(path, json.dumps(what, indent=1, allow_nan=False) + "\n", 0o600)
 
 
 def _setting(entry):

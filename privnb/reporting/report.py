@@ -18,6 +18,7 @@ from privnb.reporting import leak_scan, places, rendering
 from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
 from privnb.reporting.running import SECONDS, failed_folder, forget_failures, run, store_folder, without
 from privnb.runtime import processes
+from privnb.runtime.unfinished import atomic_write
 
 NUMBERS = ["bound", "seed", "value", "low", "high", "baseline", "of"]
 # Parameters that results tell or bear, or that change none of the numbers which papers print.
@@ -245,16 +246,7 @@ def _checked(results, name):
 
 def _write(table, path, mode=0o666):
     """As CSV, whole or not at all, in a file of at most this mode."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        text = table.to_csv(index=False, float_format=DIGITS, lineterminator="\n")
-        partial.touch(mode)
-        partial.write_text(text, encoding="utf-8", newline="")
-        partial.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise
+    atomic_write(path, table.to_csv(index=False, float_format=DIGITS, lineterminator="\n"), mode)
 
 
 def _is_report(out):

@@ -24,6 +24,7 @@ from pathlib import Path
 from privnb.reporting.notebooks import OWN, Notebook, ReportError
 from privnb.runtime import processes, progress
 from privnb.runtime.sentences import B, say
+from privnb.runtime.unfinished import atomic_write
 
 SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
 LIBRARIES = ("privnb.evaluation._preloaded", "privnb.reporting.execution", "privnb.reporting.charts")
@@ -186,9 +187,7 @@ def _sharing(work):
 
 def _share(work, many):
     """Say to the notebooks how many of them share the cores: whole or not at all, as they may be reading it."""
-    partial = _sharing(work).with_suffix(".partial")
-    partial.write_text(str(many), encoding="utf-8")
-    partial.replace(_sharing(work))
+    atomic_write(_sharing(work), str(many))
 
 
 def _stop(processes):

@@ -2,10 +2,10 @@
 
 import contextlib
 import hashlib
-import os
-import tempfile
 from importlib import metadata, util
 from pathlib import Path
+
+from privnb.runtime.unfinished import atomic_write
 
 KEPT = Path(util.cache_from_source(__file__)).parent
 
@@ -24,7 +24,5 @@ def bundle(script):
     text = vl_convert.javascript_bundle(script)
     with contextlib.suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent) as own:  # whole or not at all
-            (Path(own) / kept.name).write_bytes(text.encode())
-            os.replace(Path(own) / kept.name, kept)
+        atomic_write(kept, text)
     return text

@@ -1,13 +1,44 @@
-"""Folders of unfinished work: each is gone at the end; what a killed process left goes with the next of its name."""
+"""Files and folders of unfinished work: a file appears whole or not at all, and a folder is gone at the end.
+
+What a killed process left in a folder goes with the next one of its name.
+"""
 
 import contextlib
 import glob
 import os
+import secrets
 import shutil
 import tempfile
 from pathlib import Path
 
 SCRATCH = "privnb"  # the name of those in the system's folder for temporary files
+
+
+def atomic_write(path: Path, content: str | bytes, mode: int = 0o666) -> None:
+    """Write a file whole or not at all, in place of one that is there; a crash of the machine leaves one of the two.
+
+    Parameters
+    ----------
+    path : Path
+    content : str or bytes
+        Text is written in UTF-8, its line ends as they are.
+    mode : int
+        The most that the file permits; the process may permit less, by its mask.
+
+    Raises
+    ------
+    OSError
+        Nothing is left of the new file.
+    """
+    partial = path.with_name(f".{path.name}-{secrets.token_hex(4)}.partial")
+    try:
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """The roles of an owner's table without an editor: what is shown, asked, said and written."""
 
+import os
 import shutil
 import tomllib
 from pathlib import Path
@@ -297,7 +298,7 @@ def test_what_cannot_be_written_is_as_it_was(table, monkeypatch):
     before = sorted(Path("data").rglob("*"))
     said = r"people\.toml cannot be written: Permission denied\. It is as it was\."
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", refuse)
+        patched.setattr(os, "replace", refuse)
         with pytest.raises(OSError, match=said):
             table.save(ready(table))
     assert sorted(Path("data").rglob("*")) == before

@@ -16,7 +16,7 @@ from privnb import cli
 from privnb.datasets.dataset import load
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import KEY
-from privnb.explorer import asked, keep
+from privnb.explorer import asked
 from privnb.explorer.keep import Pins, code, command
 from privnb.explorer.numbers import measured
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
@@ -157,7 +157,7 @@ def test_a_change_that_cannot_be_written_leaves_file_and_pins(path, monkeypatch)
     def full(*_):
         raise OSError("no space left")
 
-    monkeypatch.setattr(keep.os, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     for change in (lambda: pins.add(ROLES), pins.undo):
         with pytest.raises(OSError, match="no space"):
             change()

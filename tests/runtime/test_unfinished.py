@@ -66,3 +66,22 @@ def test_what_runs_or_has_another_name_or_owner_stays(scratch, monkeypatch):
         with unfinished.folder():
             pass
     assert sorted(path.name for path in scratch.iterdir()) == sorted([*others, ended.name])
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "kept.json"
+    unfinished.atomic_write(path, "older\n", 0o600)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+    def refuse(*_):
+        raise OSError("no space left")
+
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as full:
+            full.setattr(os, name, refuse)
+            with pytest.raises(OSError, match="no space left"):
+                unfinished.atomic_write(path, b"newer")
+        assert [each.name for each in tmp_path.iterdir()] == ["kept.json"]
+        assert path.read_text() == "older\n"
+    unfinished.atomic_write(path, b"newer", 0o640)
+    assert path.read_bytes() == b"newer"
