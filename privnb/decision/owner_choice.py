@@ -22,19 +22,15 @@ GUESS, PERMUTED = "guess", "permuted"  # what a criterion may take off
 state(
     "chosen",
     better="lower",
-    bounds=(0, 1),
     title="Chosen",
     sentence="Share of the seeds in which a sanitizer is the owner's choice.",
     format="{:%} of the seeds",
-    axis=False,
 )
 state(
     "excess_over_choice",
     better="lower",
     sentence="For how many more people the worst miner comes nearer than under the owner's choice.",
     unit="people",
-    format="{:,} people",
-    axis=False,
 )
 
 

@@ -20,7 +20,6 @@ state(
     sentence="How many sentences of its card stand against a release although it keeps the policy.",
     format="{:,}",
     bounds=(0, np.inf),
-    axis=False,
 )
 NONE = "none"  # how results name the release where none is recommended
 
@@ -29,7 +28,6 @@ state(
     sentence="The release that the owner's policy leads to; why stands beside it.",
     format="{:,}",
     bounds=(0, 1),
-    axis=False,
 )
 
 

@@ -244,13 +244,9 @@ _reordered = lru_cache(maxsize=SEEDS_AT_A_TIME)(reordered)
 state(
     "guessed_right",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     sentence="Share of people for whom the attack guesses right; the baseline is its guess without the release.",
     source="this package",
     unit="share of people",
-    format="{:%} of people",
-    axis=False,
 )
 
 

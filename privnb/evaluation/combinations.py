@@ -22,21 +22,15 @@ state(
     sentence="So many people share the rarest combination of quasi-identifiers, as it is published.",
     source="Samarati and Sweeney, 1998",
     unit="people",
-    format="{:,} people",
     counts_people=True,
-    axis=False,
 )
 state(
     "alone",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Singled out",
     sentence="Share of people whose combination of quasi-identifiers, as it is published, nobody else has.",
     source="Sweeney, IJUFKS 10(5), 2002",
     unit="share of people",
-    format="{:%} of people",
-    axis=False,
 )
 
 state(
@@ -50,7 +44,6 @@ state(
     source="Franconi and Polettini, Individual Risk Estimation in mu-Argus, PSD 2004",
     unit="people of the population",
     format="{:,} people of the population",
-    axis=False,
 )
 
 

@@ -19,26 +19,16 @@ from privnb.runtime.progress import track
 from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers import Identity
 
-state("records", unit="records", format="{:,}", axis=False)
-state(
-    "people",
-    sentence="Whose records they are, where people may have several.",
-    unit="people",
-    format="{:,}",
-    axis=False,
-)
-state("domain_size", title="Different values", sentence="Distinct values of an attribute.", format="{:,}", axis=False)
+state("records", unit="records", format="{:,}")
+state("people", sentence="Whose records they are, where people may have several.", unit="people", format="{:,}")
+state("domain_size", title="Different values", sentence="Distinct values of an attribute.", format="{:,}")
 state(
     "unique",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Unique people",
     sentence="Share of people whom a set of quasi-identifiers singles out in the original.",
     source="Sweeney, IJUFKS 10(5), 2002",
     unit="share of people",
-    format="{:%} of people",
-    axis=False,
 )
 
 

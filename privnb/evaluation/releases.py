@@ -44,8 +44,6 @@ state(
     sentence="Half of the classes have so many people or fewer. That is not half of the people.",
     source="Samarati and Sweeney, 1998",
     unit="people",
-    format="{:,} people",
-    axis=False,
 )
 state(
     "median_bucket_size",
@@ -56,8 +54,6 @@ state(
     sentence="Half of the buckets have so many people or fewer.",
     source="Xiao and Tao, VLDB 2006",
     unit="people",
-    format="{:,} people",
-    axis=False,
 )
 state(
     "k_achieved",
@@ -70,7 +66,6 @@ state(
     source="Samarati and Sweeney, 1998",
     format="{:,} people",
     baseline="asked",
-    axis=False,
 )
 
 

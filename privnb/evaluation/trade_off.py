@@ -36,34 +36,31 @@ DEALS = 10  # how often the sensitive values are dealt out for a baseline
 state(
     "mean_privacy_loss",
     kind="privacy",
-    better="lower",
     bounds=(0, np.inf),
     sentence="The privacy loss as a mean over people.",
     source="after Li and Li, KDD 2009, section 4.1",
     unit="nats",
     format="{:g} nats",
     baseline="by chance",
+    axis=True,
 )
 state(
     "certain_disclosure_share",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     sentence="Share of people who lose as much as somebody whose value, the commonest, is disclosed for certain.",
     source="after Li and Li, KDD 2009, section 5.1",
     unit="share of people",
-    format="{:%} of people",
+    axis=True,
 )
 state(
     "worse_than_trivial",
     kind="utility",
-    better="lower",
-    bounds=(0, 1),
     title="Misled about",
     sentence="Share of large groups about which the release is more wrong than one without quasi-identifiers.",
     source="after Li and Li, KDD 2009, section 4.2",
     unit="share of large populations",
     format="{:%} of groups",
+    axis=True,
 )
 
 
@@ -150,18 +147,16 @@ def _ends_of_scales(dataset, asked):
     return populations, trivial, revealed_losses(dataset, asked.sensitive, asked.distance).min()
 
 
-state("sensitive_share", unit="share of people", bounds=(0, 1), axis=False)
+state("sensitive_share", unit="share of people", format="{:g}")
 state(
     "revealed_loss",
     kind="privacy",
-    better="lower",
     bounds=(0, np.inf),
     sentence="What somebody loses whose sensitive value is disclosed for certain.",
     source="Li and Li, KDD 2009, section 5.1",
     unit="nats",
-    axis=False,
 )
-state("large_populations", format="{:,}", axis=False)
+state("large_populations", format="{:,}")
 
 
 def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=SUPPORT, fewest=withholding.LIMIT):

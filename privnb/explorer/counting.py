@@ -40,30 +40,25 @@ state(
     "is disclosed.",
     source="l-diversity by frequency: Machanavajjhala et al., ICDE 2006; Xiao and Tao, VLDB 2006",
     baseline="asked",
-    axis=False,
 )
 state(
     "t_achieved",
     kind="privacy",
-    better="lower",
     bounds=(0, 1),
     title="Worst class against the whole table (t)",
     sentence="The share of the worst class that would need another sensitive value to be like the whole table.",
     source="Li, Li, Venkatasubramanian, ICDE 2007, equal distances",
     baseline="asked",
-    axis=False,
 )
 state(
     "delta_achieved",
     kind="privacy",
-    better="lower",
     bounds=(0, np.inf),
     title="Most changed value of a class (delta)",
     sentence="In the worst class a value is e to the delta times as common, or as rare, as in the table. Unbounded: "
     "somebody's class has nobody with that value, so that it is ruled out for them.",
     source="Brickell and Shmatikov, KDD 2008, definition 1",
     baseline="asked",
-    axis=False,
 )
 
 

@@ -117,11 +117,28 @@ _stated = {}  # by name
 def state(name, **facts):
     """State the facts of a number that results have under this name: a `Measure`.
 
+    What is not given follows from the rest: a privacy or utility measure is better where it is lower; a "share of" some
+    things is written in per cent of them; what is written in per cent lies between 0 and 1; and no chart of releases
+    offers the number as an axis.
+
     Raises ValueError where other facts of that name are stated: numbers of one name are one measure.
     """
-    new = Measure(name, **facts)
-    if _stated.setdefault(name, new) != new:
-        raise ValueError(f"the facts of '{name}' are stated already: {_stated[name]}. Give the measure another name.")
+    unit, written = facts.get("unit", ""), {}
+    if unit.startswith("share of "):
+        written = {"format": f"{{:%}} of {unit.removeprefix('share of ')}"}
+    elif unit == "people":
+        written = {"format": "{:,} people"}
+    facts = {"better": "lower" if facts.get("kind") else "", "axis": False} | written | facts
+    if "%" in facts.get("format", ""):
+        facts = {"bounds": (0, 1)} | facts
+    return _keep(Measure(name, **facts))
+
+
+def _keep(new):
+    if _stated.setdefault(new.name, new) != new:
+        raise ValueError(
+            f"the facts of '{new.name}' are stated already: {_stated[new.name]}. Give the measure another name."
+        )
     return new
 
 
@@ -150,7 +167,7 @@ def measure(*, kind, better, bounds, **facts):
             expect.these(**known)
             return _check_found(checked.facts, function(*given, **named))
 
-        checked.facts = state(name, kind=kind, better=better, bounds=bounds, **facts)
+        checked.facts = _keep(Measure(name, kind=kind, better=better, bounds=bounds, **facts))
         checked.__doc__ = _described(function, takes, checked.facts)
         _marked[name] = checked
         return checked

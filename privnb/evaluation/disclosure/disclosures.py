@@ -47,7 +47,6 @@ state(
     bounds=(0, 1),
     sentence="Share of an attribute's information that a set of other attributes holds.",
     source="Brickell and Shmatikov, KDD 2008, section 7",
-    axis=False,
 )
 
 

@@ -39,6 +39,7 @@ state(
     source=_ALVIM,
     unit="share of rows",
     format="{:%} of people",
+    axis=True,
 )
 state(
     "attribute_vulnerability",
@@ -48,8 +49,6 @@ state(
     "value.",
     source=_BOOK,
     unit="share of people",
-    format="{:%} of people",
-    axis=False,
 )
 state(
     "sensitive_vulnerability",
@@ -59,11 +58,11 @@ state(
     "of the table.",
     source=_ALVIM,
     unit="share of people",
-    format="{:%} of people",
     readings={
         "at most": "A bound: what the original discloses to an adversary who knows the quasi-identifiers alone. From "
         "buckets or noise no such adversary guesses better."
     },
+    axis=True,
 )
 state(
     "bucket_vulnerability",
@@ -73,7 +72,7 @@ state(
     "the commonest value of the table.",
     source=_ALVIM,
     unit="share of people",
-    format="{:%} of people",
+    axis=True,
 )
 for _what in ("identity", "attribute", "sensitive", "bucket"):
     state(
@@ -90,21 +89,21 @@ for _what in ("sensitive", "bucket"):
         sentence="How far what is known of a person's sensitive value moves, mean total variation.",
         source=_BOOK,
         unit="distance, 0 to 1",
+        axis=True,
     )
 state(
     "attribute_capacity",
     **_BITS,
     sentence="The most that a noisy cell leaks to anybody, whatever they knew and wanted.",
     source=_BOOK,
-    axis=False,
 )
 state(
     "expected_gain",
     kind="privacy",
-    better="lower",
     title="Expected gain of the best guess",
     sentence="What the best guess is worth on average to an adversary with these aims.",
     source="Alvim et al., CSF 2012, section 3",
+    axis=True,
 )
 
 

@@ -33,14 +33,10 @@ WITHIN = {A: (), ("A", "distinct"): (A,), B: (A,), C: (A,), ("C", "distinct"): (
 state(
     "nearer_share",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Who is hit",
     sentence="Share of a group for whom the worst miner's prediction is nearer to the truth, whatever the scenario.",
     source="after Sramka et al. 2010, section 4.4",
     unit="share of the group",
-    format="{:%} of the group",
-    axis=False,
 )
 
 

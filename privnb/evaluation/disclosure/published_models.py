@@ -39,21 +39,16 @@ _SOURCE = "Kantarcioglu, Jin, Clifton, KDD 2004; Aggarwal and Yu 2008, section 8
 state(
     "model_channel",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Right with the published model",
     sentence="How often an adversary with a few examples and the published model guesses the secret of others.",
     source=_SOURCE,
     unit="share of people",
-    format="{:%} of people",
     baseline="without it",
     varies=True,
-    axis=False,
 )
 state(
     "model_gain",
     kind="privacy",
-    better="lower",
     bounds=(-1, 1),
     title="Gain by the published model",
     sentence="How many more people the adversary guesses right who has the published model, too.",
@@ -61,7 +56,6 @@ state(
     unit="share of people",
     format="{:+%} of people",
     varies=True,
-    axis=False,
 )
 state(
     "model_p",
@@ -71,7 +65,6 @@ state(
     source="McNemar, Psychometrika 12(2), 1947",
     format="{:g}",
     varies=True,
-    axis=False,
 )
 
 

@@ -36,20 +36,15 @@ state(
     unit="standard deviations of the column",
     format="{:g} standard deviations",
     baseline="the mean of each column",
-    axis=False,
 )
 state(
     "recovered_within",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Recovered within c %",
     sentence="Share of people one of whose numbers an attack recovers up to c per cent of its value.",
     source="Liu, Giannella, Kargupta, PKDD 2006 (relative error of a recovered record), of one number",
     unit="share of people",
-    format="{:%} of people",
     baseline="the mean of the column",
-    axis=False,
 )
 
 

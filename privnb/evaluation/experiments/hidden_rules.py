@@ -22,32 +22,30 @@ FILLED = "filled in"
 state(
     "cells_changed",
     kind="utility",
-    better="lower",
-    bounds=(0, 1),
     title="Items changed",
     sentence="Share of the items in the records that are deleted, added or blocked.",
     source="Aggarwal and Yu 2008, section 10.3",
     unit="share of items",
     format="{:%}",
-    axis=False,
 )
 state(
     "cells_filled",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Blocked cells filled in rightly",
     sentence="Share of the blocked cells that an adversary guesses rightly by the other items of the record.",
     source="this package",
     unit="share of blocked cells",
     format="{:%}",
     baseline="the commoner answer",
-    axis=False,
 )
 state(
-    "optimality_gap", bounds=(0, float("inf")), better="lower", title="Optimality gap", format="{:%}", axis=False,
-    sentence="By which share fewer deletions may do than the exact program found.", source="scipy.optimize.milp",
-)  # fmt: skip
+    "optimality_gap",
+    better="lower",
+    bounds=(0, float("inf")),
+    format="{:%}",
+    sentence="By which share fewer deletions may do than the exact program found.",
+    source="scipy.optimize.milp",
+)
 
 
 def sensitive_rules(dataset, support, *, number=10, secret=None):

@@ -53,7 +53,6 @@ state(
     unit="squared units",
     format="{:g} squared units",
     baseline="taken literally",
-    axis=False,
 )
 
 

@@ -36,37 +36,27 @@ state(
     "wishes_kept",
     kind="privacy",
     better="higher",
-    bounds=(0, 1),
     title="Wishes kept",
     sentence="Share of the people who ask for the larger k who have it.",
     source="Aggarwal and Yu 2008, section 2.3.2",
     unit="share of people",
-    format="{:%} of people",
-    axis=False,
 )
 state(
     "wishes_breached",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Guards breached",
     sentence="Share of the people who guard their value whose breach probability exceeds the bound.",
     source="Xiao and Tao, SIGMOD 2006",
     unit="share of people",
-    format="{:%} of people",
     baseline="without quasi-identifiers",
-    axis=False,
 )
 state(
     "value_loss",
     kind="utility",
-    better="lower",
-    bounds=(0, 1),
     title="Loss of the secret's values",
     sentence="Share of the secret's values that a label of it may stand for, on average: 0 exact, 1 suppressed.",
     source="Xiao and Tao, SIGMOD 2006",
     format="{:%}",
-    axis=False,
 )
 
 

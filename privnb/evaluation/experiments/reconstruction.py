@@ -21,19 +21,13 @@ WAYS = {"em": "reconstructed (EM)", "bayes": "reconstructed (Bayes)"}
 
 state(
     "interval_share",
-    kind="",
-    bounds=(0, 1),
     sentence="Share of people whose value is in an interval, or a category, as somebody reads it.",
     source="this package",
     unit="share of people",
-    format="{:%} of people",
-    axis=False,
 )
 state(
     "distribution_loss",
     kind="utility",
-    better="lower",
-    bounds=(0, 1),
     title="Loss of the distribution",
     sentence="How much of an attribute's distribution is misread: half the sum of the differences of its shares, 0 "
     "none, 1 all.",
@@ -41,7 +35,6 @@ state(
     unit="share",
     format="{:%}",
     baseline="all values alike",
-    axis=False,
 )
 
 

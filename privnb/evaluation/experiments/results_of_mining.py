@@ -35,29 +35,22 @@ state(
     "tree_accuracy",
     kind="utility",
     better="higher",
-    bounds=(0, 1),
     title="Right by the tree",
     sentence="How often a tree guesses the class of people whom it was not learned from.",
     source="Friedman, Wolff, Schuster, VLDB Journal 17(4), 2008",
     unit="share of people",
-    format="{:%} of people",
     baseline="the commonest class",
-    axis=False,
 )
 state(
     "in_small_leaves",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="People in small leaves",
     sentence="Share of the people whom a tree was learned from who are in a leaf of fewer than k.",
     source="Aggarwal and Yu 2008, section 5.4.2",
     unit="share of people",
-    format="{:%} of people",
-    axis=False,
 )
 
-state("itemsets", title="Itemsets", sentence="How many itemsets are published.", format="{:,}", axis=False)
+state("itemsets", title="Itemsets", sentence="How many itemsets are published.", format="{:,}")
 
 
 def with_rules(dataset):

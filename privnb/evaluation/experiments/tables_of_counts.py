@@ -28,40 +28,28 @@ FULL, SUPPRESSED = "published in full", "small counts suppressed"
 state(
     "cells_disclosed",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Small counts disclosed",
     sentence="Share of the counts of 1 to k - 1 people whose bounds, by the tables of two attributes, differ by less "
     "than k.",
     source="Aggarwal and Yu 2008, section 12.5.2",
     unit="share of small counts",
-    format="{:%} of small counts",
-    axis=False,
 )
 state(
     "bounds_within",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Small counts known to within so many people",
     sentence="Share of the counts of 1 to k - 1 people whose bounds, by the tables of two attributes, differ by at "
     "most so many.",
     source="Aggarwal and Yu 2008, section 12.5.2",
     unit="share of small counts",
-    format="{:%} of small counts",
-    axis=False,
 )
 state(
     "entries_suppressed",
     kind="utility",
-    better="lower",
-    bounds=(0, 1),
     title="Entries suppressed",
     sentence="Share of the counts and totals of a table that are not published, so that no small count is known.",
     source="Fischetti and Salazar, Management Science 47(7), 2001",
     unit="share of entries",
-    format="{:%} of entries",
-    axis=False,
 )
 
 

@@ -25,15 +25,14 @@ MINERS = "decision stump, naive Bayes, decision tree"  # of labels all, of numbe
 state(
     "anti_utility_risk",
     kind="privacy",
-    better="lower",
     bounds=(-1, 1),
     title="Anti-utility risk",
     sentence="For how many more people a miner that learns from the release comes nearer to the truth than what was "
     "released than a guess without it does.",
     source="after Sramka et al. 2010, section 4.4, scenario A",
     unit="share of people",
-    format="{:%} of people",
     baseline="the guess without the release",
+    axis=True,
 )
 
 

@@ -39,28 +39,24 @@ TREE, ALIKE, COMMONEST = f"{MINER}, cross-validated", "people alike, without the
 state(
     "attribute_risk",
     kind="privacy",
-    better="lower",
     bounds=(-1, 1),
     title="Attribute risk",
     sentence="How many more people's sensitive value is guessed right with the release than from the records of all "
     "other people.",
     source="after Brickell and Shmatikov, KDD 2008, section 4.4",
     unit="share of people",
-    format="{:%} of people",
     baseline="a guess from the table without the person",
     readings={"largest": "how sure the surest guess is, for one person"},
+    axis=True,
 )
 
 state(
     "guessed_without_them",
-    bounds=(0, 1),
     title="Guessed without them",
     sentence="Share of people whose sensitive value is guessed right from the records of all other people: what the "
     "attribute risk is more than.",
     source="this package",
     unit="share of people",
-    format="{:%} of people",
-    axis=False,
 )
 
 

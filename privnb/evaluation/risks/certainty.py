@@ -41,31 +41,23 @@ from privnb.runtime import expect
 state(
     "made_certain",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Made certain",
     sentence="Share of people whose sensitive value the release discloses with certainty to an outsider who knows no "
     "private record.",
     source="this package",
     unit="share of people",
-    format="{:%} of people",
     baseline="from how common each value is",
-    axis=False,
 )
 
 state(
     "nearly_certain",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Nearly certain",
     sentence="Share of people whose sensitive value the release makes at least as likely as the stated share, or of "
     "whose number a narrow interval, where the public distribution does not.",
     source="this package",
     unit="share of people",
-    format="{:%} of people",
     baseline="from how common each value is",
-    axis=False,
 )
 
 

@@ -22,49 +22,39 @@ from privnb.runtime.names import name_list, some_of
 state(
     "identity_risk",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Identity risk",
     sentence="How likely a person of the release is linked to their own row by whoever knows their quasi-identifiers: "
     "mean over people.",
     source="Domingo-Ferrer and Torra, JCAM 164, 2004",
     unit="share of people",
-    format="{:%} of people",
     baseline="a row at random",
     readings={
         "largest": "for the worst-off person",
         "singling out": "rows of nobody: people whose combination is theirs alone and is published",
     },
+    axis=True,
 )
 
 state(
     "individual_risk",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Identity risk in the population",
     sentence="How likely a person of the release is picked among all people of the population alike, as sampling "
     "weights estimate their number: mean over people.",
     source="Benedetti and Franconi, NTTS 1998",
     unit="share of people",
-    format="{:%} of people",
     baseline="a person of the population at random",
     readings={"largest": "for the worst-off person"},
-    axis=False,
 )
 state(
     "population_unique",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Unique in the population",
     sentence="Share of people whose released quasi-identifiers nobody else in the population has, as sampling weights "
     "let one expect.",
     source="after Benedetti and Franconi, NTTS 1998",
     unit="share of people",
-    format="{:%} of people",
     readings={"largest": "how likely for the worst-off person"},
-    axis=False,
 )
 
 

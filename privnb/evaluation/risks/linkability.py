@@ -26,16 +26,14 @@ SAMPLE = 2000  # people asked about, at most
 state(
     "linkability_risk",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Linkability risk",
     sentence="How likely two parts of a person's record, held apart, lead to the same released row: mean over at most "
     "2,000 people.",
     source="after Giomi et al., PoPETs 2023 (anonymeter)",
     unit="share of people",
-    format="{:%} of people",
     baseline="parts of two people",
     readings={"largest": "for the worst-off person"},
+    axis=True,
 )
 
 

@@ -29,7 +29,6 @@ SAMPLE = 4000  # people asked about of members and of the control each, and peop
 state(
     "membership_risk",
     kind="privacy",
-    better="lower",
     bounds=(-1, 1),
     title="Membership risk",
     sentence="How much more often people who are in the table are taken for such than people who are not.",
@@ -37,16 +36,15 @@ state(
     unit="advantage over guessing",
     format="{:%}",
     baseline="guessing at random",
+    axis=True,
 )
 state(
     "membership_ceiling",
-    bounds=(0, 1),
     title="Membership risk at most",
     sentence="The membership risk if the members' records were published: those of several people tell of none.",
     source="this package",
     unit="advantage over guessing",
     format="{:%}",
-    axis=False,
 )
 
 

@@ -11,7 +11,6 @@ from privnb.microdata import withholding
 state(
     "masking_score",
     kind="privacy",
-    better="lower",
     bounds=(0, float("inf")),
     title="Score of masking",
     sentence="Half the loss and half the risk of masked numbers, both in points: the mean of two things that an owner "
@@ -20,7 +19,6 @@ state(
     unit="points",
     format="{:g} points",
     baseline="the original",
-    axis=False,
 )
 
 

@@ -17,8 +17,8 @@ from privnb.sanitizers import Bucketize, Identity, Suppress
 FEWEST = 10  # queries that a mean is over
 
 
-state("queries", format="{:,}", axis=False)
-state("empty_queries", better="lower", sentence="COUNT queries that count nobody.", format="{:,}", axis=False)
+state("queries", format="{:,}")
+state("empty_queries", better="lower", sentence="COUNT queries that count nobody.", format="{:,}")
 
 
 def count_queries(

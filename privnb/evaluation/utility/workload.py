@@ -31,13 +31,12 @@ state(
     "workload_utility",
     kind="utility",
     better="higher",
-    bounds=(0, 1),
     sentence="Share of people whose workload attribute a researcher's miner predicts rightly, in cross-validation.",
     source="Brickell and Shmatikov, KDD 2008, section 5, U_san",
     unit="share of people",
-    format="{:%} of people",
     baseline="commonest value for all",
     varies=True,
+    axis=True,
 )
 state(
     "workload_gain",
@@ -50,6 +49,7 @@ state(
     unit="share of people",
     format="{:+%} of people",
     baseline="trivial release",
+    axis=True,
 )
 
 

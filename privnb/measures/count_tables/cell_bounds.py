@@ -29,8 +29,6 @@ state(
     sentence="How many people lie between the bounds of the small count that is known best.",
     source="Aggarwal and Yu 2008, section 12.5.2",
     unit="people",
-    format="{:,} people",
-    axis=False,
 )
 
 

@@ -22,14 +22,11 @@ _ROUNDS, _CLOSE = 10_000, 1e-9
 state(
     "small_count_share",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Counts of one or two",
     sentence="Share of the cells of a table of counts that hold one or two people.",
     source="Aggarwal and Yu 2008, section 12.5.2",
     unit="share of cells",
     format="{:%}",
-    axis=False,
 )
 
 

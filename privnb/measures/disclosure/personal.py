@@ -18,13 +18,10 @@ from privnb.runtime import expect
 state(
     "breach_probability",
     kind="privacy",
-    better="lower",
-    bounds=(0, 1),
     title="Breach of one's own wish",
     sentence="How likely an adversary who knows the quasi-identifiers tells of somebody what they want nobody to tell.",
     source="Xiao and Tao, SIGMOD 2006",
     format="{:%}",
-    axis=False,
 )
 
 

@@ -11,11 +11,10 @@ import numpy as np
 from privnb.measures.base import state
 from privnb.runtime import expect
 
-_FOUND = {"bounds": (0, float("inf")), "source": "Aggarwal and Yu 2008, section 10.2.5", "axis": False}
+_FOUND = {"bounds": (0, float("inf")), "source": "Aggarwal and Yu 2008, section 10.2.5"}
 state(
     "support_error",
     kind="utility",
-    better="lower",
     title="Support error",
     sentence="How far supports are off, of the itemsets that are found rightly: on average, relative to the true one.",
     unit="of the true support",
@@ -25,7 +24,6 @@ state(
 state(
     "false_itemsets",
     kind="utility",
-    better="lower",
     title="Itemsets found wrongly",
     sentence="How many itemsets are found frequent that are not, for each that is.",
     unit="per true itemset",
@@ -35,7 +33,6 @@ state(
 state(
     "missed_itemsets",
     kind="utility",
-    better="lower",
     title="Itemsets missed",
     sentence="Share of the frequent itemsets that are not found.",
     unit="share of itemsets",

@@ -18,26 +18,22 @@ from privnb.runtime import expect
 state(
     "inference_channels",
     kind="privacy",
-    better="lower",
     bounds=(0, float("inf")),
     title="Inference channels",
     sentence="How many groups of fewer than k people follow from the published supports.",
     source="Atzori, Bonchi, Giannotti, Pedreschi, VLDB Journal 17(4), 2008",
     unit="groups",
     format="{:,}",
-    axis=False,
 )
 state(
     "support_added",
     kind="utility",
-    better="lower",
     bounds=(0, float("inf")),
     title="Support added",
     sentence="By how much the published supports are raised so that no group of few people follows, on average.",
     source="Aggarwal and Yu 2008, section 5.7.1",
     unit="of the true support",
     format="{:%}",
-    axis=False,
 )
 
 

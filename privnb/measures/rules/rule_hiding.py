@@ -13,7 +13,7 @@ from privnb.miners.baskets import Baskets
 from privnb.miners.rules import ITEMS, Rule, itemsets, rules
 from privnb.runtime import expect
 
-_OF_RULES = {"kind": "utility", "better": "lower", "bounds": (0, 1), "format": "{:%}", "axis": False}
+_OF_RULES = {"kind": "utility", "format": "{:%}"}
 state(
     "hiding_failure",
     title="Hiding failure",

@@ -40,10 +40,10 @@ SUBGROUPS = (
 )
 
 
-state("tuples", format="{:,}", axis=False)
-state("lattice_height", format="{:,}", axis=False)
-state("k_before_step", better="higher", format="{:,}", axis=False)
-state("anonymity_loss", better="lower", format="{:,}", axis=False)
+state("tuples", format="{:,}")
+state("lattice_height", format="{:,}")
+state("k_before_step", better="higher", format="{:,}")
+state("anonymity_loss", better="lower", format="{:,}")
 
 
 def hypertension():

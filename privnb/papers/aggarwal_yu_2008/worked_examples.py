@@ -27,14 +27,14 @@ SWAPPED = {
 ALL = 1 - EXACT  # a confidence of 100 per cent, but for rounding
 
 for _name in ("entropy", "information", "entropy_length", "interval_length", "loss_of_entropy", "interval_end"):
-    state(f"book_{_name}", axis=False)
-state("book_ranks_moved", format="{:%}", axis=False)
-state("book_difference", axis=False)
-state("book_condition_number", format="{:,}", axis=False)
-state("book_cells", format="{:,}", axis=False)
-state("book_degrees_of_freedom", format="{:,}", axis=False)
-state("book_of_counts", format="{:,}", axis=False)
-state("record_index", format="{:,}", axis=False)
+    state(f"book_{_name}")
+state("book_ranks_moved", format="{:%}", bounds=(-np.inf, np.inf))
+state("book_difference")
+state("book_condition_number", format="{:,}")
+state("book_cells", format="{:,}")
+state("book_degrees_of_freedom", format="{:,}")
+state("book_of_counts", format="{:,}")
+state("record_index", format="{:,}")
 
 
 class _Uniform(Law):

@@ -36,16 +36,14 @@ ERRORS = ("average_relative_error", "median_relative_error")
 SMALL = 0.04  # the utility loss that the paper finds everything below
 
 
-state("largest_privacy_loss", kind="privacy", better="lower", bounds=(0, np.inf), unit="nats", axis=False)
-state("share_of_small_utility_loss", kind="utility", better="higher", bounds=(0, 1), format="{:%}", axis=False)
+state("largest_privacy_loss", kind="privacy", bounds=(0, np.inf), unit="nats")
+state("share_of_small_utility_loss", kind="utility", better="higher", format="{:%}")
 state(
     "above_scale",
     kind="privacy",
-    better="lower",
     bounds=(0, np.inf),
     sentence="Releases whose privacy loss lies above that of the commonest value, disclosed for certain.",
     format="{:,}",
-    axis=False,
 )
 
 
