@@ -122,9 +122,11 @@ def report(args):
         parameters["DATASET"] = _dataset(args.dataset, folder)
     chosen = choose(folder, named, parameters)
     begin_to_serve(*LIBRARIES)
+    from privnb.papers.ledger_page import Ledger
     from privnb.reporting.report import build, left_out  # a second, in which the server does the same
 
-    index = build(args.out or _default(folder, chosen, named), named, parameters, jobs=args.jobs)
+    out = args.out or _default(folder, chosen, named)
+    index = build(out, named, parameters, jobs=args.jobs, compare=Ledger.of)
     print(index.resolve().as_uri())  # which a terminal opens at a click
     if args.pdf:
         print(printing.pdf(index.parent).as_uri())

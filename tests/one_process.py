@@ -16,6 +16,7 @@ from privnb.decision import policy_search
 from privnb.evaluation import experiments, store
 from privnb.evaluation.content import content
 from privnb.microdata.schema import NotForThisTable
+from privnb.papers.ledger_page import Ledger
 from privnb.reporting import report, running
 
 
@@ -101,5 +102,5 @@ if __name__ == "__main__":
     report.run, store.SECONDS, given = run, math.inf, sys.argv[1:]
     policy_search.searched, experiments.made_up_noise = map(_once, (policy_search.searched, experiments.made_up_noise))
     for one, asked in zip(given[::2], given[1::2], strict=True):
-        report.build(one, **json.loads(asked))
+        report.build(one, **json.loads(asked), compare=Ledger.of)
         gc.freeze()  # most of it is the libraries

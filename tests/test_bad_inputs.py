@@ -105,8 +105,8 @@ MODULES = {
     "explorer.keep": "explorer.keep",
     "explorer.saving": "explorer.saving",
     "explorer": "explorer",
-    "answers": "reporting.findings",
-    "charts": "reporting.charts",
+    "answers": "reporting.findings papers.findings",
+    "charts": "reporting.charts papers.charts",
     "parameters": "evaluation.parameters",
     "experiments": "evaluation.experiments papers evaluation.every_sanitizer evaluation.profiles evaluation.samples "
     "decision.policy_search decision.recommended",

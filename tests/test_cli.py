@@ -48,7 +48,7 @@ def asked(monkeypatch):
     """What `report.build` is called with."""
     calls = []
 
-    def build(out, notebooks, parameters, *, jobs):
+    def build(out, notebooks, parameters, *, jobs, compare):
         calls.append((Path(out), notebooks, parameters, jobs))
         return Path(out) / "index.html"
 

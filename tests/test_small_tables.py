@@ -12,6 +12,7 @@ from privnb.decision import policies, policy_search
 from privnb.evaluation import experiments, parameters, profiles
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
+from privnb.papers import charts as paper_charts, findings as paper_findings
 from privnb.privacy_models import EntropyDiversity, FrequencyDiversity, KAnonymity, RecursiveDiversity
 from privnb.reporting import charts, findings, gallery
 from privnb.runtime.numerals import bare
@@ -156,8 +157,8 @@ def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
 def test_without_a_researcher_there_is_nothing_to_compare(here, records):
     compared = papers.figures(papers.data_sets([dataset(records)]), miners="majority")
     assert not (compared.measure == "workload_gain").any()
-    assert "a researcher's gain" in charts.compared(compared).data
-    assert "nothing to compare" in findings.adversary_and_researcher(compared).data
+    assert "a researcher's gain" in paper_charts.compared(compared).data
+    assert "nothing to compare" in paper_findings.adversary_and_researcher(compared).data
 
 
 def test_of_fewer_people_than_may_be_shown_nothing_is_decided():

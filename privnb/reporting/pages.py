@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 from privnb.datasets.proposals import unconfirmed
-from privnb.reporting import glossary, ledger_page, rendering
+from privnb.reporting import glossary, rendering
 from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, tagged, titled, without_empty_sections
 from privnb.reporting.findings.base import reported
 from privnb.runtime import invisible, numerals
@@ -27,7 +27,7 @@ LIBRARIES = (
 LONGEST = 25  # words of an answer on the index
 
 
-def make(chosen, executed, ledger, summary=None):
+def make(chosen, executed, ledger=None, summary=None):
     """`{file name: HTML}`: `index.html`, a page for each notebook, `about.html` and `glossary.html`; `ledger.html` if a
     printed number was measured.
 
@@ -36,8 +36,8 @@ def make(chosen, executed, ledger, summary=None):
     chosen : list of notebooks.Notebook
     executed : dict of str to str
         The executed notebooks as JSON text, by name.
-    ledger : DataFrame
-        The table that `ledger.compare` returns.
+    ledger : papers.ledger_page.Ledger
+        The printed numbers of the papers beside the measured ones; None: a report of another table.
     summary : decision.Summary
         Of all results; None where no decision was made: the index then is the list of pages alone.
 
@@ -47,13 +47,13 @@ def make(chosen, executed, ledger, summary=None):
     """
     import nbformat
 
-    printed = ledger_page.of_notebooks(ledger)
+    printed = ledger.by_notebook if ledger else {}
     pages = [
         _page(notebook, shown(nbformat.reads(executed[notebook.name], 4)), printed.get(notebook.name, []))
         for notebook in chosen
     ]
     templates = rendering.templates()
-    compared = bool(ledger["measured"].notna().any())
+    compared = ledger is not None and ledger.is_measured
     about = {
         "dataset": _dataset(chosen),
         "parameters": _parameters(chosen),
@@ -87,7 +87,7 @@ def make(chosen, executed, ledger, summary=None):
         carded=next((page for page in pages if page["name"].endswith("release_card")), None),
     )
     if compared:
-        files["ledger.html"] = ledger_page.make(templates, ledger)
+        files["ledger.html"] = ledger.page(templates)
     return files
 
 

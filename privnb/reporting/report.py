@@ -68,7 +68,7 @@ def read(path):
     return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=empty)
 
 
-def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, seconds=SECONDS):
+def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, seconds=SECONDS, compare=None):
     """Run notebooks and put their report at `out`; progress goes to stderr.
 
     Finished evaluations are kept in the folder `store` beside `out`: after a kill the next build continues.
@@ -87,6 +87,9 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
         Where the notebooks are.
     seconds : float
         How long a notebook may give no sign of progress.
+    compare : function
+        Compares the results of notebooks on the papers' table with the printed numbers: `papers.ledger_page.Ledger.of`.
+        None: the report has no ledger.
 
     A script that calls this needs the line `if __name__ == "__main__":`.
 
@@ -140,7 +143,7 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
         forget_failures(out, but=failures)
         if not any(each.done for each in ended.values()):
             raise ReportError("\n".join([*failures.values(), "No report was written."]))
-        _assemble(chosen, ended, work)
+        _assemble(chosen, ended, work, compare)
         _refuse_leaks(chosen, out, work, list(failures.values()))
         places.swap(work / "report", out, work / "previous")
     if failures:
@@ -259,12 +262,11 @@ def _is_made(folder):
     return (folder / "index.html").exists() and (folder / "results.csv").exists()
 
 
-def _assemble(chosen, ended, work):
+def _assemble(chosen, ended, work, compare):
     """Make `work/report` of how the notebooks `ended`, and of the numbers that they wrote to `work/numbers`."""
     import pandas as pd
 
     from privnb import decision
-    from privnb.papers import full_profile, ledger
     from privnb.reporting import pages
 
     tables, done = [], [notebook for notebook in chosen if ended[notebook.name].done]
@@ -277,26 +279,17 @@ def _assemble(chosen, ended, work):
             )
         tables.append(read(path))
     results = pd.concat(tables, ignore_index=True)
-    with_ledger = all(notebook.papers for notebook in chosen)  # the papers' numbers are of their table
-    like = {
-        notebook.name: table
-        for notebook, table in zip(done, tables, strict=True)
-        if with_ledger and _as_published(notebook)
-    }
-    printed = ledger.read_published()
-    compared = ledger.compare(pd.concat([results.iloc[:0], *like.values()], ignore_index=True), printed)
-    compared["notebook"] = ""
-    for name, table in like.items():  # the first that measures a number stands beside it
-        left = compared.index[compared["measured"].notna() & (compared["notebook"] == "")]
-        own = ledger.compare(table, printed.loc[left])["measured"].notna()
-        compared.loc[left[own.to_numpy()], "notebook"] = name
+    ledger = None
+    if compare and all(notebook.papers for notebook in chosen):  # the papers' numbers are of their table
+        like = zip(done, tables, strict=True)
+        ledger = compare({notebook.name: table for notebook, table in like if _as_published(notebook)})
     executed = {name: each.text for name, each in ended.items()}
     files = {f"notebooks/{notebook.path.name}": executed[notebook.name] for notebook in chosen}
-    files |= pages.make(chosen, executed, compared if with_ledger else compared.iloc[:0], decision.summary(results))
+    files |= pages.make(chosen, executed, ledger, decision.summary(results))
     (work / "report" / "notebooks").mkdir(parents=True)
     _write(results, work / "report" / "results.csv")
-    if with_ledger:
-        _write(full_profile.beside(compared), work / "report" / "ledger.csv")
+    if ledger:
+        _write(ledger.table, work / "report" / "ledger.csv")
     for name, text in files.items():
         (work / "report" / name).write_text(text, encoding="utf-8")
     _close_as_the_data(chosen, work / "report")

@@ -8,6 +8,7 @@ from rows import finding, frame
 
 from privnb import decision
 from privnb.evaluation.results import join
+from privnb.papers import findings as paper_findings
 from privnb.reporting import findings
 from privnb.reporting.findings.adversary import subgroups
 from privnb.reporting.findings.base import Finding, reported
@@ -517,10 +518,11 @@ OTHER_TABLES = {
 }  # these take more than results
 
 
-@pytest.mark.parametrize("name", sorted({*findings.__all__} - OTHER_TABLES))
+@pytest.mark.parametrize("name", sorted({*findings.__all__, *paper_findings.__all__} - OTHER_TABLES))
 def test_a_table_without_rows_gives_a_sentence(name):
     tables = [EMPTY, *{"owner_choice": [EMPTY], "own_wishes": [(5, 50)]}.get(name, [])]
-    assert getattr(findings, name)(*tables).data.endswith(".")
+    module = findings if hasattr(findings, name) else paper_findings
+    assert getattr(module, name)(*tables).data.endswith(".")
 
 
 TABLES = {

@@ -8,6 +8,7 @@ import pandas as pd
 import vl_convert
 from rows import frame
 
+from privnb.papers.charts import lattice
 from privnb.reporting import charts
 from privnb.reporting.charts.narrow import LABEL, narrow
 from privnb.reporting.rendering import templates
@@ -66,7 +67,7 @@ def test_titles_of_axes_wrap():
 
 def test_what_has_controls_or_words_in_cells_is_left_as_it_is():
     words = {"layer": [{"mark": {"type": "rect"}}], "width": 600}
-    plane = charts.lattice().to_dict()
+    plane = lattice().to_dict()
     for spec in ({"params": [], "width": 600}, words, plane):
         assert narrow(spec) is spec
     html = templates().filters["figure"]({charts.V5: plane})

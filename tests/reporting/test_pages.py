@@ -11,6 +11,7 @@ import pytest
 from privnb.datasets.dataset import PROJECT
 from privnb.evaluation.results import COLUMNS
 from privnb.papers import ledger
+from privnb.papers.ledger_page import Ledger
 from privnb.reporting import glossary, pages, rendering
 from privnb.runtime.sentences import B, say
 
@@ -46,7 +47,9 @@ def made(*cells, summary=None, name="01_a", text="Words."):
     """`{file name: HTML}` of a report of one notebook of these cells."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"# Who?\n\n{text}"), *cells])
     chosen = [SimpleNamespace(name=name, values={}, parameters={}, path=None)]
-    return pages.make(chosen, {name: nbformat.writes(notebook)}, ledger.compare(pd.DataFrame(columns=COLUMNS)), summary)
+    return pages.make(
+        chosen, {name: nbformat.writes(notebook)}, Ledger(ledger.compare(pd.DataFrame(columns=COLUMNS))), summary
+    )
 
 
 def words(html):

@@ -16,6 +16,7 @@ from privnb.explorer import sweeps
 from privnb.explorer.numbers import counted
 from privnb.measures import facts
 from privnb.papers import ledger
+from privnb.papers.ledger_page import Ledger
 from privnb.publishing import leaks
 from privnb.reporting import charts, notebooks, pages, rendering, report
 from privnb.reporting.charts.base import render
@@ -51,7 +52,7 @@ def built(tmp_path_factory, write_notebook):
             elif cell.source == "tables":
                 cell.outputs = [nbformat.v4.new_output("display_data", data={"text/html": tables._repr_html_()})]
         executed[notebook.name] = nbformat.writes(read)
-    for name, text in pages.make(chosen, executed, ledger.compare(results)).items():
+    for name, text in pages.make(chosen, executed, Ledger(ledger.compare(results))).items():
         (folder / name).write_text(text, encoding="utf-8")
     return SimpleNamespace(folder=folder, results=report.read(folder / f"{NAME}.results.csv"), steps=steps)
 

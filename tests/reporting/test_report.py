@@ -19,6 +19,7 @@ import pytest
 from privnb.datasets import dataset
 from privnb.evaluation.results import COLUMNS
 from privnb.papers import full_profile, ledger
+from privnb.papers.ledger_page import Ledger
 from privnb.reporting import kernels, pages, places, report, running
 from privnb.reporting.notebooks import Notebook, Parameter, choose
 from privnb.reporting.report import ReportError, build, save
@@ -102,7 +103,7 @@ def built(folder, kernel):
     with open(folder.parent / "progress.txt", "w+") as file, pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stderr", file)
         patch.setenv("OMP_NUM_THREADS", "7")  # kernels have one thread whatever is asked for here
-        index = build(out, parameters={"K": "25", "SEEDS": 3}, jobs=2, folder=folder)
+        index = build(out, parameters={"K": "25", "SEEDS": 3}, jobs=2, folder=folder, compare=Ledger.of)
     assert index == out / "index.html"
     return out
 
@@ -220,7 +221,7 @@ def test_ledger_holds_every_printed_number(built):
 
 def test_one_job_and_two_give_the_same_bytes(built, folder):
     again = folder.parent / "again"
-    build(again, parameters={"SEEDS": "3", "K": 25}, jobs=1, folder=folder)
+    build(again, parameters={"SEEDS": "3", "K": 25}, jobs=1, folder=folder, compare=Ledger.of)
     assert files(again) == files(built)
     shutil.rmtree(again)
 
@@ -281,7 +282,7 @@ def test_pages_load_nothing_and_link_only_to_the_report(built):
 def test_charts_of_one_page_do_not_share_names(folder, built):
     chosen = [*choose(folder, ["01_load"])] * 2
     executed = {"01_load": (built / "notebooks" / "01_load.ipynb").read_text()}
-    html = pages.make(chosen, executed, ledger.compare(report.read(built / "results.csv")))["index.html"]
+    html = pages.make(chosen, executed, Ledger(ledger.compare(report.read(built / "results.csv"))))["index.html"]
     names = re.findall(r'<(?:clipPath|linearGradient)[^>]* id="([^"]*)"', html)
     used = re.findall(r"url\(#([^)]*)\)", html)
     assert len(names) >= 4

@@ -17,6 +17,7 @@ from privnb.explorer.board import explore
 from privnb.explorer.setting import Setting, checked, exposed, of_roles
 from privnb.microdata import hierarchy
 from privnb.microdata.schema import Attribute, Categories, Role, Schema, SchemaError
+from privnb.papers.charts import known_attributes
 from privnb.reporting import charts, findings
 from privnb.runtime.names import name_list, names_in, offered, refused
 from privnb.sanitizers import Identity, Suppress
@@ -162,7 +163,7 @@ def test_results_and_sentences_count_a_name_with_a_comma_as_one(cities):
     assert "nobody else shares all 3 quasi-identifiers" in said
     assert charts.uniqueness(unique).to_dict()["title"]["text"][0].startswith("One known attribute")
     known = leakage.known_subsets(cities, [Identity()])
-    assert "all 3 attributes" in " ".join(charts.known_attributes(known).to_dict()["title"]["text"])
+    assert "all 3 attributes" in " ".join(known_attributes(known).to_dict()["title"]["text"])
 
 
 def test_a_column_with_a_comma_can_be_suppressed_and_named_on_a_command_line(cities, tmp_path, capsys):

@@ -4,7 +4,6 @@ from privnb.reporting.charts.adversary import hit, spans
 from privnb.reporting.charts.base import COLOURS, V5, WIDTH, Aggregate, merge_small, setup
 from privnb.reporting.charts.caps import caps, within_caps
 from privnb.reporting.charts.card_risks import card_risks
-from privnb.reporting.charts.channel import known_attributes, leaks
 from privnb.reporting.charts.decision import efficient, summary, which
 from privnb.reporting.charts.distributions import distributions
 from privnb.reporting.charts.explorer import class_sizes, inside, plane
@@ -19,15 +18,10 @@ from privnb.reporting.charts.predictions import gains
 from privnb.reporting.charts.recovery import recovery
 from privnb.reporting.charts.risk_utility import risk_utility
 from privnb.reporting.charts.tables import table
-from privnb.reporting.charts.tradeoff import trade_off, two_critiques
-from privnb.reporting.charts.twelve import cuts, lattice
-from privnb.reporting.charts.workload import compared, printed, statements
 
 __all__ = [
     "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "by_wishes", "caps", "card_risks", "choices", "class_sizes",
-    "compared", "counts_known", "cuts", "declines", "distributions", "dots", "efficient", "every_number",
-    "every_setting", "frontier", "gains", "hidden_rules", "hit", "inside", "known_attributes", "lattice", "leaks",
-    "lines", "merge_small", "people", "plane", "printed", "published_models", "recovery", "risk_utility", "setup",
-    "spans", "statements", "summary", "table", "trade_off", "two_critiques", "uniqueness", "which",
-    "within_caps",
+    "counts_known", "declines", "distributions", "dots", "efficient", "every_number", "every_setting", "frontier",
+    "gains", "hidden_rules", "hit", "inside", "lines", "merge_small", "people", "plane", "published_models",
+    "recovery", "risk_utility", "setup", "spans", "summary", "table", "uniqueness", "which", "within_caps",
 ]  # fmt: skip

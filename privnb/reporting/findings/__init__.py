@@ -6,7 +6,6 @@ takes tidy results and returns `sentences.Sentences`. What the results at hand d
 
 from privnb.reporting.findings.adversary import adversary_gains, mined_predictions
 from privnb.reporting.findings.by_policy import by_policy
-from privnb.reporting.findings.channel import errata, leakage, random_levels
 from privnb.reporting.findings.frontier import floors, publication, search
 from privnb.reporting.findings.given_away import given_away
 from privnb.reporting.findings.own_wishes import own_wishes
@@ -15,13 +14,10 @@ from privnb.reporting.findings.perturbation import perturbation
 from privnb.reporting.findings.recovery import recovered
 from privnb.reporting.findings.release import every_setting, one_setting, release_costs, steep_hierarchy, uniqueness
 from privnb.reporting.findings.release_card import release_card
-from privnb.reporting.findings.tradeoff import privacy_models
 from privnb.reporting.findings.users import utility_declines
-from privnb.reporting.findings.workload import adversary_and_researcher
 
 __all__ = [
-    "adversary_and_researcher", "adversary_gains", "by_policy", "errata", "every_setting", "floors", "given_away",
-    "leakage", "mined_predictions", "one_setting", "own_wishes", "owner_choice", "perturbation", "privacy_models",
-    "publication", "random_levels", "recovered", "release_card", "release_costs", "search", "steep_hierarchy",
-    "uniqueness", "utility_declines",
+    "adversary_gains", "by_policy", "every_setting", "floors", "given_away", "mined_predictions", "one_setting",
+    "own_wishes", "owner_choice", "perturbation", "publication", "recovered", "release_card", "release_costs",
+    "search", "steep_hierarchy", "uniqueness", "utility_declines",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from rows import made
 
 from privnb.evaluation.results import tidy
-from privnb.reporting import charts
+from privnb.papers import charts
 
 MISSING = float("nan")
 NAMES = ("age", "sex", "town")

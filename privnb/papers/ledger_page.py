@@ -1,13 +1,18 @@
 """The ledger as a page: each table and figure as its paper prints it, what was measured below each printed number.
 
-What is shown is chosen with radio buttons and CSS alone. Long, since cells, counts and notes are of the same rows.
+What is shown is chosen with radio buttons and CSS alone.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from importlib import resources
 
+import pandas as pd
+
+from privnb.evaluation.results import COLUMNS
 from privnb.papers import full_profile
-from privnb.papers.ledger import STATUSES, same_digits
+from privnb.papers.ledger import STATUSES, compare, read_published, same_digits
 from privnb.reporting import rendering
 
 PAPERS = {
@@ -41,58 +46,49 @@ GROUPS = {
 MEASURED = "measured"  # how the first reading of a cell is called
 
 
-def make(templates, compared, shipped=None):
-    """The HTML of the page `ledger.html`.
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """The printed numbers beside what the notebooks of a report measured.
 
-    Parameters
-    ----------
-    templates : jinja2.Environment
-        That of `pages`, whose style sheet the page has too.
-    compared : DataFrame
-        The ledger of this run, from `ledger.compare`; with a column `notebook`, of the one that measured each number.
-    shipped : DataFrame
-        The numbers of the full profile; None: those that are shipped.
-
-    Returns
-    -------
-    str
-        The page, which needs nothing else.
+    `compared`: a table of `ledger.compare`; with a column `notebook`, the name of the one that measured each number.
     """
-    from markupsafe import Markup
 
-    rows = full_profile.beside(compared, shipped)
-    rows["place"] = [_place(row) for row in rows.to_dict("records")]
-    own = resources.files("privnb.reporting").joinpath("templates/privnb_report/ledger.css").read_text(encoding="utf-8")
-    return templates.get_template("ledger.html.j2").render(
-        STYLE=templates.globals["STYLE"] + Markup(own),
-        papers=[_paper(source, own) for source, own in rows.groupby("source", sort=False)],
-        groups=_groups(rows),
-        counts=count(rows),
-        total=len(rows),
-        printed=_printed(rows),
-        measured=_printed(rows[rows["place"] == HERE]),
-        meanings=MEANINGS,
-        dated=rows.loc[rows["place"] == FULL, full_profile.WHEN].drop_duplicates().to_dict("records"),
-    )
+    compared: pd.DataFrame
 
+    @classmethod
+    def of(cls, tables: Mapping[str, pd.DataFrame]) -> "Ledger":
+        """Compare the results of notebooks, by name, each of which ran in the setting of its paper."""
+        printed = read_published()
+        results = pd.concat([*tables.values()], ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
+        compared = compare(results, printed)
+        compared["notebook"] = ""
+        for name, table in tables.items():  # the first that measures a number is named
+            left = compared.index[compared["measured"].notna() & (compared["notebook"] == "")]
+            own = compare(table, printed.loc[left])["measured"].notna()
+            compared.loc[left[own.to_numpy()], "notebook"] = name
+        return cls(compared)
 
-def of_notebooks(compared):
-    """What each notebook measured of what papers print, by table or figure.
+    @property
+    def is_measured(self) -> bool:
+        """Whether a printed number was measured."""
+        return bool(self.compared["measured"].notna().any())
 
-    Parameters
-    ----------
-    compared : DataFrame
-        As of `make`.
+    @property
+    def table(self) -> pd.DataFrame:
+        """The rows of `ledger.csv`, with what a longer run measured where this one did not."""
+        return full_profile.beside(self.compared)
 
-    Returns
-    -------
-    dict of str to list of dict
-        By notebook, of each table its `title`, its `paper`, its `anchor` on the ledger's page, and `counts`: how many
-        numbers have which status, in words.
-    """
-    found = {}
-    if "notebook" in compared:
-        rows = compared[compared["notebook"] != ""]
+    @property
+    def by_notebook(self) -> dict[str, list[dict]]:
+        """What each notebook measured of what papers print, by table or figure.
+
+        Of each table its `title`, its `paper`, its `anchor` on the ledger's page, and `counts`: how many numbers have
+        which status, in words.
+        """
+        found: dict[str, list[dict]] = {}
+        if "notebook" not in self.compared:
+            return found
+        rows = self.compared[self.compared["notebook"] != ""]
         for (notebook, source, title), own in rows.groupby(["notebook", "source", "block"], sort=False):
             counts = own["status"].value_counts().to_dict()
             block = {"title": title, "anchor": _anchor(source, title), "paper": _cited(PAPERS[source])}
@@ -100,7 +96,37 @@ def of_notebooks(compared):
                 f"{counts[status]} {IN_WORDS.get(status, status)}" for status in STATUSES if status in counts
             ]
             found.setdefault(notebook, []).append(block)
-    return found
+        return found
+
+    def page(self, templates, shipped=None):
+        """Return the HTML of the page `ledger.html`, which needs nothing else.
+
+        Parameters
+        ----------
+        templates : jinja2.Environment
+            That of the other pages, whose style sheet the page has too.
+        shipped : DataFrame
+            The numbers of the full profile; None: those that are shipped.
+        """
+        import jinja2
+        from markupsafe import Markup
+
+        rows = full_profile.beside(self.compared, shipped)
+        rows["place"] = [_place(row) for row in rows.to_dict("records")]
+        own = resources.files("privnb.papers").joinpath("templates/ledger.css").read_text(encoding="utf-8")
+        loaders = [jinja2.PackageLoader("privnb.papers", "templates"), templates.loader]
+        template = templates.overlay(loader=jinja2.ChoiceLoader(loaders)).get_template("ledger.html.j2")
+        return template.render(
+            STYLE=templates.globals["STYLE"] + Markup(own),
+            papers=[_paper(source, own) for source, own in rows.groupby("source", sort=False)],
+            groups=_groups(rows),
+            counts=count(rows),
+            total=len(rows),
+            printed=_printed(rows),
+            measured=_printed(rows[rows["place"] == HERE]),
+            meanings=MEANINGS,
+            dated=rows.loc[rows["place"] == FULL, full_profile.WHEN].drop_duplicates().to_dict("records"),
+        )
 
 
 def _cited(title):

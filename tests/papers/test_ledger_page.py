@@ -9,8 +9,9 @@ import pytest
 
 from privnb import papers
 from privnb.evaluation.results import COLUMNS
-from privnb.papers import full_profile, ledger
-from privnb.reporting import ledger_page, pages, rendering
+from privnb.papers import full_profile, ledger, ledger_page
+from privnb.papers.ledger_page import Ledger
+from privnb.reporting import pages, rendering
 
 CELL = {  # one per status of a run: a cell of a made-up table
     "exact": ("0.10", 0.1, ""),
@@ -43,7 +44,7 @@ def shipped(**row):
 
 
 def page(compared, full=None):
-    return ledger_page.make(rendering.templates(), compared, shipped().head(0) if full is None else full)
+    return Ledger(compared).page(rendering.templates(), shipped().head(0) if full is None else full)
 
 
 def words(html):
@@ -164,7 +165,7 @@ def test_a_page_says_what_it_measured_of_which_table_and_where_each_number_stand
     compared = cells(block="Table 9: <made> up").assign(notebook=["04_attack", "", *["04_attack"] * 2, "", "", ""])
     text = nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Who?")]))
     chosen = [SimpleNamespace(name=name, values={}, parameters={}, path=None) for name in ("03_utility", "04_attack")]
-    files = pages.make(chosen, {each.name: text for each in chosen}, compared)
+    files = pages.make(chosen, {each.name: text for each in chosen}, Ledger(compared))
     assert "Printed beside measured" not in words(files["03_utility.html"])
     said = words(files["04_attack.html"])
     assert "Table 9: &lt;made&gt; up (Sramka et al. 2010), measured here: 1 exact, 1 off by more" in said
@@ -176,7 +177,7 @@ def test_a_page_says_what_it_measured_of_which_table_and_where_each_number_stand
 @pytest.mark.parametrize("measured", [True, False])
 def test_a_report_has_the_page_if_it_measured_a_printed_number(measured):
     results = papers.hypertension() if measured else pd.DataFrame(columns=COLUMNS)
-    files = pages.make([], {}, ledger.compare(results))
+    files = pages.make([], {}, Ledger(ledger.compare(results)))
     assert ("ledger.html" in files) is measured
     assert ('href="ledger.html"' in files["index.html"]) is measured
     if measured:

@@ -8,8 +8,8 @@ from test_findings_workload import COMPARED, adversary, gain, results
 
 from privnb import papers
 from privnb.evaluation.results import tidy
+from privnb.papers import charts
 from privnb.papers.ledger import read_published
-from privnb.reporting import charts
 from privnb.reporting.charts.base import render
 
 MORE = "The adversary gains more than the researcher, beyond the 95% interval"

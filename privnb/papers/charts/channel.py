@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.measures import facts
+from privnb.papers.findings.channel import most_revealing
 from privnb.reporting.charts.base import (
     COLOURS,
     GREY,
@@ -16,7 +17,6 @@ from privnb.reporting.charts.base import (
     of_columns,
     settings,
 )
-from privnb.reporting.findings.channel import most_revealing
 from privnb.runtime import expect
 from privnb.runtime.names import names_in
 from privnb.runtime.numerals import percent

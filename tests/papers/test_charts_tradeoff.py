@@ -5,7 +5,7 @@ import pytest
 from rows import made
 
 from privnb.evaluation.results import tidy
-from privnb.reporting import charts
+from privnb.papers import charts
 
 MISSING = float("nan")
 

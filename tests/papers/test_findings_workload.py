@@ -6,9 +6,9 @@ from rows import finding, made
 
 from privnb import papers
 from privnb.evaluation.results import tidy
+from privnb.papers import findings
 from privnb.papers.brickell_shmatikov_2008 import judged
-from privnb.reporting import findings
-from privnb.reporting.findings.workload import ahead, best_adversary, both_sides, sanitized
+from privnb.papers.findings.workload import ahead, best_adversary, both_sides, sanitized
 
 NAMES = ["the original", "Suppression", "Mondrian, k = 10", "Mondrian, l = 5", "Mondrian, t = 0.2"]
 PAPERS = ", split_attribute=gain, split_point=below, workload=pay"

@@ -4,9 +4,9 @@ import pytest
 from rows import finding, made
 
 from privnb.evaluation.results import join, tidy
+from privnb.papers import findings
 from privnb.papers.askari_2012 import enumeration, small_channels
-from privnb.reporting import findings
-from privnb.reporting.findings.channel import most_revealing
+from privnb.papers.findings.channel import most_revealing
 
 MISSING = float("nan")
 

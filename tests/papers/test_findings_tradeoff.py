@@ -4,8 +4,8 @@ import pytest
 from rows import finding, made
 
 from privnb.evaluation.results import join, tidy
-from privnb.reporting import findings
-from privnb.reporting.findings.tradeoff import both_critiques, critiques
+from privnb.papers import findings
+from privnb.papers.findings.tradeoff import both_critiques, critiques
 
 MISSING = float("nan")
 
