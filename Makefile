@@ -36,7 +36,7 @@ test: $(STAMP)
 # All but the tests that run whole notebooks, need a browser, Java or Spark, or take longest; properties are tried on few
 # tables.
 check: types
-	$(BIN)/python -m pytest -m 'not kernel and not browser and not java and not spark and not long' --hypothesis-profile few
+	$(BIN)/python -m pytest -m 'not kernel and not browser and not java and not spark and not slow' --hypothesis-profile few
 
 # Types, in the rooms that pyproject.toml does not list as untyped.
 types: $(STAMP)

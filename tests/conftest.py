@@ -11,11 +11,9 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-import browsing
-import kernels
-import long
 import pytest
 from hypothesis import HealthCheck, settings
+from support import browsing, compiled
 
 from privnb import reporting  # noqa: F401 -- before nbformat, which else loads a library for two seconds
 from privnb.datasets import dataset
@@ -100,7 +98,7 @@ STATED = "_hypothesis_internal_use_settings"  # where `@settings` puts what a te
 
 
 # `make check` leaves out the tests that ask for one of these fixtures, if only through another fixture. They are marked
-# with its name. Those that `long.txt` names are marked "long", and left out as well.
+# with its name. It leaves out those marked `slow` as well.
 MARKS = "kernel", "browser", "java", "spark"
 # The commands that start one. A test that is not marked starts none: see `_start_what_is_marked`.
 COMMANDS = {
@@ -242,8 +240,8 @@ def pytest_xdist_auto_num_workers(config):
 
 def pytest_sessionstart(session):
     """Before workers start on more than one file, and nothing is compiled yet: compile once what each would."""
-    if session.config.pluginmanager.hasplugin("dsession") and many(session.config.args) and kernels.cold():
-        kernels.compile_all()
+    if session.config.pluginmanager.hasplugin("dsession") and many(session.config.args) and compiled.cold():
+        compiled.compile_all()
 
 
 def many(arguments):
@@ -266,13 +264,11 @@ def skipped(reasons):
 
 @pytest.hookimpl(tryfirst=True)  # ahead of pytest's own, which leaves out by marks
 def pytest_collection_modifyitems(config, items):
-    """Mark what needs a kernel, a browser, Java or Spark and what takes long; the slowest files first, so that no core
+    """Mark what needs a kernel, a browser, Java or Spark; the slowest files first, so that no core
     waits at the end."""
     few = config.getoption("--hypothesis-profile") == "few"
-    stated, takes_long = {}, long.names()
+    stated = {}
     for item in items:
-        if long.among(item.nodeid, takes_long):
-            item.add_marker("long")
         for name in set(MARKS) & set(item.fixturenames):
             item.add_marker(name)
         if few and (asked := getattr(getattr(item, "obj", None), STATED, None)):

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from naming import naming
+from support.naming import naming
 
 from privnb.evaluation.content import READERS
 
@@ -40,6 +40,7 @@ def imported(tree):
             yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("privnb."))
 
 
+@pytest.mark.slow
 def test_imports_point_down(trees):
     for path, tree in trees.items():
         own = module(path)
@@ -95,6 +96,7 @@ def test_every_module_has_its_place(trees):
     assert {module(path) for path in trees} - {"__init__"} == set(ORDER)
 
 
+@pytest.mark.slow
 def test_no_module_hides_another_kind_of_code(texts, trees):
     """No record table reaches a chart unaggregated, and nothing is printed from the package but by its command line."""
     for path, tree in trees.items():
@@ -128,6 +130,7 @@ def test_a_column_that_is_taken_apart_is_seen():
     assert [name for _, name in parsed(ast.parse(told))] == ["parameters", "parameters", "miner", "target"]
 
 
+@pytest.mark.slow
 def test_what_a_number_is_stands_in_columns_and_not_in_names(trees):
     """`results.COLUMNS` say which; the names of Weka's miners are read where they are made, in `miners.weka`."""
     for path, tree in trees.items():

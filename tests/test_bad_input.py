@@ -9,7 +9,7 @@ import json
 import shutil
 
 import pytest
-from naming import naming
+from support.naming import naming
 
 from privnb import cli
 from privnb.reporting import report
@@ -237,6 +237,7 @@ def test_the_list_is_long_and_its_beginning_is_right(project, monkeypatch, capsy
     assert tried(["check", "good.csv"], project, monkeypatch, capsys) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "values"), DESCRIPTIONS.items(), ids=lambda part: str(part)[:60])
 def test_a_description_that_cannot_be_is_refused(path, values, project, monkeypatch, capsys):
     place = ".".join(str(key) for key in path if key != 0)

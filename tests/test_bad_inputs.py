@@ -20,7 +20,8 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pandas as pd
-from made_up import CLINIC
+import pytest
+from support.clinic import CLINIC
 
 from privnb import decision, evaluation, papers
 from privnb.attacks import DistanceLinkage, Linkage
@@ -696,6 +697,7 @@ def outcome(thing, given, several, parameter, bad):
     return "worked"
 
 
+@pytest.mark.slow
 def test_every_bad_argument_is_a_clear_error():
     """The first study of this kind had 853 cases, of which 172 were unclear and 10 silently wrong."""
     asked, wrong = 0, []
@@ -707,6 +709,7 @@ def test_every_bad_argument_is_a_clear_error():
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_the_legal_arguments_are_legal():
     """Else every bad one would be refused for another's sake."""
     for name, thing in (public() | methods()).items():
@@ -729,6 +732,7 @@ def lacking(thing):
     return lacks + (["Returns"] if returns and len(names) > 1 and not {"Returns", "Yields"} & sections.keys() else [])
 
 
+@pytest.mark.slow
 def test_a_signature_can_be_scanned():
     """Two or more parameters are described one by one, and what comes back, in numpydoc's sections."""
     lacks = {name: lacking(thing) for name, thing in (public() | methods()).items() if thing is not _setting}

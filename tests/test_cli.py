@@ -12,10 +12,10 @@ from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
-import browsing
 import duckdb
 import pytest
-from made_up import CLINIC
+from support import browsing
+from support.clinic import CLINIC
 
 from privnb import cli
 from privnb.datasets import dataset
@@ -494,6 +494,7 @@ def test_new_says_that_it_copied_the_table(tmp_path, monkeypatch, capsys):
         assert subprocess.run(["git", "check-ignore", "-q", path]).returncode == 0
 
 
+@pytest.mark.slow
 def test_roles_are_given_in_words_and_confirmed(tmp_path, monkeypatch, capsys):
     """All that the page can do. A word that means nothing leaves nothing, so that the command can be corrected."""
     monkeypatch.chdir(tmp_path)

@@ -4,10 +4,10 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import own_tables
 import pandas as pd
 import pytest
-from plain_models import keeps, published
+from support import own_tables
+from support.plain_models import keeps, published
 
 from privnb import cli
 from privnb.attacks import Linkage
@@ -119,6 +119,7 @@ def test_the_bands_of_a_secret_number_have_one_for_missing():
     assert Bands.of(Numbers(0, 3, missing="?")).values == ("0", "1", "2", "3", "?")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_label_covers_numbers_or_missing_ones_and_only_the_star_both(way):
     hierarchy = WAYS[way]
@@ -176,6 +177,7 @@ def written(tmp_path):
     return write
 
 
+@pytest.mark.slow
 def test_a_file_says_missing_by_an_empty_cell_or_a_mark(written):
     loaded = load(written())
     assert loaded.table["age"].fillna(-1).tolist() == [30, -1, -1, 50]
@@ -205,6 +207,7 @@ def test_a_file_says_missing_by_an_empty_cell_or_a_mark(written):
 INSTANCES = [each for kind in kinds().values() for each in kind.examples(SCHEMA)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sanitizer", INSTANCES, ids=repr)
 def test_every_sanitizer_keeps_its_claims_on_tables_with_gaps(sanitizer):
     done = refused = 0
@@ -390,6 +393,7 @@ def test_a_secret_that_is_a_number_with_gaps_is_asked_in_bands():
     assert secret_name(data.in_bands("income"), "income") == "income"
 
 
+@pytest.mark.slow
 def test_a_saved_release_is_read_back(tmp_path, capsys):
     """From a file with gaps to a file with their mark, of which `privnb check` finds the k that was asked for."""
     path = own_tables.drafted(tmp_path / "data")
@@ -443,6 +447,7 @@ QUICK = "decision tree, random forest, linear regression, logistic regression, n
 QUICK += ", naive Bayes (discretised), feature votes, nearest neighbour, robust regression, fusion: stacked"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["disease", "income"])
 def test_every_miner_learns_from_records_with_gaps(target):
     data = toy(60)

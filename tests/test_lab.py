@@ -3,8 +3,8 @@
 import urllib.error
 import urllib.request
 
-import browsing
 import pytest
+from support import browsing
 
 from privnb.reporting.charts import V5
 

@@ -5,11 +5,10 @@ import json
 import re
 from pathlib import Path
 
-import answers
 import nbformat
-import one_process
 import pytest
-from made_up import CLINIC, IDENTIFIER, RARE
+from support import one_process, sentences
+from support.clinic import CLINIC, IDENTIFIER, RARE
 
 from privnb.datasets.dataset import load
 from privnb.decision import policies
@@ -143,7 +142,7 @@ def test_another_table_goes_through_the_whole_loop(clinic):
 
 
 def test_each_page_answers_first_with_a_number_in_forty_words(clinic):
-    answers.check(clinic)
+    sentences.check(clinic)
 
 
 def test_nothing_of_the_clinics_people_is_shown(clinic, in_kernels):
@@ -197,7 +196,7 @@ def test_the_index_is_two_screens(clinic, offline):
     assert len(offline.page.locator("body").inner_text().split()) <= 900 + 30 * more
     sentences = offline.page.locator(".contents p").all_inner_texts()
     assert len(sentences) == len([*(clinic / "notebooks").iterdir()])
-    assert max(map(answers.words, sentences)) <= 25
+    assert max(map(sentences.words, sentences)) <= 25
     assert not any("..." in sentence for sentence in sentences)
     offline.page.emulate_media(media="print")
     offline.page.set_viewport_size({"width": 703, "height": 900})

@@ -3,10 +3,9 @@ All of them run in test_notebooks.py, on a made-up table."""
 
 from pathlib import Path
 
-import answers
-import one_process
 import pytest
-from made_up import CLINIC
+from support import one_process, sentences
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import parameters
@@ -50,4 +49,4 @@ def test_nothing_of_adults_people_is_shown(adult):
 
 
 def test_each_page_answers_first_with_a_number_in_forty_words(adult):
-    answers.check(adult)
+    sentences.check(adult)

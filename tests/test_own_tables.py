@@ -2,11 +2,8 @@
 
 import re
 
-import keyed
-import made_up
-import one_process
-import own_tables
 import pytest
+from support import clinic, one_process, own_tables, person_key
 
 from privnb.reporting import report
 from privnb.sanitizers.catalogue import kinds
@@ -49,7 +46,7 @@ def reports(tmp_path_factory, kernel):
     folder = tmp_path_factory.mktemp("own")
     described = {kind: own_tables.write(folder / "data", kind) for kind in KINDS}
     described["gaps"] = own_tables.drafted(folder / "data", ["visits"])  # no category is sensitive
-    described["visits"] = keyed.drafted(folder / "drafted", PEOPLE)
+    described["visits"] = person_key.drafted(folder / "drafted", PEOPLE)
     one_process.build_all(
         {
             folder / kind: {"parameters": FEW | {"DATASET": str(path), "TUNED": SEARCHED.get(kind, "")}}
@@ -118,9 +115,9 @@ def test_a_table_of_people_with_several_records_is_reported_in_people(reports):
     results, text = report.read(out / "results.csv"), {}
     for page in out.glob("*.html"):
         html = page.read_text(encoding="utf-8")
-        assert made_up.IDENTIFIER not in html, "no page holds a key"
+        assert clinic.IDENTIFIER not in html, "no page holds a key"
         text[page.stem] = re.sub(r"\s+", " ", re.sub("<[^>]*>", "", html))
-    assert made_up.IDENTIFIER not in (out / "results.csv").read_text(encoding="utf-8")
+    assert clinic.IDENTIFIER not in (out / "results.csv").read_text(encoding="utf-8")
     records = int(results[results.measure == "records"].value.iloc[0])
     assert records > 2 * PEOPLE
     assert f"{records:,} records of {PEOPLE} people" in text["01_load"]

@@ -6,10 +6,8 @@ import os
 import shutil
 from types import SimpleNamespace
 
-import browsing
-import one_process
-import payloads
 import pytest
+from support import browsing, one_process, payloads
 
 pytestmark = pytest.mark.usefixtures("kernel")
 # As an owner's own code might switch it off, in every process that is started.

@@ -3,11 +3,14 @@
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 from privnb.datasets.dataset import load
 
 SCRIPT = Path(__file__).parent / "benchmarks" / "processors.py"
 
 
+@pytest.mark.slow
 def test_a_small_release_of_every_kind_is_the_same_on_an_older_processor(tmp_path):
     """All of Adult, and results too: `python tests/benchmarks/processors.py`. This samples machines, as that does."""
     spec = importlib.util.spec_from_file_location("processors", SCRIPT)

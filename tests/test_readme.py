@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_it_shows_runs(monkeypatch):
     """On a sample, for time's sake; every call is the README's."""
     from privnb import datasets, load

@@ -99,6 +99,7 @@ def test_a_share_of_few_people_is_no_hardly_any(records):
     assert "hardly any" not in said
 
 
+@pytest.mark.slow
 def test_where_every_combination_occurs_the_gallery_is_a_sentence():
     data = dataset(400)
     shown = gallery.side_by_side(data, catalogue.family(data, k=5))
@@ -140,6 +141,7 @@ def test_a_miner_that_is_right_for_nobody_on_the_original_has_no_decline(here):
     assert "there is no decline to speak of" in findings.utility_declines(found).data
 
 
+@pytest.mark.slow
 def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
     """Under noise naive Bayes misses a few of 60 people."""
     found = experiments.users(dataset(60), [KMember(2), LaplaceNoise(0.5)], miners="majority, naive Bayes")
@@ -153,6 +155,7 @@ def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
     assert "What a mere guess reaches was not measured." in findings.utility_declines(original).data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("records", [2, 9])
 def test_without_a_researcher_there_is_nothing_to_compare(here, records):
     compared = papers.figures(papers.data_sets([dataset(records)]), miners="majority")

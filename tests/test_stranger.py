@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb import decision
 from privnb.attacks import Attack
@@ -141,6 +141,7 @@ def clinic():
     return load(CLINIC)
 
 
+@pytest.mark.slow
 def test_the_contract_tests_find_them(strangers):
     """In a process of their own, in which nothing but pytest knows of the files."""
     folder, *_ = strangers
@@ -224,6 +225,7 @@ def test_lists_of_sanitizers_have_it(strangers, clinic):
     assert catalogue.group("Neighbours") == "generalization"
 
 
+@pytest.mark.slow
 def test_the_gallery_shows_it(strangers, clinic):
     family = [each for each in catalogue.family(clinic) if type(each).__name__ in ("Mondrian", "Neighbours")]
     described = gallery.described(family).table
@@ -249,6 +251,7 @@ def test_the_explorer_offers_it(strangers, clinic):
     assert "Share of rows that no other row looks like." in sweeps.meanings()._repr_html_()
 
 
+@pytest.mark.slow
 def test_another_process_of_the_explorer_imports_it(strangers, clinic):
     """A pinned setting names its class; what is sent to another process brings it along."""
     assert pickle.loads(pickle.dumps(Setting("Neighbours"))) == Setting("Neighbours")
@@ -264,6 +267,7 @@ def test_another_process_of_the_explorer_imports_it(strangers, clinic):
     assert done.stdout.strip() == "Neighbours", done.stderr
 
 
+@pytest.mark.slow
 def test_the_command_line_knows_what_was_imported_before(strangers, tmp_path):
     folder, *_ = strangers
     code = "import neighbours; from privnb.cli import main; raise SystemExit(main())"

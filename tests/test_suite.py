@@ -8,10 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import conftest
-import kernels
-import long
 import pytest
-from naming import naming
+from support import compiled
+from support.naming import naming
 
 from privnb.reporting import running
 from privnb.reporting.notebooks import choose
@@ -41,39 +40,24 @@ def test_kernels_are_compiled_before_more_than_one_file(arguments, many):
     assert conftest.many(arguments) == many
 
 
-@pytest.mark.parametrize("name", kernels.NAMES)
+@pytest.mark.parametrize("name", compiled.NAMES)
 def test_what_compiles_the_kernels_makes_a_release(name):
-    assert len(kernels.release(name).table) == 300
+    assert len(compiled.release(name).table) == 300
 
 
 def test_a_cache_is_cold_until_numba_has_kept_something(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
-    assert kernels.cold()
+    assert compiled.cold()
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    assert not kernels.cold()
+    assert not compiled.cold()
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
     (tmp_path / "folder").mkdir()
     kept = tmp_path / "folder" / "moves.move.py311.nbi"
     kept.touch()
-    assert not kernels.cold()
+    assert not compiled.cold()
     os.utime(kept, (0, 0))
-    assert kernels.cold(), "the file with the kernel is newer"
-
-
-def test_what_takes_long_is_left_out_by_function_or_by_file():
-    seconds = {f"a.py::test_short[{n}]": {"setup": 0, "call": 1} for n in range(90)}
-    seconds |= {"a.py::test_long[x-1]": {"setup": 0, "call": 1}, "a.py::test_long[x-2]": {"setup": 0, "call": 9}}
-    seconds |= {"b.py::test_first": {"setup": 80, "call": 0}, "b.py::test_second": {"setup": 0, "call": 1}}
-    found = long.longest(seconds)
-    assert found == {"a.py::test_long", "b.py"}
-    assert [name for name in seconds if not long.among(name, found)] == [f"a.py::test_short[{n}]" for n in range(90)]
-
-
-def test_the_fast_loop_leaves_out_few_files_and_what_is_there():
-    names = long.names()
-    assert len({name for name in names if "::" not in name}) < 10
-    assert [name for name in names if not (TESTS.parent / name.partition("::")[0]).exists()] == []
+    assert compiled.cold(), "the file with the kernel is newer"
 
 
 def test_a_fault_names_its_case():

@@ -32,6 +32,7 @@ def in_git(*folders):
     return listed.stdout.split("\n")
 
 
+@pytest.mark.slow
 def test_it_brings_all_data_and_notebooks_of_the_project_and_nothing_else(wheel):
     """Nobody's own tables, releases and pins, which lie in the same folders."""
     names = zipfile.ZipFile(wheel).namelist()

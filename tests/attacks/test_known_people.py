@@ -87,6 +87,7 @@ def off(sanitizer, attack, rng=1):
     return np.sqrt(np.mean(((fitted.predict(rows) - truth) / truth.std(axis=0)) ** 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_place", [False, True])
 def test_four_known_people_give_four_turned_numbers_away(in_place):
     turn = _Turn(in_place=in_place)
@@ -137,6 +138,7 @@ def test_whoever_knows_records_alone_finds_their_rows_where_distances_stay():
     np.testing.assert_allclose(fitted.predict(rows), fitted.baseline(rows), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_how_likely_each_row_is_recovered_is_seen_in_draws():
     """Two of four numbers are free, so that it is the printed equation; the adversary computes it from rows alone."""
     fitted, rows, truth = released(_Turn(), KnownRotation(2))

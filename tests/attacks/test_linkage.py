@@ -71,6 +71,7 @@ def values(name, label):
     return set(range(1000)) if label == "*" else set(range(int(low), int(high or low) + 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.integers(2, 40),
@@ -268,6 +269,7 @@ def test_k_anonymity_leaves_at_most_one_chance_in_k(k):
     assert singled_out(attack, dataset, key) == 0
 
 
+@pytest.mark.slow
 def test_all_of_adult():
     dataset = load("adult", "sramka")
     pair = _pair(dataset, Identity().sanitize(dataset, rng=0))

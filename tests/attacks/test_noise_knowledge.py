@@ -78,6 +78,7 @@ def test_a_wrong_variance_costs(white):
     assert error(white, PcaRemoval(noise=much)) == pytest.approx(3.4, rel=0.03)
 
 
+@pytest.mark.slow
 def test_of_noise_that_goes_together_as_the_columns_do_nothing_comes_off(coloured):
     """The control: 15.52 is what knowledge of its covariance reaches."""
     for noise in (RIGHT, OWN):

@@ -83,6 +83,7 @@ def test_equation_15_6_holds_where_two_directions_are_free():
     np.testing.assert_allclose(breach_probability(5, 4, 2, epsilon), 2 / np.pi * np.arcsin(epsilon * 5 / 8), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("d", "p"), [(3, 1), (3, 2), (4, 1), (5, 2), (6, 1)])
 def test_rotations_that_are_drawn_recover_as_often_as_said_and_eq_15_6_only_of_two_free_directions(d, p):
     rng = np.random.default_rng(10 * d + p)

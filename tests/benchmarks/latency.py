@@ -22,7 +22,7 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-import browsing  # noqa: E402
+from support import browsing  # noqa: E402
 
 PRESSES = 50
 # From the key press on, when the page first says that it counts, when it tells the numbers asked for, and draws them.

@@ -78,6 +78,7 @@ def test_any_names_give_the_same_numbers(names):
     pd.testing.assert_frame_equal(counted(names), counted(PLAIN))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", NAMES[:2], ids=" ".join)
 def test_any_names_go_through_everything_that_reads_a_table(names):
     data, of = dataset(names), [Suppress(), Suppress("sensitive"), KMember(3), Bucketize(KMember(3)), LaplaceNoise(1.0)]

@@ -22,6 +22,7 @@ def row_of(column, text):
     return next(row for row in column.tree.rows if row[0] == text)
 
 
+@pytest.mark.slow
 def test_what_is_recognized_and_what_is_said():
     random = Random(4)
     six = random.sample(range(100_000, 400_000), 60)

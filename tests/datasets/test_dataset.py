@@ -3,7 +3,7 @@ import hashlib
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC, IDENTIFIER, RARE, RECORDS, clinic
+from support.clinic import CLINIC, IDENTIFIER, RARE, RECORDS, clinic
 
 from privnb.datasets.dataset import PROJECT, Dataset, find, load, load_studies, schema_of
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, flat

@@ -81,6 +81,7 @@ def test_what_is_no_answer_is_refused_and_nothing_is_written(place, answer, said
     assert before == {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_menu_asks_for_it_and_its_answer_is_saved(place, capsys):
     page = your_table("seen.csv")
     assert page._page.html.count("How the days of ") == 1

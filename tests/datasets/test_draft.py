@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb import cli
 from privnb.datasets import toml_lines
@@ -103,6 +103,7 @@ def test_an_untouched_draft_does_not_load(here):
         load(drafted())
 
 
+@pytest.mark.slow
 def test_roles_are_guessed_with_care_and_a_reason(here):
     path = drafted()
     schema = confirmed(path).schema
@@ -123,6 +124,7 @@ def test_roles_are_guessed_with_care_and_a_reason(here):
     assert reason["visits"].endswith("25 different and 3 missing, which count as the value '?'; " + CODES)
 
 
+@pytest.mark.slow
 def test_an_end_that_few_have_is_not_theirs(here):
     """A drafted domain stands in a report: that one person has 19 must not."""
     for rows, domain in [
@@ -137,6 +139,7 @@ def test_an_end_that_few_have_is_not_theirs(here):
         shutil.rmtree(path.parent)
 
 
+@pytest.mark.slow
 def test_domains_are_proposals_with_their_ends_rounded_outward(here):
     path = drafted()
     schema = confirmed(path).schema
@@ -147,6 +150,7 @@ def test_domains_are_proposals_with_their_ends_rounded_outward(here):
             assert line.endswith("# PROPOSAL, read from the records: replace")
 
 
+@pytest.mark.slow
 def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
     """Counted from 0, and the same for other people with the same proposed domain."""
     text = drafted().read_text()
@@ -158,6 +162,7 @@ def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
     assert schema["age"].domain.cuts == tuple(range(15, 60, 5)) == Numbers(10, 60).cuts
 
 
+@pytest.mark.slow
 def test_numbers(here):
     """Ends on a round number of about a twentieth of the width; ranges, and levels of public intervals, two in one."""
     for values, domain, levels in [
@@ -230,6 +235,7 @@ def test_days_and_codes_have_trees(here):
     assert "60 days and 1 missing, which count as the value '?'" in path.read_text()
 
 
+@pytest.mark.slow
 def test_drafted_hierarchies_lose_little_more_than_ranges(here):
     """Mondrian at the same k, beside ranges of numbers and runs of values: at most twice as much."""
     draw = np.random.default_rng(2)
@@ -256,6 +262,7 @@ def test_drafted_hierarchies_lose_little_more_than_ranges(here):
         assert drafted_loss < 2 * least
 
 
+@pytest.mark.slow
 def test_a_long_domain_stands_in_its_hierarchys_file(here, capsys):
     """So the description stays short, and the leaves are listed once."""
     rows = [f"{n % 300:05},{'FM'[n % 2]}\n" for n in range(900)]
@@ -312,6 +319,7 @@ def test_few_whole_numbers_with_gaps_are_numbers_and_two_are_categories(here):
     assert schema["married"].domain.values == ("0", "1", "?")
 
 
+@pytest.mark.slow
 def test_whoever_has_no_two_records_of_one_time_is_the_key(here):
     """A country per year, but nothing that is so by chance: where all years differ, or of what shares a year."""
     rows = [
@@ -340,6 +348,7 @@ def test_a_number_that_tells_what_stays_is_a_key_and_a_rank_is_none(here):
     assert 'role = "person" #' not in drafted("year,school,rank\n" + "".join(row + "\n" for row in rows)).read_text()
 
 
+@pytest.mark.slow
 def test_a_number_with_gaps_is_a_number(here):
     """Whole ones and decimals are ranges, in whose levels a missing one is alone below `*`."""
     rows = "".join(
@@ -413,6 +422,7 @@ def test_names_that_are_no_folders(here, name):
     assert not Path("data").exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_overwritten(here):
     path = drafted()
     before = {p: p.read_bytes() for p in path.parent.rglob("*") if p.is_file()}
@@ -422,6 +432,7 @@ def test_nothing_is_overwritten(here):
     assert drafted(name="second") == Path("data/second/second.toml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault", [PermissionError(errno.EACCES, "Permission denied"), OSError(errno.ENOSPC, "No space left")]
 )
@@ -443,6 +454,7 @@ cells = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(words.filter(lambda w: w.strip(" /\\.")), min_size=1, max_size=4, unique=True), st.data())
 def test_every_draft_loads_once_it_is_confirmed(tmp_path_factory, names, data):
@@ -465,6 +477,7 @@ def test_every_draft_loads_once_it_is_confirmed(tmp_path_factory, names, data):
     assert len(others) <= sum(bool(refused(name)) for name in table), "only those that may not be used are renamed"
 
 
+@pytest.mark.slow
 def test_the_command(here, capsys):
     Path(FILE).write_text(TEXT)
     assert cli.main(["new", FILE, "--name", "mine"]) == 0
@@ -477,6 +490,7 @@ def test_the_command(here, capsys):
     assert "there is no file" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_draft_of_the_clinic(here):
     """The made-up table's own description, as a draft would guess it."""
     schema = confirmed(draft(CLINIC.with_suffix(".csv"))).schema
@@ -486,6 +500,7 @@ def test_the_draft_of_the_clinic(here):
     assert "?" in schema["region"].domain.values
 
 
+@pytest.mark.slow
 def test_a_table_below_a_title_is_drafted_loaded_and_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"{n % 9};{'fm'[n % 2]};{'ny'[n % 3 > 1]}" for n in range(90)]
@@ -497,6 +512,7 @@ def test_a_table_below_a_title_is_drafted_loaded_and_written(tmp_path, monkeypat
     assert len(Path("out.csv").read_text().splitlines()) == 91
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("richest", "cut"), [(1_250_000, True), (90_000, False)])
 def test_one_large_number_does_not_put_everybody_into_one_interval(tmp_path, monkeypatch, richest, cut):
     monkeypatch.chdir(tmp_path)

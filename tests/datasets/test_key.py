@@ -2,10 +2,10 @@
 
 import re
 
-import keyed
 import numpy as np
 import pandas as pd
 import pytest
+from support import person_key
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.draft import draft
@@ -28,13 +28,13 @@ def test_people_are_counted_once_in_each_group():
 
 
 def test_a_key_says_whose_records_these_are_and_is_never_published():
-    table = keyed.table()
-    own = keyed.dataset(table)
+    table = person_key.table()
+    own = person_key.dataset(table)
     assert own.schema.person == "patient"
     assert "patient" not in own.schema.published
     codes = pd.DataFrame({"patient": table["patient"], "number": own.people}).drop_duplicates()
     assert len(codes) == codes["patient"].nunique() == codes["number"].nunique() == 400
-    assert keyed.visits(patient=Role.IDENTIFIER).people is None
+    assert person_key.visits(patient=Role.IDENTIFIER).people is None
     for roles in ({"age": "quasi-identifier"}, {"age": "neutral", "ill": "sensitive"}):
         assert own.schema.with_roles(roles).person == "patient", "a choice of columns leaves the key"
     assert own.schema.with_roles({"age": "neutral", "patient": "unused"}).person is None, "but where it says so"
@@ -43,21 +43,21 @@ def test_a_key_says_whose_records_these_are_and_is_never_published():
 def test_labels_end_where_ten_people_are_and_not_ten_records_of_one():
     table = pd.DataFrame([("p0", 30)] * 12 + [(f"p{i}", 40) for i in range(10)], columns=["patient", "age"])
     table = table.assign(sex="F", town="a", ill="flu", ward="day")
-    assert keyed.dataset(table).shared["age"].tolist() == [40]
-    assert keyed.dataset(table, patient=Role.IDENTIFIER).shared["age"].tolist() == [30, 40]
+    assert person_key.dataset(table).shared["age"].tolist() == [40]
+    assert person_key.dataset(table, patient=Role.IDENTIFIER).shared["age"].tolist() == [30, 40]
 
 
 def test_a_key_with_gaps_and_two_keys_are_refused():
-    table = keyed.table(5)
+    table = person_key.table(5)
     table.loc[[2, 3], "patient"] = None
     with pytest.raises(SchemaError, match="'patient', the key of people, has 2 missing values, the first in record 3"):
-        keyed.dataset(table)
+        person_key.dataset(table)
     with pytest.raises(SchemaError, match=re.escape("['household', 'patient'] are both keys of people")):
         Schema("twice", (Attribute("household", Role.PERSON), Attribute("patient", Role.PERSON)))
 
 
 def test_a_sample_and_a_part_hold_all_records_of_their_people():
-    own = keyed.dataset(keyed.table())
+    own = person_key.dataset(person_key.table())
     sizes = own.table["patient"].value_counts()
     sample = own.sample(300, rng=1)
     assert 290 < len(sample) <= 300
@@ -73,8 +73,8 @@ def test_a_sample_and_a_part_hold_all_records_of_their_people():
 
 def test_who_counts_records_refuses_a_table_of_people():
     with pytest.raises(SanitizationError, match="counts records, and 'patient' is the key of people"):
-        KMember(3).sanitize(keyed.visits(), rng=1)
-    KMember(3).sanitize(keyed.visits(30, patient=Role.IDENTIFIER), rng=1)
+        KMember(3).sanitize(person_key.visits(), rng=1)
+    KMember(3).sanitize(person_key.visits(30, patient=Role.IDENTIFIER), rng=1)
 
 
 def written(folder, table, name="visits", **options):
@@ -83,8 +83,9 @@ def written(folder, table, name="visits", **options):
     return path, path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_draft_asks_whose_records_these_are_and_says_what_it_assumed(tmp_path):
-    table = keyed.table().rename(columns={"patient": "patient_id"})
+    table = person_key.table().rename(columns={"patient": "patient_id"})
     path, text = written(tmp_path, table)
     assert f'role = "person" # 400 people in {len(table):,} records: k counts people' in text
     assert "One row per person? No, it seems" in text
@@ -96,8 +97,9 @@ def test_a_draft_asks_whose_records_these_are_and_says_what_it_assumed(tmp_path)
         assert 'role = "person" #' not in text
 
 
+@pytest.mark.slow
 def test_a_missing_key_in_a_file_is_an_error_whatever_says_that_it_is_missing(tmp_path):
-    table = keyed.table().rename(columns={"patient": "patient_id"})
+    table = person_key.table().rename(columns={"patient": "patient_id"})
     path, text = written(tmp_path, table)
     for gap, said in (("", ""), ("?", '[format]\nmissing = "?"\n')):
         table.loc[4, "patient_id"] = gap
@@ -110,10 +112,10 @@ def test_a_missing_key_in_a_file_is_an_error_whatever_says_that_it_is_missing(tm
 
 def weighed(weights, **more):
     """The visits with sampling weights, a column of texts or numbers."""
-    own = keyed.schema(**more)
+    own = person_key.schema(**more)
     schema = Schema("visits", (*own.attributes, Attribute("stands for", Role.WEIGHT)))
-    table = keyed.table(60)
-    lines = keyed.visits(60).hierarchies
+    table = person_key.table(60)
+    lines = person_key.visits(60).hierarchies
     return Dataset("visits", table.assign(**{"stands for": weights(len(table))}), schema, lines)
 
 
@@ -144,11 +146,12 @@ def test_the_population_of_a_class_is_the_sum_of_its_members_weights():
         found = combinations(own, [Mondrian(KAnonymity(12)), Identity()]).set_index(["sanitizer", "measure"]).value
         assert found["Mondrian", "smallest_population"] == round(expected.min())
         assert np.isnan(found["Identity", "smallest_population"]), "the weight of one person is theirs"
-    assert "smallest_population" not in set(combinations(keyed.visits(60), [Identity()]).measure)
+    assert "smallest_population" not in set(combinations(person_key.visits(60), [Identity()]).measure)
 
 
+@pytest.mark.slow
 def test_weights_of_a_file_may_have_decimal_commas(tmp_path):
-    table = keyed.table().rename(columns={"patient": "patient_id"})
+    table = person_key.table().rename(columns={"patient": "patient_id"})
     table["stands for"] = [f"{1 + i % 9},5" for i in range(len(table))]
     path, text = written(tmp_path, table, sep=";")
     lines = text[text.index('[columns."stands for"]') :].splitlines()
@@ -157,6 +160,7 @@ def test_weights_of_a_file_may_have_decimal_commas(tmp_path):
     assert load(path).weights.tolist() == [1.5 + i % 9 for i in range(len(table))]
 
 
+@pytest.mark.slow
 def test_an_honest_user_is_right_about_the_population():
     """Whoever knows the commonest illness alone is right for the weights of those who have it."""
     for role in (Role.PERSON, Role.IDENTIFIER):
@@ -171,7 +175,7 @@ def test_an_honest_user_is_right_about_the_population():
         assert found.baseline == pytest.approx(share)
         assert found.low < share < found.high
     alike = weighed(lambda n: np.full(n, 2.5), patient=Role.IDENTIFIER)
-    plain = keyed.visits(60, patient=Role.IDENTIFIER)
+    plain = person_key.visits(60, patient=Role.IDENTIFIER)
     asked = {"sanitizers": [Identity()], "target": "ill", "miners": "decision stump", "folds": 3}
     weighted, unweighted = (utility_gain(each, **asked)[["value", "low", "high"]] for each in (alike, plain))
     np.testing.assert_allclose(weighted.to_numpy(), unweighted.to_numpy(), atol=1e-9)

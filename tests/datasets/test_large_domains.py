@@ -280,6 +280,7 @@ def test_categories_of_a_large_domain_make_no_matrix(name):
         assert used < 2**26
 
 
+@pytest.mark.slow
 def test_guesses_of_a_large_domain_are_measured_without_a_matrix():
     zips = places().hierarchies["zip"]
     true = np.array(CODES)

@@ -77,6 +77,7 @@ def test_a_value_that_few_share_is_a_pattern_and_a_rare_pattern_nothing(tmp_path
     assert [each.examples for each in seen] == ["Aaaaaaa999, aaaaa", ""], "the town is taken for a name: masked whole"
 
 
+@pytest.mark.slow
 def test_alerts_are_of_what_a_release_may_hold(table):
     roles, guess = table.roles, text().count("Berlin") / 200
     found = {each.name: each.alerts for each in table.seen(roles)}
@@ -114,6 +115,7 @@ def test_second_names_none_and_words_among_numbers_are_said(tmp_path, monkeypatc
     )
 
 
+@pytest.mark.slow
 def test_one_column_determines_another_as_counted_record_by_record():
     """A value that one record has tells nothing; a fault in a hundred is not one in fifty."""
     random = Random(5)
@@ -135,6 +137,7 @@ def test_one_column_determines_another_as_counted_record_by_record():
         assert shares.get(("one", "other"), 0) == pytest.approx(expected / 400 if expected / 400 >= 0.99 else 0)
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_sensitive_number_in_other_units_is_alerted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     random, lines = Random(7), ["grams,ounces,left,weeks,sex"]
@@ -161,6 +164,7 @@ def test_a_copy_of_a_sensitive_number_in_other_units_is_alerted(tmp_path, monkey
     assert not told(roles.sensitive("grams").having({"ounces": Role.UNUSED}))["ounces"]
 
 
+@pytest.mark.slow
 def test_nothing_is_sensitive_until_it_is_said_and_each_choice_is_said_at_once(table):
     roles = table.roles
     assert [sentence.split(":")[0].split("?")[0] for sentence in roles.lacks] == [
@@ -186,6 +190,7 @@ def test_nothing_is_sensitive_until_it_is_said_and_each_choice_is_said_at_once(t
     assert "1 sensitive, in bands if numbers: pay; 8 dropped" in nobody.publishes
 
 
+@pytest.mark.slow
 def test_only_lines_of_roles_and_the_draft_line_change(table):
     before = table.path.read_text().replace('description = ""', 'description = "mine"  # own words')
     before = (
@@ -211,6 +216,7 @@ def test_only_lines_of_roles_and_the_draft_line_change(table):
     }
 
 
+@pytest.mark.slow
 def test_what_is_missing_leaves_a_draft_with_its_roles(table):
     saved, why = table.save(table.roles.having({"pay": Role.SENSITIVE}))
     assert [sentence.split("?")[0] for sentence in why] == ["Is each row one person"]
@@ -223,6 +229,7 @@ def test_what_is_missing_leaves_a_draft_with_its_roles(table):
     assert load("people").schema.sensitive == ["pay"]
 
 
+@pytest.mark.slow
 def test_a_column_without_a_domain_gets_a_proposed_one(table):
     saved, why = table.save(ready(table).having({"name": Role.QUASI_IDENTIFIER}))
     assert why == []
@@ -231,6 +238,7 @@ def test_a_column_without_a_domain_gets_a_proposed_one(table):
     assert saved.seen(saved.roles)[0].examples == "Aaaaa A999"
 
 
+@pytest.mark.slow
 def test_what_somebody_else_wrote_meanwhile_stays(table):
     table.path.write_text(table.path.read_text() + "# hers\n")
     before = table.path.read_bytes()
@@ -239,6 +247,7 @@ def test_what_somebody_else_wrote_meanwhile_stays(table):
     assert table.path.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -261,6 +270,7 @@ def test_a_description_edited_into_nonsense_is_refused_with_a_sentence(table, ol
     assert table.path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_role_that_stands_otherwise_is_left_to_an_editor(table):
     for old, new in (
         ('[columns.sex]\nrole = "quasi-identifier"', "[columns.sex]\nrole = '''quasi-identifier'''"),
@@ -276,6 +286,7 @@ def test_a_role_that_stands_otherwise_is_left_to_an_editor(table):
         table.path.write_text(whole)
 
 
+@pytest.mark.slow
 def test_what_does_not_load_stays_a_draft(table):
     table.path.write_text(table.path.read_text().replace('"Berlin", ', ""))
     edited = OwnTable.open("people")
@@ -305,6 +316,7 @@ def test_what_cannot_be_written_is_as_it_was(table, monkeypatch):
     assert table.path.read_bytes() == table.text.encode()
 
 
+@pytest.mark.slow
 def test_the_same_table_is_opened_again_and_another_one_refused(table):
     assert described("people.csv").resolve() == table.path == described("", "people")
     Path("people.csv").write_text(text(150))
@@ -345,6 +357,7 @@ def test_one_word_that_few_have_in_several_ways_is_counted_and_not_named(tmp_pat
     assert "mith" not in said
 
 
+@pytest.mark.slow
 def test_a_corrected_file_takes_over_the_roles_of_its_description(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows = [f"{20 + n % 50},{'mf'[n % 2]},{n % 5 if n % 9 else 97},0{n % 6 + 1}/0{n % 9 + 1}/2019" for n in range(90)]
@@ -384,6 +397,7 @@ def test_a_corrected_file_takes_over_the_roles_of_its_description(tmp_path, monk
     assert main(["new", str(file), "--name", "nobody", "--again"]) == 2  # nothing to take over
 
 
+@pytest.mark.slow
 def test_a_draft_hands_on_the_records_that_it_read(table, tmp_path):
     """With the names of the description, and as its own copy of the file is read again."""
     Path("odd.csv").write_text("a/b;c\n1,5;x\n;NA\n2,5;y\n")
@@ -397,6 +411,7 @@ def test_every_role_has_its_place_in_the_sentence_on_a_release():
     assert sorted(role for roles in HELD.values() for role in roles) == sorted(Role)
 
 
+@pytest.mark.slow
 def test_the_mode_of_the_description_stays(table):
     table.path.chmod(0o660)
     table.save(ready(table))
@@ -411,6 +426,7 @@ def test_lines_end_as_they_did_and_keys_may_be_in_quotes():
     assert tomllib.loads(new)["columns"]["c"] == {"role": "sensitive"}
 
 
+@pytest.mark.slow
 def test_weights_are_offered_by_name_and_what_people_weigh_is_not(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     draw = Random(4)
@@ -431,6 +447,7 @@ SURVEY = [
 ]
 
 
+@pytest.mark.slow
 def test_codes_that_stand_apart_are_said_and_are_no_numbers_once_they_are_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("survey.csv").write_text("trust,income,age\n" + "".join(SURVEY))

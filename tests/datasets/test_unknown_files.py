@@ -33,6 +33,7 @@ def counted(path, names=None):
     return records(*table.counted(names or table.names, MEMORY))
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=20),
@@ -52,6 +53,7 @@ def test_any_table_is_counted_as_it_is_read(rows, names, ending, first):
         assert counted(folder, names) == records(read_unknown(folder)[0][names])
 
 
+@pytest.mark.slow
 def test_values_are_told_apart_by_their_texts(tmp_path):
     table = {
         "float": [0.0, -0.0, np.nan, 1.5], "whole": [1, 1, 2, 2], "yes": [True, True, False, True],
@@ -81,6 +83,7 @@ def test_a_path_means_nothing_else(tmp_path, name):
     assert counted(tmp_path / name) == records(read_unknown(tmp_path / name)[0]) == {("ours",): 1}
 
 
+@pytest.mark.slow
 def test_a_broken_row_is_found_in_its_part_whatever_is_counted(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,c\n" + "1,2,3\n" * 50)
     (tmp_path / "b.csv").write_text("a,b,c\n1,2,3\n1,2\n")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rows import made
+from support.results_frame import made
 
 from privnb import decision
 from privnb.decision import choices, knee, sentences

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from rows import made
+from support.results_frame import made
 
 from privnb import decision
 from privnb.decision import by_policy
@@ -108,6 +108,7 @@ def test_where_the_chosen_file_is_refused_the_runner_up_is_chosen_and_it_says_wh
         last.without_chosen("It was lost.")
 
 
+@pytest.mark.slow
 def test_no_release_below_the_floor_nor_the_original_is_chosen_whatever_the_caps():
     loose = RiskPolicy("loose", "", "", "", "", caps=(Cap("identity", 1.0, "largest"),), needs=(Need("cost"),))
     assert decided(policy=loose).setting == "k-member clustering, k = 30"
@@ -216,6 +217,7 @@ def test_it_is_said_for_people_the_answer_first():
     assert "No release is chosen" in none[0]
 
 
+@pytest.mark.slow
 def test_how_much_of_each_cap_the_choice_uses_is_said():
     lenient = decided(
         {name: RELEASES[name] | {"identity": max(RELEASES[name]["identity"], 1 / 11)} for name in RELEASES}
@@ -318,6 +320,7 @@ def test_vectors_between_the_ends():
     assert np.isnan(found["KMember", "k=30"][1])
 
 
+@pytest.mark.slow
 def test_the_chart_of_a_decision_shows_each_release_by_its_loss_and_its_tightest_cap():
     chart = charts.within_caps(decided(policy=LOSS)).to_dict()
     assert chart["title"]["text"] == ["Mondrian, k = 11 is chosen from the 2 releases that keep the policy"]

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import jsonschema
 import pandas as pd
 import pytest
-from made_up import CLINIC
 from markupsafe import escape
-from naming import naming
-from rows import made as row
+from support.clinic import CLINIC
+from support.naming import naming
+from support.results_frame import made as row
 
 from privnb import cli, decision
 from privnb.datasets.dataset import load
@@ -78,6 +78,7 @@ def numbers(node):
             yield from numbers(each)
 
 
+@pytest.mark.slow
 def test_a_card_is_as_its_schema_says(made):
     schema = json.loads(cards.SCHEMA.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -88,6 +89,7 @@ def test_a_card_is_as_its_schema_says(made):
             jsonschema.validate({name: value for name, value in content.items() if name != key}, schema)
 
 
+@pytest.mark.slow
 def test_every_number_is_the_mean_of_the_rows_that_it_names(made):
     _, _, results, card = made
     texts = results.assign(**{name: results[name].astype(str) for name in cards.ROW})
@@ -164,6 +166,7 @@ def test_sensitive_attributes_that_nobody_measured_are_named(made):
     assert said == ["Nobody measured what the file gives away of income, which is sensitive."]
 
 
+@pytest.mark.slow
 def test_a_file_below_the_floor_breaks_the_policy_though_all_caps_are_kept(made):
     path, found, results, _ = made
     strict = replace(found, policy=replace(POLICY, floor=100))
@@ -172,6 +175,7 @@ def test_a_file_below_the_floor_breaks_the_policy_though_all_caps_are_kept(made)
     assert "fewer than 100 rows" in " ".join(answer["sentences"])
 
 
+@pytest.mark.slow
 def test_it_says_why_it_is_chosen_and_what_rules_others_out(made):
     _, found, _, card = made
     content = card.content
@@ -214,6 +218,7 @@ def test_the_runner_up_stands_beside_the_chosen_release(made):
     assert f"<th>{found.runner_up} (runner-up)</th>" in release_card.page(card)
 
 
+@pytest.mark.slow
 def test_a_release_under_which_nobodys_value_is_certain_goes_before_the_runner_up(made):
     path, found, results, card = made
     assert card.content["decision"]["beside"]["is"] == "runner-up", "else this checks nothing"
@@ -330,6 +335,7 @@ def test_groups_whose_intervals_reach_above_a_cap_are_counted_and_no_reservation
     assert "is not known" not in " ".join(answer.answer(content)["sentences"])
 
 
+@pytest.mark.slow
 def test_a_cap_on_a_mean_names_the_groups_that_exceed_it(made):
     path, found, results, _ = made
     own = results[(results.sanitizer == found.sanitizer) & (results.control == "")]
@@ -394,6 +400,7 @@ def test_prose_has_no_code_and_says_nothing_twice(made):
         assert page.count(str(escape(says))) == 1
 
 
+@pytest.mark.slow
 def test_a_small_loss_is_no_loss_of_zero(made):
     path, found, results, _ = made
     chosen = found.chosen.copy()
@@ -430,6 +437,7 @@ def test_of_a_withheld_number_the_page_says_the_bound(made):
     assert "No attack can exceed what the records themselves would tell: withheld." in text
 
 
+@pytest.mark.slow
 def test_nothing_in_it_is_of_a_person(own):
     leak_scan.check(own.with_name(f"{own.name}{cards.ENDING}"), [CLINIC])
     leak_scan.check(own.with_name(f"{own.name}{release_card.PAGE}"), [CLINIC])

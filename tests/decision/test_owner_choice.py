@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rows import made, short
+from support.results_frame import made, short
 
 from privnb.decision import owner_choice
 from privnb.decision.owner_choice import chosen

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
-from rows import made
+from support.results_frame import made
 
 from privnb import decision
 from privnb.decision import Loss
@@ -88,6 +88,7 @@ def test_infinite_losses_are_compared():
     assert list(status.values()) == ["efficient", "efficient", "dominated"]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
 def test_against_the_definition(pairs):
@@ -182,6 +183,7 @@ def test_the_interval_is_of_the_mean():
     assert table.privacy_seeds[0] == 3
 
 
+@pytest.mark.slow
 def test_two_alike_releases_are_seldom_distinguished():
     """What the docstring says: about one pair in a hundred."""
     random, pairs, wrong = np.random.default_rng(1), 0, 0

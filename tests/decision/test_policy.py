@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from rows import made
+from support.results_frame import made
 
 from privnb import decision, evaluation
 from privnb.datasets.dataset import Dataset
@@ -157,6 +157,7 @@ def measured(rare):
     return join(*found)
 
 
+@pytest.mark.slow
 def test_a_rare_sensitive_value_does_not_let_the_original_pass(measured):
     gains = measured[(measured.measure == "accuracy_gain") & (measured.sanitizer == "Identity")]
     assert gains.value.tolist() == [pytest.approx(0.02, abs=0.015)], "far below the cap of 0.1 that was the default"
@@ -213,6 +214,7 @@ def test_an_original_whose_combinations_are_shared_is_still_the_original():
     assert table.refused.tolist() == ["it publishes the data as they are", ""]
 
 
+@pytest.mark.slow
 def test_a_search_keeps_the_floor():
     def evaluate(k):
         people = (float(k), MISSING, MISSING)

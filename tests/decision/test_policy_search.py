@@ -16,7 +16,7 @@ from privnb.privacy_models import AlphaKAnonymity, DistinctDiversity, KAnonymity
 from privnb.sanitizers import LocalRecoding, catalogue
 
 FAMILY = {"k": "5, 20", "l": "2", "t": "0.4", "delta": "2", "epsilon": "1", "miners": "naive Bayes", "all": False}
-pytestmark = pytest.mark.usefixtures("releases_once")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("releases_once")]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rows import made
+from support.results_frame import made
 
 from privnb import decision
 from privnb.decision.summary import NONE, recommendation, reservations
@@ -66,6 +66,7 @@ def test_what_is_guessed_stands_beside_what_is_guessed_without_the_person(result
     assert [number[0] for number in (line.original, line.release, line.baseline)] == pytest.approx([0.83, 0.38, 0.33])
 
 
+@pytest.mark.slow
 def test_the_lines_of_a_decision(results):
     found = decision.summary(results)
     assert (found.setting, found.reason) == (
@@ -93,6 +94,7 @@ def test_the_worst_miner_stands_beside_what_needs_no_attack(results):
     assert lines(results)["worst miner nearer than what is published"].baseline[0] == 70
 
 
+@pytest.mark.slow
 def test_of_cells_that_need_not_be_true_it_stands_how_many_are_changed(results):
     """Nothing says how much detail they lost, and a line without a number says that nothing happened to them."""
     own = results.measure.isin(["certainty_penalty"]) & (results.sanitizer == "Mondrian")
@@ -105,6 +107,7 @@ def test_of_cells_that_need_not_be_true_it_stands_how_many_are_changed(results):
     assert "detail lost" in lines(results)
 
 
+@pytest.mark.slow
 def test_what_is_not_measured_is_none_and_what_is_withheld_is_no_number(results):
     said = lines(results)
     assert said["membership: known for a member"] == decision.Line(
@@ -115,12 +118,14 @@ def test_what_is_not_measured_is_none_and_what_is_withheld_is_no_number(results)
     assert without["honest user's miner guesses right"].release is None
 
 
+@pytest.mark.slow
 def test_rows_of_other_studies_and_copies_change_nothing(results):
     other = tidy(rows("Mondrian k=10", {"attribute_risk": exact(0.9, 0)}, dataset="town, other study"))
     # As text, since NaN is unequal to itself.
     assert str(decision.summary(join(results, other, results))) == str(decision.summary(results))
 
 
+@pytest.mark.slow
 def test_reservations_are_those_of_the_chosen_release(results):
     assert decision.summary(results).reserved == 0
     card = {"answer": {"reservations": ["It is kept on average.", "A digest was read."]}}
@@ -159,6 +164,7 @@ def test_where_nothing_is_recommended_the_original_stands_alone(results):
     assert none.lines[0].original[0] == 0.4
 
 
+@pytest.mark.slow
 def test_the_surest_guess_is_the_cards(results):
     title = "sensitive value guessed, worst-off person"
     assert lines(results)[title].release[0] == 0.6

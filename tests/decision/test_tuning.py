@@ -148,6 +148,7 @@ def people():
     return load("adult", study="li-li", records=1500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "values"),
     [
@@ -179,6 +180,7 @@ def measured(dataset, sanitizer, privacy, utility, seeds=(1,)):
     return tidy(rows)
 
 
+@pytest.mark.slow
 def test_tune_finds_what_the_full_grid_finds(people):
     values, calls = grid(2, 500, 60), []
 
@@ -205,6 +207,7 @@ def test_tune_finds_what_the_full_grid_finds(people):
     assert with_cap.setting == f"Mondrian, k = {found.value}"
 
 
+@pytest.mark.slow
 def test_of_random_releases_the_upper_bound_keeps_the_cap(people):
     """epsilon from strict to loose; the interval's half width is large enough to matter."""
     values = grid(0.05, 5.0, 48)
@@ -227,6 +230,7 @@ def test_of_random_releases_the_upper_bound_keeps_the_cap(people):
     assert chosen.utility <= 1.05 * best
 
 
+@pytest.mark.slow
 def test_what_cannot_be_sanitized_keeps_no_cap(people):
     def evaluate(k):
         if k > 40:
@@ -240,6 +244,7 @@ def test_what_cannot_be_sanitized_keeps_no_cap(people):
         tune(lambda k: evaluate(k + 40), range(2, 66), 0.5, privacy="risk", utility="cost", floor=None)
 
 
+@pytest.mark.slow
 def test_a_cap_that_no_value_keeps(people):
     found = tune(
         lambda k: measured(people, KMember(k), lambda seed: 1.0, lambda seed: float(k)), range(2, 66), 0.5,
@@ -260,6 +265,7 @@ def test_a_search_needs_an_ordered_grid_of_some_size(people):
         tune(print, range(2, 66), float("nan"), privacy="risk", utility="cost", floor=None)
 
 
+@pytest.mark.slow
 def test_one_release_of_enough_seeds_at_a_time(people):
     def once(rows):
         return tune(lambda value: rows, range(2, 66), 0.5, privacy="risk", utility="cost", floor=None)
@@ -273,6 +279,7 @@ def test_one_release_of_enough_seeds_at_a_time(people):
         once(measured(people, LaplaceNoise(1.0), lambda seed: 0.1 * seed, lambda seed: 0.1 * seed, (1, 2)))
 
 
+@pytest.mark.slow
 def test_a_measure_that_should_be_high_needs_its_best(people):
     """Of one release the best is itself, and nothing would be lost."""
     rows = costs(people, [KMember(50)])

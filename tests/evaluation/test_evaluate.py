@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb import evaluation
 from privnb.attacks import DistanceLinkage, Linkage, MinerInference
@@ -194,6 +194,7 @@ def test_a_question_that_cannot_be_asked_of_a_release_says_why(people):
     assert (found.status == "").any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "seeds"),
     [
@@ -208,6 +209,7 @@ def test_what_miners_learn_is_asked_of_each_seed(people, question, seeds):
     assert set(evaluate(people, [Suppress()], attacks=[question], seeds=2).seed) == seeds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "of_the_dataset"),
     [

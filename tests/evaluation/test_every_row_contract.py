@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import load
@@ -72,6 +72,7 @@ def check(found):
     return set(refused.measure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", SANITIZERS, ids=lambda each: each.name)
 def test_what_users_keep_and_adversaries_gain(clinic, made):
     kept = check(good_utility(clinic, [made], miners="naive Bayes", folds=3))
@@ -82,6 +83,7 @@ def test_what_users_keep_and_adversaries_gain(clinic, made):
     assert len(gallery.side_by_side(clinic, [made]).table) == 2
 
 
+@pytest.mark.slow
 def test_the_frontier_measures_them_or_says_why_not(clinic):
     asked = [name for kind in MEASURES.values() for given in kind.values() for name in given]
     found = every_sanitizer.appraised(clinic, [Identity(), *SANITIZERS, Suppress()], *asked, seeds=1)

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from rows import made
+from support.results_frame import made
 
 from privnb import decision, evaluation, papers, sanitizers
 from privnb.datasets.dataset import Dataset, load
@@ -30,7 +30,7 @@ from privnb.sanitizers import Identity, KMember, LocalRecoding, Mondrian, Saniti
 
 SETTINGS = {"k": "5, 20", "l": "2, 3", "t": "0.3, 0.5", "delta": "2", "epsilon": "1"}
 AXES = {"privacy": "accuracy_gain", "utility": "utility_loss"}
-pytestmark = pytest.mark.usefixtures("releases_once")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("releases_once")]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -9,6 +9,7 @@ from privnb.reporting import report
 from privnb.sanitizers import LaplaceNoise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("experiment", ["users", "adversaries"])
 def test_neither_jobs_nor_repetition_change_a_number(experiment, tmp_path, monkeypatch):
     """One worker and two, with a store each: the same bytes of results and of the ledger."""

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC
-from rows import Shortened
+from support.clinic import CLINIC
+from support.results_frame import Shortened
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.disclosure import disclosures, leakage
@@ -80,6 +80,7 @@ def test_the_ward_by_hand(ward):
     assert set(found.better) == {"lower"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sanitizer", [Identity(), FullDomain(KAnonymity(5)), Anatomy(4, "occupation")], ids=repr)
 def test_subsets_by_the_definition(sample, sanitizer):
     """Someone finds the rows that look as the person would; in them, or in their buckets, any value may be theirs."""
@@ -144,6 +145,7 @@ def family(sample):
     return leakage.leakage(sample, FAMILY)
 
 
+@pytest.mark.slow
 def test_vulnerability_and_leakage_say_the_same(family):
     """Bits are doublings of the chance of one guess."""
     pairs = family[family.measure.str.contains("_vulnerability")]
@@ -181,6 +183,7 @@ def test_every_leakage_lies_between_the_ends(family):
             assert -1e-12 <= row.value <= most[of, row.target] + 1e-12, row
 
 
+@pytest.mark.slow
 def test_brickell_and_shmatikovs_gains_are_on_the_scale(sample):
     """Posterior minus prior is the accuracy gain, the additive capacity the knowledge gain; of who knows the bucket."""
     for sanitizer in FAMILY[:5]:

@@ -1,7 +1,7 @@
 """The score of masking and its parts."""
 
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import evaluate

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from rows import measured, short
+from support.results_frame import measured, short
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
@@ -125,6 +125,7 @@ def test_nearer_by_more_and_shares():
     assert "W" not in feared
 
 
+@pytest.mark.slow
 def test_the_chosen_few_are_the_same_people_for_all_sanitizers_and_others_for_another_seed(adult, monkeypatch):
     """Whoever is chosen by place is found by who stands there: the table is reordered for another seed."""
     chosen = {}
@@ -146,6 +147,7 @@ def test_the_chosen_few_are_the_same_people_for_all_sanitizers_and_others_for_an
     assert people[0] != people[1]
 
 
+@pytest.mark.slow
 def test_a_scenario_never_exceeds_the_one_that_contains_it(adult):
     for sanitizer in (KMember(10), LaplaceNoise(0.5)):
         rows = anti_utility(adult, sanitizer, miners=QUICK, fewest=2, share=0.5)
@@ -158,6 +160,7 @@ def test_a_scenario_never_exceeds_the_one_that_contains_it(adult):
         assert (wide["anti_utility_C_distinct"] > 2).any()
 
 
+@pytest.mark.slow
 def test_weights_are_the_owners(adult):
     sanitizer, miners = LaplaceNoise(0.5), "majority, linear regression"
     weighted = anti_utility(adult, sanitizer, miners=miners, weights="sex == 'Female': 3, 2")
@@ -177,6 +180,7 @@ def test_weights_are_the_owners(adult):
 # Each number
 
 
+@pytest.mark.slow
 def test_every_row_has_baseline_interval_and_a_name_of_its_own(attacked):
     counts = attacked[attacked.measure.str.startswith("anti_utility")]
     told = counts[counts.value.notna()]
@@ -192,6 +196,7 @@ def test_every_row_has_baseline_interval_and_a_name_of_its_own(attacked):
         assert rows.baseline.nunique(dropna=False) == 1
 
 
+@pytest.mark.slow
 def test_each_miner_fusion_and_person_by_plain_counting(adult, raw):
     release, found, near = hits(adult, KMember(10))
     first = ~release.table.duplicated().to_numpy()
@@ -218,6 +223,7 @@ def test_the_guess_is_the_middle_of_the_domain(adult, raw):
     assert set(raw[raw.measure == "anti_utility_A"].baseline) == {by_hand}
 
 
+@pytest.mark.slow
 def test_nothing_is_nearer_in_the_original(adult):
     """A prediction cannot be nearer to the truth than the truth."""
     results = anti_utility(adult, Identity(), miners=QUICK, fewest=2)
@@ -225,6 +231,7 @@ def test_nothing_is_nearer_in_the_original(adult):
     assert results.high.notna().all(), "what was not seen may still be"
 
 
+@pytest.mark.slow
 def test_suppressed_quasi_identifiers_leave_the_guess(adult):
     """With every quasi-identifier at `*`, a miner of the age can only repeat `*`."""
     results = anti_utility(adult, Suppress(), miners=QUICK, fewest=2)
@@ -232,6 +239,7 @@ def test_suppressed_quasi_identifiers_leave_the_guess(adult):
     assert results[results.measure == "anti_utility_A"].baseline.gt(0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sanitizer", [KMember(20), Suppress("marital-status")], ids=repr)
 def test_a_category_can_be_mined(adult, sanitizer):
     results = anti_utility(adult, sanitizer, target="marital-status", miners="majority, naive Bayes")
@@ -239,6 +247,7 @@ def test_a_category_can_be_mined(adult, sanitizer):
     assert not results.duplicated(KEY).any()
 
 
+@pytest.mark.slow
 def test_people_without_numbers_can_be_attacked():
     """The first quasi-identifier is mined; whom it hits is asked by sex."""
     people = Dataset(
@@ -253,6 +262,7 @@ def test_people_without_numbers_can_be_attacked():
     assert one(gains, measure="accuracy_gain").value == 0
 
 
+@pytest.mark.slow
 def test_a_single_miner_has_its_controls_too(adult, raw):
     alone = anti_utility(adult, KMember(10), miners="naive Bayes", fewest=2)
     same = raw[raw.miner == "naive Bayes"].reset_index(drop=True)
@@ -262,12 +272,14 @@ def test_a_single_miner_has_its_controls_too(adult, raw):
     assert counts["fusion: vote"] == counts["worst by person"] == counts["naive Bayes"], "a fusion of one is that one"
 
 
+@pytest.mark.slow
 def test_fusions_that_are_named_are_there_once(adult):
     named = anti_utility(adult, KMember(10), miners=f"{QUICK}, fusion: stacked, fusion: vote", fewest=2)
     assert not named.duplicated(KEY).any()
     assert (named.miner == "fusion: vote").sum() == 5
 
 
+@pytest.mark.slow
 def test_miners_that_fail_are_named_in_a_row(adult, monkeypatch):
     def failing(release, target, names, *, rng):
         found = mine(release, target, "majority, naive Bayes", rng=rng)
@@ -293,6 +305,7 @@ def test_miners_that_fail_are_named_in_a_row(adult, monkeypatch):
 # Seeds
 
 
+@pytest.mark.slow
 def test_same_numbers_again_and_others_for_another_seed(adult, attacked):
     again = anti_utility(adult, LaplaceNoise(0.5), miners=QUICK)
     first = attacked[attacked.sanitizer == "LaplaceNoise"].reset_index(drop=True)
@@ -302,6 +315,7 @@ def test_same_numbers_again_and_others_for_another_seed(adult, attacked):
     assert not first.value.equals(other.value)
 
 
+@pytest.mark.slow
 def test_another_order_changes_ties_but_not_what_is_free_of_it(adult):
     """Suppression publishes the same rows in any order; clustering starts elsewhere. Which of equal records stands for
     them, and who is chosen, is by order and lot.
@@ -316,6 +330,7 @@ def test_another_order_changes_ties_but_not_what_is_free_of_it(adult):
 # Controls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sanitizer", [KMember(10), LaplaceNoise(0.5)], ids=repr)
 def test_by_chance_is_what_the_worst_guesses_are_worth_to_anybody(adult, sanitizer):
     """Dealt at random, each guess comes to each person with chance 1/n: the mean over all pairs of both."""
@@ -337,6 +352,7 @@ def test_by_chance_is_what_the_worst_guesses_are_worth_to_anybody(adult, sanitiz
     assert distinct == pytest.approx(expected[first].sum(), abs=tolerance)
 
 
+@pytest.mark.slow
 def test_the_same_guess_for_all_is_the_same_however_it_is_dealt(adult):
     results = anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", fewest=2)
     near = hits(adult, LaplaceNoise(0.5), miners="majority, decision stump")[2]
@@ -347,6 +363,7 @@ def test_the_same_guess_for_all_is_the_same_however_it_is_dealt(adult):
     assert zero == one(results, measure="anti_utility_A", miner="majority").value
 
 
+@pytest.mark.slow
 def test_zero_r_is_there_without_the_majority(adult, raw):
     others = anti_utility(adult, KMember(10), miners="decision stump, naive Bayes", fewest=2)
     for measure in ("anti_utility_A", "anti_utility_B", "anti_utility_C"):
@@ -385,6 +402,7 @@ def test_small_counts_are_withheld(attacked):
     assert set((few.high - few.low).dropna()) == {8.0}
 
 
+@pytest.mark.slow
 def test_a_weighted_sum_of_few_people_leaves_no_trace(adult):
     """Ten for each person above 75: of few of them neither the sum, the guess, chance nor its range are told."""
     rows = anti_utility(adult, LaplaceNoise(0.5), miners=QUICK, weights="age > 75: 10, 0")
@@ -451,6 +469,7 @@ def test_hits_by_group_add_up_to_the_worst_miners(crowd):
     assert found.value["age 20-29"] == pytest.approx((hit & crowd.table.age.between(20, 29)).sum())
 
 
+@pytest.mark.slow
 def test_who_is_hit_adds_up_in_a_real_attack(adult):
     rows = anti_utility(adult, LaplaceNoise(0.1), miners="majority, linear regression")
     worst = rows[(rows.measure == "anti_utility_A") & ~rows.miner.str.contains("fusion|control|person")].value.max()
@@ -517,6 +536,7 @@ def gained(adult):
     return gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes").set_index("measure")
 
 
+@pytest.mark.slow
 def test_the_gains_before_are_those_of_the_release(adult, gained):
     own = short(evaluation.adversary_gains(adult, [KMember(3)]))
     for _, row in own.iterrows():
@@ -528,6 +548,7 @@ def accuracy_gain(dataset, table):
     return counts.max(axis=1).sum() / len(table) - dataset.table.salary.value_counts(normalize=True).max()
 
 
+@pytest.mark.slow
 def test_both_readings_by_hand(adult):
     """With one miner that names the commonest age label for all, Table 3's releases can be made by hand."""
     results = gains_with_predictions(adult, KMember(2), miners="majority")
@@ -557,6 +578,7 @@ def test_each_reading_has_its_control(gained):
         assert gained.loc[f"{gain}_with_predictions"].value > gained.loc[gain].value - 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["predictions", "all_predictions"])
 def test_the_control_deals_out_the_labels_that_the_worst_miner_puts_in(adult, monkeypatch, reading):
     """As many, the same, in both readings; and the attack itself changes those records alone."""
@@ -624,6 +646,7 @@ def test_numbers_that_leave_few_people_are_not_told():
     assert untold[["low", "high"]].isna().all(axis=None)
 
 
+@pytest.mark.slow
 def test_rows_of_other_miners_leave_the_releases_own_gains_out(adult, gained):
     other = gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes", miner_set="Weka 3")
     assert set(other.miner_set) == {"Weka 3"}
@@ -678,6 +701,7 @@ def test_a_release_that_cannot_be_read_says_why(adult):
         assert reason in row.reason
 
 
+@pytest.mark.slow
 def test_without_a_sensitive_attribute_there_is_an_anti_utility_and_no_gain():
     table = pd.DataFrame({"age": range(60), "sex": ["F", "M", "M"] * 20})
     people = Dataset("ages", table, Schema("ages", (AGE, SEX)), town([1, 2], "FF").hierarchies)

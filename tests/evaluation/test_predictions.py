@@ -198,6 +198,7 @@ def test_a_vote_on_guesses_is_what_the_miner_that_votes_says(release):
     assert together["fusion: vote"].tolist() == same(voter)
 
 
+@pytest.mark.slow
 def test_a_stack_on_guesses_has_the_last_step_of_the_miner_that_stacks(release):
     """The last step learns from three folds of the table in the dataset's order, which the miner that stacks reads in
     published order: other folds, so other guesses of some people. In one order they are the same.

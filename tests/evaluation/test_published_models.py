@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.disclosure.published_models import published_models
@@ -54,6 +54,7 @@ def test_a_model_that_always_says_the_same_adds_nothing():
     assert rows.value["model_gain"] == 0
 
 
+@pytest.mark.slow
 def test_the_gain_is_of_pairs():
     """The difference of two shares, within its interval; its p is McNemar's."""
     rows = published_models(load("adult", records=2000), "three", examples=100)

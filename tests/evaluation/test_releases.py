@@ -90,6 +90,7 @@ def test_uniqueness_withholds_few_people(adult):
     assert unique.value[:40].isna().to_numpy().tolist() == few.tolist()
 
 
+@pytest.mark.slow
 def test_utility_of_the_trivial_release(adult):
     results = evaluation.good_utility(adult, [Suppress("sensitive"), Suppress()])
     commonest = adult.table.salary.value_counts().max()
@@ -223,6 +224,7 @@ def test_people_by_counts_everybody(adult):
 # Repeats of good utility
 
 
+@pytest.mark.slow
 def test_good_utility_of_a_seed_is_that_of_the_reordered_table(adult):
     first, second = (evaluation.good_utility(adult, [KMember(5)], miners="decision tree", seed=s) for s in (1, 2))
     assert first[["sanitizer", "measure"]].equals(second[["sanitizer", "measure"]])

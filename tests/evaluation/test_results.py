@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
-from rows import made, short
 from scipy import stats
+from support.results_frame import made, short
 
 from privnb.evaluation.results import COLUMNS, KEY, join, over_seeds, summary, tidy, withheld
 from privnb.measures.intervals import t_interval

@@ -1,7 +1,7 @@
 """Of a large table a random sample is mined and clustered, and whoever reads its numbers reads that."""
 
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import samples
@@ -38,6 +38,7 @@ def test_a_sample_is_taken_where_each_record_may_have_any_of_many_values(monkeyp
     assert record_by_record(clinic, len(clinic)) is clinic
 
 
+@pytest.mark.slow
 def test_the_explorer_mines_the_sample_and_says_so(few):
     setting = checked(Setting(k=5), few)
     reading, found = counted(few, setting), mined(few, setting)

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import tasks
-from made_up import CLINIC
+from support import tasks
+from support.clinic import CLINIC
 
 import privnb
 from privnb.datasets.dataset import load
@@ -46,8 +46,8 @@ def start(folder, number):
 
 
 def script(call, **options):
-    places = [str(Path(tasks.__file__).parent)]
-    code = f"import sys; sys.path[:0] = {places}; import tasks; tasks.store.LIBRARIES = ('tasks',); {call}"
+    path = f"import sys; sys.path[:0] = [{str(Path(tasks.__file__).parents[1])!r}]"
+    code = f"{path}; from support import tasks; tasks.store.LIBRARIES = ('support.tasks',); {call}"
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, **options)
 
 
@@ -58,6 +58,7 @@ def wait_for(number, calls):
     assert len(calls()) >= number
 
 
+@pytest.mark.slow
 def test_a_run_killed_halfway_goes_on_where_it_stopped_with_the_same_bytes(calls, tmp_path):
     killed = start(tmp_path / "killed", 8)
     wait_for(3, lambda: entries(tmp_path / "killed"))
@@ -79,6 +80,7 @@ def test_a_run_killed_halfway_goes_on_where_it_stopped_with_the_same_bytes(calls
     assert entries(tmp_path / "killed") == entries(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_the_workers_at_once_and_without_a_word_of_theirs(calls, tmp_path):
     process = script(
         f"tasks.interrupted({str(tmp_path / 'results')!r})", stderr=subprocess.PIPE, start_new_session=True
@@ -94,10 +96,12 @@ def test_an_interrupt_ends_the_workers_at_once_and_without_a_word_of_theirs(call
     assert len(calls()) == 2
 
 
+@pytest.mark.slow
 def test_an_interrupt_of_a_worker_is_left_to_the_parent(store):
     assert run([partial(tasks.interrupting)], store, jobs=1) == [1]
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_in_one_folder_are_both_right(calls, tmp_path):
     both = [start(tmp_path / "shared", 4) for _ in range(2)]
     first, second = (process.communicate(timeout=60)[0] for process in both)
@@ -111,6 +115,7 @@ def test_two_runs_at_once_in_one_folder_are_both_right(calls, tmp_path):
     assert calls() == done
 
 
+@pytest.mark.slow
 def test_evaluations_come_back_exactly_as_they_were(store):
     dataset = load(CLINIC)
     two = [partial(costs, dataset, [KMember(5)]), partial(linked, dataset, [LaplaceNoise(1.0), KMember(9)], seeds=2)]
@@ -120,6 +125,7 @@ def test_evaluations_come_back_exactly_as_they_were(store):
     assert len(entries(store.folder)) == 2
 
 
+@pytest.mark.slow
 def test_a_stored_result_is_not_computed_again(calls, store):
     first = store.call(tasks.step, 3)
     pd.testing.assert_frame_equal(store.call(tasks.step, number=3, scale=1.0), first, check_exact=True)
@@ -164,6 +170,7 @@ def _flip(text):
     return text.replace(b"0.", b"1.", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [lambda text: b"", lambda text: text[:70], lambda text: text[:-1], _flip])
 def test_a_damaged_entry_is_computed_anew(calls, store, damage):
     first = store.call(tasks.step, 3)
@@ -326,6 +333,7 @@ def test_where_all_is_found_no_worker_starts(calls, store, monkeypatch):
     assert run(two, store) == first == [1, 2]
 
 
+@pytest.mark.slow
 def test_workers_start_once_and_take_the_missing_tasks_in_the_order_given(calls, store):
     store.call(tasks.step, 7)
     assert len(set(run([partial(tasks.worker, n) for n in range(8)], store, jobs=2))) <= 2

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from rows import short
+from support.results_frame import short
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import trade_off

@@ -204,6 +204,7 @@ def adult():
     return load("adult", records=800)
 
 
+@pytest.mark.slow
 def test_the_defaults_are_those_of_the_stored_tasks(adult):
     """Row by row: Table 1's good utility, and scenario A of Table 2."""
     sanitizers = [KMember(10), LaplaceNoise(0.5)]
@@ -250,6 +251,7 @@ def test_a_miner_that_never_saw_the_attacked(adult):
     pd.testing.assert_frame_equal(first.table, second.table)
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_or_learned_where_everything_is_published(adult):
     verdict = Scenario(GoodUtility("salary"), AntiUtility("age, occupation")).judge(adult, Identity())
     assert (verdict.delta, verdict.worst_by_person) == (0, 0)
@@ -296,6 +298,7 @@ def by_size(table, released):
     return representatives(table, released) * released.groupby(names)["salary"].transform("size").to_numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("knowing")
 @pytest.mark.parametrize("k", [2, 20])
 def test_the_knowledge_gain_is_the_anti_utility_of_a_miner_that_knows_the_distributions(adult, k):
@@ -317,6 +320,7 @@ def test_the_knowledge_gain_is_the_anti_utility_of_a_miner_that_knows_the_distri
     assert "weighted" in set(verdict.table.variant[verdict.table.measure == "anti_utility"]), "it counts no people"
 
 
+@pytest.mark.slow
 def test_another_seed_is_that_of_the_stored_tasks_on_the_reordered_table(adult):
     there = nearer_predictions.anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", seed=2)
     there = there[(there.scenario == "A") & (there.variant == "") & (there.control == "")].set_index("miner").value

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from rows import short
+from support.results_frame import short
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
@@ -77,6 +77,7 @@ def table_3():
     return wide.set_index(pd.Index(ROWS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("letter", "measure"), [("A_acc", "accuracy_gain"), ("A_know", "knowledge_gain")])
 def test_table_3_within_the_tolerance_that_was_written_down_before(table_3, letter, measure):
     published = read_published().set_index("item")
@@ -229,6 +230,7 @@ def test_a_miner_that_does_not_finish_is_named(sample, monkeypatch):
 # The researcher
 
 
+@pytest.mark.slow
 def test_utility_is_the_share_of_people_guessed_right(sample):
     chosen = [Identity(), Mondrian(KAnonymity(10))]
     found = workload.utility(sample, chosen, target="marital-status", miners="naive Bayes, decision tree")
@@ -245,6 +247,7 @@ def predictions(release, target, names, miner, folds=10):
     return cross_val_predictions(reference_set(miner)[0], encoded, release.table[target].to_numpy(), folds=folds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("neutral", "used"), [("", []), ("salary, workclass", ["workclass", "salary"])])
 def test_the_researcher_uses_the_neutral_attributes_named(sample, neutral, used):
     release = Identity().sanitize(sample, rng=0)
@@ -257,6 +260,7 @@ def test_the_researcher_uses_the_neutral_attributes_named(sample, neutral, used)
     assert set(workload.utility(sample, [Suppress()], target="marital-status").knows) == {""}
 
 
+@pytest.mark.slow
 def test_the_gain_is_over_the_best_miner_on_the_better_trivial_release(sample):
     chosen, target = [Mondrian(KAnonymity(10))], "marital-status"
     found = workload.utility_gain(sample, chosen, target=target, miners="naive Bayes, decision tree", folds=5)
@@ -277,6 +281,7 @@ def test_the_gain_is_over_the_best_miner_on_the_better_trivial_release(sample):
     assert len(found) == 2 * 2 * 4, "two miners, two rows: both trivial releases, the original and the one asked for"
 
 
+@pytest.mark.slow
 def test_a_part_of_a_comparison_is_as_exact_as_the_whole(sample):
     given = {"target": "marital-status", "miners": "naive Bayes, decision tree", "folds": 3}
     whole = workload.utility_gain(sample, [KMember(50)], **given)
@@ -298,6 +303,7 @@ def test_no_miner_reads_buckets(sample):
     assert (row.measure, row.miner, row.status) == ("workload_utility", "majority", "refused")
 
 
+@pytest.mark.slow
 def test_a_withheld_target_leaves_the_commonest_value(sample):
     found = workload.utility_gain(sample, [], target="occupation", miners="decision tree")
     commonest = sample.table.occupation.value_counts(normalize=True).max()
@@ -305,6 +311,7 @@ def test_a_withheld_target_leaves_the_commonest_value(sample):
     assert [row.value, row.baseline] == pytest.approx([commonest, commonest])
 
 
+@pytest.mark.slow
 def test_seeds_repeat_with_other_folds_and_give_the_same_twice(sample):
     first, again, second = (
         workload.utility_gain(sample, [KMember(50)], target="salary", seed=seed, folds=3) for seed in (1, 1, 2)

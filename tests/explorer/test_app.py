@@ -10,9 +10,9 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-import browsing
 import pytest
-from made_up import CLINIC
+from support import browsing
+from support.clinic import CLINIC
 
 from privnb import cli
 from privnb.explorer.app import checked_host, checked_prefix

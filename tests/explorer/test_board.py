@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from types import SimpleNamespace
 
 import pytest
-from made_up import CLINIC, IDENTIFIER, RARE
+from support.clinic import CLINIC, IDENTIFIER, RARE
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import store
@@ -106,6 +106,7 @@ def numbers(results, measure):
 # --- what controls do ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "field"),
     [
@@ -132,6 +133,7 @@ def test_a_control_asks_for_what_is_then_counted_and_shown(name, value, field, m
     assert board.fault == ""
 
 
+@pytest.mark.slow
 def test_what_nobody_should_learn_is_not_known(make):
     board = make()
     use(board, "sensitive", "postcode")
@@ -142,6 +144,7 @@ def test_what_nobody_should_learn_is_not_known(make):
     assert "postcode" in board.setting.quasi_identifiers, "the dataset says that it is known"
 
 
+@pytest.mark.slow
 def test_it_says_that_it_counts_before_it_counts(make, monkeypatch):
     monkeypatch.setattr("privnb.explorer.numbers._readings", OrderedDict())
     counting = []
@@ -233,6 +236,7 @@ def test_what_cannot_be_reached_is_said_in_the_panel(make, clinic):
     assert "kept ✓" in page(board, "published")
 
 
+@pytest.mark.slow
 def test_what_stays_exact_is_said_where_it_is_looked_at_and_where_it_is_saved(make):
     board = make()
     use(board, "sanitizer", "LaplaceNoise")
@@ -254,6 +258,7 @@ def test_the_plane_shows_what_one_release_lies_between(make):
     assert "1 release drawn" in page(board, "listed"), "the ends are no choice"
 
 
+@pytest.mark.slow
 def test_a_page_that_is_loaded_again_goes_on_where_it_was(make, tmp_path, monkeypatch):
     monkeypatch.setenv(keep.STATE, str(tmp_path / "board.json"))
     first = make()
@@ -274,6 +279,7 @@ def test_a_page_that_is_loaded_again_goes_on_where_it_was(make, tmp_path, monkey
 # --- undo, pins, sweep, save ---
 
 
+@pytest.mark.slow
 def test_undo_takes_back_controls_pins_and_axes_one_by_one(make, clinic):
     board = make()
     use(board, "k", 20)
@@ -295,6 +301,7 @@ def test_undo_takes_back_controls_pins_and_axes_one_by_one(make, clinic):
     assert board.fault == ""
 
 
+@pytest.mark.slow
 def test_pins_are_there_again_on_a_new_board(make):
     first = make()
     use(first, "pin")
@@ -310,6 +317,7 @@ def test_pins_are_there_again_on_a_new_board(make):
     assert [pin.k for pin in make().pinned] == [20]
 
 
+@pytest.mark.slow
 def test_a_second_click_does_nothing_to_the_next_pin(make):
     """It is on its way before the page shows what the first one did."""
     board = make()
@@ -334,6 +342,7 @@ def test_pins_of_another_table_are_kept_and_not_shown(make, tmp_path):
     assert len(json.loads((tmp_path / "pins.json").read_text())["settings"]) == 2
 
 
+@pytest.mark.slow
 def test_a_sweep_draws_the_curve_of_one_slider(make, clinic):
     board = make()
     use(board, "letter", "k")
@@ -345,6 +354,7 @@ def test_a_sweep_draws_the_curve_of_one_slider(make, clinic):
     assert "Dotted: a sweep" in page(board, "place")
 
 
+@pytest.mark.slow
 def test_the_brush_lists_what_is_inside(make):
     board = make()
     use(board, "sweep")
@@ -359,6 +369,7 @@ def test_the_brush_lists_what_is_inside(make):
     assert "releases drawn" in page(board, "listed")
 
 
+@pytest.mark.slow
 def test_a_release_is_saved_in_words(make, tmp_path):
     board = make()
     use(board, "quasi_identifiers", ["age", "region"])
@@ -376,6 +387,7 @@ def test_a_release_is_saved_in_words(make, tmp_path):
     assert "The gate refuses Identity()" in page(board, "state")
 
 
+@pytest.mark.slow
 def test_the_miner_runs_beside_it_and_the_latest_wins(make):
     async def scene():
         board = make()
@@ -394,6 +406,7 @@ def test_the_miner_runs_beside_it_and_the_latest_wins(make):
     assert float(told(board)[2]["good_utility"]) > 0
 
 
+@pytest.mark.slow
 def test_what_is_cancelled_can_be_tried_again(make):
     async def scene():
         board = make()
@@ -430,6 +443,7 @@ def slow(unknown, monkeypatch):
     monkeypatch.setattr(Mondrian, "slow", True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow")
 def test_what_is_saved_or_swept_while_a_setting_is_counted_leaves_it_to_be_counted(make, tmp_path):
     async def scene():
@@ -454,6 +468,7 @@ def test_what_is_saved_or_swept_while_a_setting_is_counted_leaves_it_to_be_count
     assert len([*(tmp_path / "releases").rglob("*.csv")]) == 1, "a slow count does not break it off"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slow")
 def test_no_number_of_an_older_setting_stands_where_counting_was_cancelled(make):
     async def scene():
@@ -473,6 +488,7 @@ def test_no_number_of_an_older_setting_stands_where_counting_was_cancelled(make)
     asyncio.run(scene())
 
 
+@pytest.mark.slow
 def test_pins_of_an_earlier_kernel_are_counted_whatever_one_does_meanwhile(make, monkeypatch):
     for k in (10, 20):
         use(make(Setting(k=k)), "pin")
@@ -487,6 +503,7 @@ def test_pins_of_an_earlier_kernel_are_counted_whatever_one_does_meanwhile(make,
     asyncio.run(scene())
 
 
+@pytest.mark.slow
 def test_of_two_seeds_the_plane_shows_the_one_that_the_panels_tell(make):
     board = make(Setting("LaplaceNoise", seed=1))
     use(board, "privacy", "identity_vulnerability")
@@ -511,6 +528,7 @@ def test_what_stays_is_put_aside_once_so_that_no_key_press_waits_while_it_is_loo
 # --- the gauges ---
 
 
+@pytest.mark.slow
 def test_gauges_follow_the_setting_and_never_show_an_older_ones_number(make, monkeypatch):
     monkeypatch.setattr("privnb.explorer.numbers._readings", OrderedDict())
 
@@ -565,6 +583,7 @@ def test_no_widget_redirects_output(make):
     assert not any(issubclass(kind, Output) for kind in kinds)
 
 
+@pytest.mark.slow
 def test_the_state_of_the_widgets_holds_no_record(make, clinic, tmp_path):
     from ipywidgets.embed import dependency_state
 
@@ -619,6 +638,7 @@ def test_what_could_not_be_taken_back_stays_to_be(make):
     assert "ZeroDivisionError" in page(board, "state")
 
 
+@pytest.mark.slow
 def test_a_page_that_opens_is_told_again_what_was_told_before(make, monkeypatch):
     board, sent = make(), []
     monkeypatch.setattr(board._pages["form"], "send_state", sent.append)
@@ -626,6 +646,7 @@ def test_a_page_that_opens_is_told_again_what_was_told_before(make, monkeypatch)
     assert sent == ["html"]
 
 
+@pytest.mark.slow
 def test_a_board_with_another_limit_withholds_by_it_and_says_so_in_its_command(make, clinic):
     usual, board = make(), make(fewest=len(clinic))
     assert "-p FEWEST" not in page(usual, "take")

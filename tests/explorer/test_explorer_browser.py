@@ -12,10 +12,10 @@ import urllib.request
 from dataclasses import replace
 from pathlib import Path
 
-import browsing
 import pandas as pd
 import pytest
-from made_up import CLINIC, IDENTIFIER, RARE
+from support import browsing
+from support.clinic import CLINIC, IDENTIFIER, RARE
 
 from privnb.datasets.dataset import load
 from privnb.evaluation.predictions import stream

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb import decision, evaluation, measures
 from privnb.datasets.dataset import load
@@ -57,6 +57,7 @@ def read(html):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [CLASSES, NOISE], ids=lambda setting: setting.sanitizer)
 def test_a_gauge_says_what_decide_says(setting, clinic, found, decided):
     made = sanitizer(setting, clinic)
@@ -128,6 +129,7 @@ def test_the_menu_has_the_ready_policies_and_none_and_begins_as_08_does(found):
     assert "not checked" not in gauges(EVERY, {})
 
 
+@pytest.mark.slow
 def test_an_owners_own_file_stands_in_the_menu_and_its_caps_beside_the_gauges(found, clinic, tmp_path):
     own = tmp_path / "ours.toml"
     given = files("privnb.decision.policies").joinpath(f"{EVERY}.toml").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb import cli
 from privnb.datasets.dataset import load
@@ -180,6 +180,7 @@ def of_board(dataset, setting):
     return made.sanitize(of_roles(dataset, setting), rng=stream(setting.seed, made, "sanitize"))
 
 
+@pytest.mark.slow
 def test_the_lines_make_the_very_release_in_a_fresh_python(clinic, tmp_path):
     sample = clinic.sample(250, rng=0)
     settings = [*MADE, *BUCKETS, *NOISE, ROLES, Setting("Suppress"), Setting("Identity")]

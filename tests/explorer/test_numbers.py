@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from rows import short
+from support.results_frame import short
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
@@ -65,6 +65,7 @@ def released(case):
     return made.sanitize(dataset, rng=stream(reading.setting.seed, made, "sanitize"))
 
 
+@pytest.mark.slow
 def test_they_are_the_numbers_of_the_other_notebooks(case, releases_once):
     reading, dataset, made = case
     sensitive, seed = reading.setting.sensitive, reading.setting.seed
@@ -107,6 +108,7 @@ def test_they_are_the_numbers_of_the_other_notebooks(case, releases_once):
 ANY = {"l": 2, "t": 0.5, "delta": 1}  # a bound that promises something; levels do not depend on it
 
 
+@pytest.mark.slow
 def test_levels_are_graded_from_the_release_beside_what_was_asked(case):
     reading, _, _ = case
     levels = reading.results.set_index("measure").rename(index=lambda name: name.removesuffix("_achieved"))
@@ -142,6 +144,7 @@ def test_every_number_is_explained_with_its_direction(case):
         assert meaning.sentence.endswith(".")
 
 
+@pytest.mark.slow
 def test_rows_that_are_shown_are_sanitized(case):
     reading, dataset, _ = case
     release = released(case)
@@ -164,6 +167,7 @@ def test_rows_that_are_shown_are_sanitized(case):
     assert not records & set(map(tuple, reading.rows[known].astype(str).to_numpy()))
 
 
+@pytest.mark.slow
 def test_class_sizes_hold_everybody_and_no_few(case):
     reading, _, _ = case
     release = released(case)
@@ -357,6 +361,7 @@ def test_the_same_setting_gives_the_same_numbers():
     assert (by_name(other).value != by_name(again.results).value)["mean_absolute_error"].all()
 
 
+@pytest.mark.slow
 def test_no_progress_is_drawn(tmp_path, monkeypatch):
     """A bar inside a callback of the board would be a widget nobody asked for."""
     noted = tmp_path / "progress"
@@ -371,6 +376,7 @@ def test_no_progress_is_drawn(tmp_path, monkeypatch):
 # What miners tell
 
 
+@pytest.mark.slow
 def test_mined_are_the_numbers_of_the_other_notebooks():
     setting = Setting(k=10, miner="decision stump", scenario="C", seed=2)
     found, made = mined(CLINIC, setting), sanitizer(setting, CLINIC)
@@ -386,6 +392,7 @@ def test_mined_are_the_numbers_of_the_other_notebooks():
     assert (found.measure == "nearer_share").any(), "who is hit"
 
 
+@pytest.mark.slow
 def test_noise_is_attacked_by_a_miner_that_guesses_numbers():
     setting = Setting("LaplaceNoise", miner="decision tree")
     found = mined(CLINIC, setting)
@@ -396,6 +403,7 @@ def test_noise_is_attacked_by_a_miner_that_guesses_numbers():
     assert set(without.measure) == {"good_utility", "utility_decline", "accuracy_gain"}
 
 
+@pytest.mark.slow
 def test_who_is_not_mined_has_no_rows():
     assert mined(CLINIC, Setting("Bucketize", miner="majority")).empty
     assert set(short(mined(CLINIC, Setting(sensitive="weight", miner="majority"))).measure) == {
@@ -421,6 +429,7 @@ def test_a_report_finds_what_the_board_mined(tmp_path, monkeypatch):
         measured(CLINIC, setting)
 
 
+@pytest.mark.slow
 def test_every_mined_number_is_explained():
     for scenario in "ABC":
         for row in mined(CLINIC, Setting(miner="majority", scenario=scenario)).itertuples():
@@ -443,6 +452,7 @@ def test_the_plane_is_of_counted_readings():
     assert found.status["Suppression"] == "efficient", "nothing tells less"
 
 
+@pytest.mark.slow
 def test_every_axis_can_be_chosen():
     settings = [Setting(k=k) for k in (5, 20)]
     offered = {kind: axes(kind, [counted(CLINIC, setting) for setting in settings]) for kind in ("privacy", "utility")}

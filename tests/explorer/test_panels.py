@@ -8,7 +8,7 @@ from html import escape, unescape
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC, IDENTIFIER, RARE
+from support.clinic import CLINIC, IDENTIFIER, RARE
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import results as tidied
@@ -102,6 +102,7 @@ def test_what_a_table_holds_is_text_and_no_html(clinic):
     assert "&lt;script" in drawn(reading)
 
 
+@pytest.mark.slow
 def test_miners_stand_between_the_ends_and_beside_their_controls(clinic):
     setting = Setting(k=20, miner="decision tree")
     reading, found = counted(clinic, setting), mined(clinic, setting)
@@ -118,6 +119,7 @@ def test_miners_stand_between_the_ends_and_beside_their_controls(clinic):
     assert "at work" not in kept + gained
 
 
+@pytest.mark.slow
 def test_who_is_hit_most_comes_first_and_few_are_not_told(clinic):
     setting = Setting(k=20, miner="decision tree")
     reading, found = counted(clinic, setting), mined(clinic, setting)
@@ -134,6 +136,7 @@ def test_who_is_hit_most_comes_first_and_few_are_not_told(clinic):
     assert "age 20" not in gained
 
 
+@pytest.mark.slow
 def test_what_is_withheld_is_no_number(clinic):
     reading = counted(clinic, Setting(k=5))
     few = reading.results.assign(value=reading.results.value.mask(reading.results.measure == "accuracy_gain"))

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb import cli
 from privnb.datasets.dataset import Dataset, load
@@ -76,6 +76,7 @@ def status(release, provenance, *more):
     return cli.main(["check", str(release), "--quasi-identifiers", names, "--sensitive", text["sensitive"][0], *more])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", MADE, ids=lambda setting: setting.sanitizer)
 def test_a_saved_release_keeps_what_was_asked(clinic, tmp_path, setting):
     table, provenance = save(clinic, setting, tmp_path)
@@ -303,6 +304,7 @@ def test_one_person_alone_is_enough(tmp_path):
     save(people(age=np.repeat([30, 40], 200), town="Aford", cost=cost), setting, tmp_path)
 
 
+@pytest.mark.slow
 def test_text_that_a_spreadsheet_may_run_is_said_and_stays_as_it_is(tmp_path):
     data = people(age=30, cost=0)
     for setting, named in (

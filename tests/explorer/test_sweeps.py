@@ -1,9 +1,9 @@
 """The grid of settings: what it holds, in which order, and that its numbers are those of each setting alone."""
 
 import pytest
-from made_up import CLINIC
 from pandas.testing import assert_frame_equal
-from rows import finding
+from support.clinic import CLINIC
+from support.results_frame import finding
 
 from privnb import decision
 from privnb.datasets.dataset import load
@@ -35,6 +35,7 @@ def test_the_whole_grid_has_every_sanitizer_that_the_table_can_have(clinic):
     assert len(set(settings)) == len(settings) <= 500
 
 
+@pytest.mark.slow
 def test_the_quick_grid_leaves_out_slow_searches_and_most_steps(clinic):
     quick, full = sweeps.grid(clinic), sweeps.grid(clinic, profile="full")
     assert {"KMember", "FullDomain"}.isdisjoint(setting.sanitizer for setting in quick)
@@ -78,6 +79,7 @@ def test_anatomy_is_asked_for_whole_buckets_only(clinic):
     assert [s.l for s in sweeps.grid(clinic, l="1.2, 2, 2.5, 4") if s.sanitizer == "Anatomy"] == [2, 4]
 
 
+@pytest.mark.slow
 def test_all_at_once_are_what_each_is_alone(clinic, few):
     settings, alone = few
     refused = [setting for setting in settings if counted(clinic, setting).refused]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import load
 from privnb.explorer import panels

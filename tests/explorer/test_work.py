@@ -143,6 +143,7 @@ def alive(pid):
         return False
 
 
+@pytest.mark.slow
 def test_a_task_is_done_elsewhere_and_told_of_on_the_callers_loop(work):
     threads = []
 
@@ -159,11 +160,13 @@ def test_a_task_is_done_elsewhere_and_told_of_on_the_callers_loop(work):
     assert not work.busy
 
 
+@pytest.mark.slow
 def test_the_process_of_a_finished_task_does_the_next_one(work):
     first, second = (outcome(work, partial(own, number)) for number in (1, 2))
     assert first[1][1] == second[1][1]
 
 
+@pytest.mark.slow
 def test_the_latest_wins_and_the_older_process_ends_at_once(work, log):
     told = []
 
@@ -182,6 +185,7 @@ def test_the_latest_wins_and_the_older_process_ends_at_once(work, log):
     assert asyncio.run(main())[1][0] == "new"
 
 
+@pytest.mark.slow
 def test_a_key_held_down_ends_in_the_last_setting_alone(work, log):
     async def main():
         futures = [started(work, partial(own, number)) for number in range(20)]
@@ -193,6 +197,7 @@ def test_a_key_held_down_ends_in_the_last_setting_alone(work, log):
     assert value == 19
 
 
+@pytest.mark.slow
 def test_progress_is_told_with_the_time_left(work, log):
     told = []
 
@@ -222,6 +227,7 @@ def test_progress_in_words(state, expected):
     assert module._worded(state) == expected
 
 
+@pytest.mark.slow
 def test_progress_of_an_earlier_task_is_no_longer_told(work, log):
     async def main():
         told = []
@@ -232,6 +238,7 @@ def test_progress_of_an_earlier_task_is_no_longer_told(work, log):
     assert {text for _, text in asyncio.run(main())} <= {module.STARTING, "computing"}
 
 
+@pytest.mark.slow
 def test_errors_say_what_to_do_and_the_next_task_goes_on(work):
     assert outcome(work, refusing)[1].startswith("k must be")
     kind, text = outcome(work, refused)
@@ -245,6 +252,7 @@ def test_errors_say_what_to_do_and_the_next_task_goes_on(work):
     assert outcome(work, partial(own, "on"))[1][0] == "on"
 
 
+@pytest.mark.slow
 def test_a_process_that_was_killed_while_idle_is_replaced(work):
     _, (_, pid) = outcome(work, partial(own, 1))
     os.kill(pid, signal.SIGKILL)
@@ -265,6 +273,7 @@ def test_a_process_that_cannot_start_is_told(work, monkeypatch):
     assert "status 3" in text
 
 
+@pytest.mark.slow
 def test_a_task_that_cannot_be_sent_is_refused_and_leaves_the_older_one(work, log):
     async def main():
         started(work, partial(slow, log))
@@ -283,6 +292,7 @@ def test_without_an_event_loop_it_says_so(work):
     assert not work.busy
 
 
+@pytest.mark.slow
 def test_stop_ends_a_task_without_a_word(work, log):
     async def main():
         future = started(work, partial(slow, log))
@@ -297,6 +307,7 @@ def test_stop_ends_a_task_without_a_word(work, log):
     assert asyncio.run(main())[1][0] == "again"
 
 
+@pytest.mark.slow
 def test_the_processes_of_a_stopped_task_end_with_it(work, log):
     async def main():
         started(work, partial(pool, str(log)))
@@ -307,6 +318,7 @@ def test_the_processes_of_a_stopped_task_end_with_it(work, log):
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_what_is_shared_is_sent_once_to_each_process(monkeypatch):
     monkeypatch.setattr(module, "CHILD", BARE)
     monkeypatch.setattr(Heavy, "sent", 0)
@@ -336,6 +348,7 @@ def test_a_start_waits_for_no_process(monkeypatch):
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_task_from_another_thread_wins_and_is_told_there(work, log):
     """JupyterLab has widgets answered in a thread of their own."""
     told = []
@@ -372,6 +385,7 @@ def test_unused_work_goes_with_its_processes(work):
     assert process.wait(60) == -signal.SIGKILL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "pass"], ids=["killed", "at its end"])
 def test_no_process_outlives_the_one_that_made_it(end, log):
     code = f"""

@@ -5,9 +5,9 @@ import shutil
 from html import unescape
 from pathlib import Path
 
-import browsing
 import nbformat
 import pytest
+from support import browsing
 
 from privnb.datasets.dataset import load
 from privnb.explorer import keep, your_table
@@ -55,6 +55,7 @@ def test_a_menu_offers_every_role_and_says_the_proposed_one(page):
     assert "&lt;b&gt;, ill" in page._page.html
 
 
+@pytest.mark.slow
 def test_what_is_chosen_is_said_at_once(page):
     ask(page, "sensitive", "1")
     ask(page, "sensitive", "3")  # arrow keys passed by age
@@ -110,6 +111,7 @@ def test_roles_that_cannot_be_shown_are_not_taken(page, monkeypatch):
     assert "RuntimeError: no ink. This is a fault of the page." in shown(page)[0]
 
 
+@pytest.mark.slow
 def test_saving_says_what_came_of_it(page):
     ask(page, "save", "")
     assert "Saved in people.toml, which stays a draft. No column is sensitive yet" in shown(page)[0]
@@ -128,6 +130,7 @@ def test_saving_says_what_came_of_it(page):
     assert "people.toml was changed elsewhere since it was read here. Nothing is written." in shown(page)[0]
 
 
+@pytest.mark.slow
 def test_a_page_that_is_loaded_again_goes_on_where_it_was(page, monkeypatch):
     monkeypatch.setenv(keep.STATE, "board.json")
     before = your_table("people.csv")

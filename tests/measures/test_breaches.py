@@ -114,6 +114,7 @@ def test_no_property_moves_beyond_what_gamma_allows(size, seed):
     assert (found.downward == other.upward).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sanitizer", "epsilon"),
     [

@@ -38,6 +38,7 @@ def test_the_formula_of_a_rotation_is_the_variance_of_difference():
     assert found == pytest.approx([variance_of_difference(turned[:, i], points[:, i]) for i in range(4)])
 
 
+@pytest.mark.slow
 def test_the_mean_over_rotations_is_2_on_standard_scores_and_not_1():
     """7.5.1 prints c_ii, which is 1 here (an erratum): over Haar measure it is c_ii + trace(C) / d."""
     rng = np.random.default_rng(1)

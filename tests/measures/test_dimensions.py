@@ -16,6 +16,7 @@ def test_cells_of_half_of_the_people(records, attributes, chance):
     assert shared_cell_chance(records, attributes, 1) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("attributes", "size"), [(1, 0.5), (5, 2.0), (20, 3.0)])
 def test_impostors_are_those_that_draws_find(attributes, size):
     rng = np.random.default_rng(attributes)

@@ -1,9 +1,9 @@
 """What a release tells where people have several records: each person once, counted again by plain loops."""
 
-import keyed
 import numpy as np
 import pandas as pd
 import pytest
+from support import person_key
 
 from privnb.measures.disclosure import gains
 from privnb.measures.disclosure.disclosed import disclosed
@@ -28,8 +28,9 @@ def plain(classes, values, people):
     return right, before, rows["class"].map(distance).groupby(rows["who"]).max().mean(), max(distance.values())
 
 
+@pytest.mark.slow
 def test_each_person_counts_once():
-    visits = keyed.visits(150)
+    visits = person_key.visits(150)
     for sanitizer in (Mondrian(KAnonymity(6)), Bucketize(Mondrian(KAnonymity(6))), Identity(), Suppress()):
         release = sanitizer.sanitize(visits, rng=1)
         found = disclosed(release, "ill", rng=1, of=OF)
@@ -43,7 +44,7 @@ def test_each_person_counts_once():
 
 
 def test_what_is_known_beside_the_class_parts_it():
-    visits = keyed.visits(150)
+    visits = person_key.visits(150)
     release = Mondrian(KAnonymity(6)).sanitize(visits, rng=1)
     found = disclosed(release, "ill", rng=1, knows=["ward"], of=OF[:1])
     ill, ward = visits.table["ill"], visits.table["ward"]
@@ -57,11 +58,13 @@ def test_what_is_known_beside_the_class_parts_it():
 
 
 def test_a_key_that_parts_everybody_tells_as_none():
-    table = keyed.table(60)
+    table = person_key.table(60)
     each = table.assign(patient=np.arange(len(table)).astype(str).astype(object))
     for sanitizer in (Mondrian(KAnonymity(6)), Bucketize(Mondrian(KAnonymity(6)))):
         ours, plain_one = (
-            disclosed(sanitizer.sanitize(keyed.dataset(each, patient=role), rng=1), "ill", rng=1, knows=["ward"], of=OF)
+            disclosed(
+                sanitizer.sanitize(person_key.dataset(each, patient=role), rng=1), "ill", rng=1, knows=["ward"], of=OF
+            )
             for role in (Role.PERSON, Role.IDENTIFIER)
         )
         assert ours.gains == pytest.approx(plain_one.gains)

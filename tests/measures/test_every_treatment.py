@@ -189,6 +189,7 @@ def asked(sanitizer, release, sensitive):
         yield f"undone by {attack!r}", partial(undone, attack)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sensitive", list(ASKED))
 @pytest.mark.parametrize("sanitizer", SANITIZERS, ids=repr)
 def test_there_is_a_number_or_a_sentence_that_names_columns_and_how_they_were_treated(sanitizer, sensitive):

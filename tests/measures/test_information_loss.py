@@ -418,6 +418,7 @@ def test_a_bucketized_release_loses_the_link_alone(records, draw):
     assert loss.classification_metric(data, bucketized, "ill") == pytest.approx(1 - commonest / len(table))
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(RECORDS, TRIPLES, st.randoms(use_true_random=False))
 def test_index_labels_and_record_order_do_not_matter(records, levels, random):

@@ -1,9 +1,9 @@
 """Linkage of people who have several records: by hand on ten rows, and by plain loops."""
 
-import keyed
 import numpy as np
 import pandas as pd
 import pytest
+from support import person_key
 
 from privnb.attacks import Linkage
 from privnb.evaluation.combinations import combinations
@@ -30,26 +30,27 @@ def asked(sanitizer, dataset):
 
 def test_ten_rows_by_hand():
     """Of (30, F) 2 of 3 rows are Ann's, of (40, F) 1 of 3; of (50, M) 2 of 3 are Bob's; Gus stands alone."""
-    ten = asked(Identity(), keyed.dataset(TEN))
+    ten = asked(Identity(), person_key.dataset(TEN))
     people = [1 - (1 - 2 / 3) * (1 - 1 / 3), 2 / 3, 1 / 3, 1 / 3, 1 / 3, 1 / 3, 1]
     assert reidentification_rate(*ten)[0] == pytest.approx(np.mean(people))
     assert singled_out(*ten) == 1
     # Ann is guessed at twice, each time with three rows of ten; Bob once with two; the others once with one.
     assert found_at_random(*ten) == pytest.approx(np.mean([1 - 0.7**2, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1]))
-    rows = asked(Identity(), keyed.dataset(TEN, patient=Role.IDENTIFIER))
+    rows = asked(Identity(), person_key.dataset(TEN, patient=Role.IDENTIFIER))
     assert reidentification_rate(*rows)[0] == pytest.approx((9 * 1 / 3 + 1) / 10)
     assert found_at_random(*rows) == 1 / 10
 
 
 def test_who_is_alone_with_their_own_records_is_singled_out():
     own = TEN[TEN["patient"].isin(["ann", "gus"])]
-    assert singled_out(*asked(Identity(), keyed.dataset(own))) == 2
-    assert singled_out(*asked(Identity(), keyed.dataset(own, patient=Role.IDENTIFIER))) == 2, "Ann once, and Gus"
-    assert singled_out(*asked(Suppress(), keyed.dataset(own))) == 0
+    assert singled_out(*asked(Identity(), person_key.dataset(own))) == 2
+    assert singled_out(*asked(Identity(), person_key.dataset(own, patient=Role.IDENTIFIER))) == 2, "Ann once, and Gus"
+    assert singled_out(*asked(Suppress(), person_key.dataset(own))) == 0
 
 
+@pytest.mark.slow
 def test_linkage_by_plain_loops():
-    visits = keyed.visits(15)
+    visits = person_key.visits(15)
     release = Mondrian(KAnonymity(2)).sanitize(visits, rng=1)
     published, key = release.publish()
     table, missed, lucky = visits.table, {}, {}
@@ -71,7 +72,7 @@ def test_linkage_by_plain_loops():
 
 
 def test_results_count_people():
-    visits = keyed.visits()
+    visits = person_key.visits()
     sanitizers = [Identity(), Mondrian(KAnonymity(12)), Suppress()]
     rows = combinations(visits, sanitizers).set_index(["sanitizer", "measure"])
     links = linked(visits, sanitizers).set_index("sanitizer")

@@ -108,6 +108,7 @@ def values():
     return taken
 
 
+@pytest.mark.slow
 def test_no_measure_is_left_out(values):
     assert all(len(numbers) == 4 for numbers in values.values()), values
 

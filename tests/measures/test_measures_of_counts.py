@@ -2,10 +2,10 @@
 
 import inspect
 
-import keyed
 import pytest
 from hypothesis import given, settings, strategies as st
-from made_up import CLINIC
+from support import person_key
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import load
 from privnb.measures import base
@@ -61,16 +61,18 @@ def test_there_are_such_measures():
     assert {"certainty_penalty", "discernibility", "kl_divergence"} <= {each.facts.name for each in LOSSES}
 
 
+@pytest.mark.slow
 @settings(max_examples=25)  # tables, each by four sanitizers and eleven losses
 @given(st.integers(20, 60), st.integers(0, 2**20))
 def test_of_made_up_tables_with_a_key_of_people(people, seed):
-    check(keyed.visits(people, rng=seed))
+    check(person_key.visits(people, rng=seed))
 
 
 def test_of_a_table():
     check(load(CLINIC))
 
 
+@pytest.mark.slow
 def test_of_adult():
     check(load("adult", "occupation"))
 

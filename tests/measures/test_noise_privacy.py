@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from made_up import CLINIC
 from scipy import stats
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import load
 from privnb.measures.noise import noise_privacy
@@ -38,6 +38,7 @@ def test_example_2_1():
     assert 2 ** (1 - bits) == pytest.approx(np.exp(-1 / 4), abs=2e-4), "Pi(X|Z)"
 
 
+@pytest.mark.slow
 def test_a_gaussian_channel():
     """A Gaussian number under Gaussian noise: I = log2(1 + S / N) / 2."""
     ends = np.linspace(-60, 60, 301)
@@ -46,6 +47,7 @@ def test_a_gaussian_channel():
     assert bits == pytest.approx(np.log2(1 + 100 / 25) / 2, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_of_releases():
     clinic = load(CLINIC)
     less, more = (LaplaceNoise(each).sanitize(clinic, rng=1) for each in (5.0, 0.5))

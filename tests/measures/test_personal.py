@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import load
 from privnb.measures.disclosure.personal import breach_probability, breaches, guarded_share

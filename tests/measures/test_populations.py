@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from plain_reconstruction import DISEASES, HIERARCHIES, SCHEMA, TREES, count, leaves, toy
+from support.plain_reconstruction import DISEASES, HIERARCHIES, SCHEMA, TREES, count, leaves, toy
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.measures.disclosure.tradeoff import utility_loss
@@ -72,6 +72,7 @@ def plain(data, hierarchies, least):
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(rows=st.integers(4, 40), seed=st.integers(0, 10**6), share=st.sampled_from([0.1, 0.2, 0.5]), trees=st.booleans())
 def test_the_populations_are_those_of_plain_counting(rows, seed, share, trees):
@@ -171,6 +172,7 @@ def test_the_order_of_the_records_does_not_matter():
     assert one.estimated(release) == pytest.approx(two.estimated(reversed_release), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_wide_domain_costs_no_more_than_it_tells():
     """Incomes of a million steps: most of them nobody has, and no question tells them apart."""
     incomes = Attribute("income", Role.QUASI_IDENTIFIER, Numbers(0, 999_999))

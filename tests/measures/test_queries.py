@@ -7,8 +7,8 @@ from statistics import median
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from plain_reconstruction import HIERARCHIES, SCHEMA, TREES, count, leaves, toy
-from traced import on_a_line, releases
+from support.plain_reconstruction import HIERARCHIES, SCHEMA, TREES, count, leaves, toy
+from support.worked_example import on_a_line, releases
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.measures.base import facts
@@ -134,6 +134,7 @@ def answered(line):
     }
 
 
+@pytest.mark.slow
 def test_errors_fall_with_selectivity_and_with_dimension(answered):
     """Figures 3(b) and 3(c)."""
     by_selectivity = [answered[4, sel] for sel in (0.03, 0.05, 0.07, 0.1)]
@@ -150,6 +151,7 @@ def test_errors_are_as_large_as_another_study_found(answered, case, percent):
     assert percent / 2 < 100 * answered[case] < percent * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dimension", "share"), [(2, 0.27), (4, 0.85)])
 def test_the_literal_reading_leaves_most_queries_nobody(line, dimension, share):
     """The study: 27 % of the queries about two quasi-identifiers count nobody, 85 % of those about four."""

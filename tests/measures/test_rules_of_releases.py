@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.measures.noise.matrices import inverted

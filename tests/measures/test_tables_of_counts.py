@@ -129,6 +129,7 @@ def test_whole_counts_may_be_bound_more_narrowly():
     assert [found.tolist() for found in solved(sums, [1] * 3, [1] * 3, whole=True)] == [[0, 0, 0, 1], [0, 0, 0, 1]]
 
 
+@pytest.mark.slow
 def test_eight_attributes_of_adult(people):
     """An 8-way table of 768 cells, and the bounds of the seven without B, by margins that are not decomposable.
 
@@ -205,6 +206,7 @@ def test_what_cannot_be(table, do, says):
         do(table)
 
 
+@pytest.mark.slow
 def test_margins_that_agree_pairwise_and_still_contradict():
     """A and B alike, B and C alike, A and C never: no table has these."""
     same, never = np.eye(2, dtype=int) * 5, (1 - np.eye(2, dtype=int)) * 5

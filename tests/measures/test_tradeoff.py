@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
-from plain_reconstruction import DISEASES, SCHEMA, TREES, toy
-from traced import FIGURE_2, SHARED, on_a_line, releases
+from support.plain_reconstruction import DISEASES, SCHEMA, TREES, toy
+from support.worked_example import FIGURE_2, SHARED, on_a_line, releases
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.measures.base import facts
@@ -100,6 +100,7 @@ def test_each_person_loses_what_their_class_tells():
     assert last > coast > town_a
 
 
+@pytest.mark.slow
 def test_the_loss_is_what_the_privacy_model_bounds(line):
     sample = line.sample(3000, rng=1)
     for model, distance in (
@@ -180,6 +181,7 @@ def test_a_suppressed_sensitive_attribute_may_be_any_of_its_domain():
     assert losses["town a"] == pytest.approx(by_hand([3 / 4, 1 / 4, 0, 0], [1 / 4] * 4))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(4, 40), st.integers(0, 10**6))
 def test_bounds(rows, seed):

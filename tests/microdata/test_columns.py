@@ -76,6 +76,7 @@ def test_coded_columns_are_the_same_where_their_cells_are():
     assert found == {True, False}
 
 
+@pytest.mark.slow
 def test_what_loads_sanitizes_and_counts_writes_no_column_out(monkeypatch):
     lengths, made = [0], []
     for name in ("__array__", "astype"):

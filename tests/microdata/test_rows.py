@@ -1,10 +1,10 @@
 """Combinations with their counts stand for records: whatever is asked of them comes out alike."""
 
-import keyed
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
+from support import person_key
 
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import load
@@ -76,10 +76,11 @@ def parts(model, release):
     return [(counts, whole) for counts in some]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)  # tables, each by ten sanitizers
 @given(st.integers(20, 60), st.integers(0, 2**20), st.booleans())
 def test_what_is_made_of_counts_is_what_is_made_of_the_records(people, seed, alone):
-    data = keyed.visits(people, rng=seed, **({"patient": Role.IDENTIFIER} if alone else {}))
+    data = person_key.visits(people, rng=seed, **({"patient": Role.IDENTIFIER} if alone else {}))
     counted, place = Counted.of(data)
     assert counted.record_count == len(data)
     assert np.array_equal(np.bincount(place), counted.times)
@@ -88,6 +89,7 @@ def test_what_is_made_of_counts_is_what_is_made_of_the_records(people, seed, alo
         assert outcome(sanitizer, counted) == outcome(sanitizer, data), sanitizer
 
 
+@pytest.mark.slow
 def test_the_same_of_adult_in_all_studies():
     for study in ("sramka", "occupation", "li-li"):
         data = load("adult", study, records=1500)
@@ -105,14 +107,14 @@ def test_every_kind_that_works_by_combinations_is_tried():
 
 def test_what_counts_a_population_counts_the_same(visits):
     known = ["age", "sex", "town"]
-    model = KMap(3, population=pd.concat([visits.table[known], keyed.table(300, rng=3)[known]]))
+    model = KMap(3, population=pd.concat([visits.table[known], person_key.table(300, rng=3)[known]]))
     counted, _ = Counted.of(visits)
     assert outcome(Mondrian(model), counted) == outcome(Mondrian(model), visits)
 
 
 @pytest.fixture
 def visits():
-    return keyed.visits(40, patient=Role.IDENTIFIER)
+    return person_key.visits(40, patient=Role.IDENTIFIER)
 
 
 def test_what_needs_records_refuses_counts(visits):
@@ -145,9 +147,9 @@ def test_counting_again_changes_nothing(visits):
 
 
 def test_values_that_ten_people_share_are_counted_in_people():
-    data = keyed.visits(60)
+    data = person_key.visits(60)
     counted, _ = Counted.of(data)
-    alone, _ = Counted.of(keyed.visits(60, patient=Role.IDENTIFIER))
+    alone, _ = Counted.of(person_key.visits(60, patient=Role.IDENTIFIER))
     for name in data.shared:
         assert np.array_equal(counted.shared[name], data.shared[name])
     assert any(

@@ -7,12 +7,12 @@ from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
 
-import auditor
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given, settings, strategies as st
-from naming import naming
+from support import auditor
+from support.naming import naming
 
 from privnb import evaluation, papers
 from privnb.attacks import Linkage, MinerInference, PcaRemoval
@@ -329,6 +329,7 @@ def test_a_withheld_count_can_have_other_whole_values_within_its_bounds(limit, c
     assert auditor.follows(cells, margins, withheld, limit) == []
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(declared(), st.integers(3, 12))
 def test_no_count_of_few_people_follows_from_the_cells_that_are_shown(table, limit):
@@ -524,6 +525,7 @@ def test_a_gain_and_its_prior_tell_of_nobody(both):
         assert not hidden or key in withheld  # the intact table would tell the prior
 
 
+@pytest.mark.slow
 def test_who_is_hit_tells_of_nobody(both):
     dataset, told = both
     n = len(dataset)

@@ -322,6 +322,7 @@ def _lighter(estimator):
 LIGHT = [light(miner) for miner in EVERY]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("miner", "target"),
     [(m, t) for m in LIGHT for t in ("pay", "hours") if m.predicts(TABLE[t])],
@@ -342,6 +343,7 @@ def test_every_miner_of_every_set_guesses_what_it_can(miner, target):
     assert guesses.tolist() == miner.fit(records, table[target]).predict(records).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("miner", [m for m in LIGHT if m.predicts(TABLE["pay"])], ids=lambda miner: miner.name)
 def test_labels_that_are_rare_or_alone_are_no_obstacle(miner):
     rare, records = FEW["pay"].where(np.arange(60) > 0, "once"), encoded(FEW)
@@ -349,6 +351,7 @@ def test_labels_that_are_rare_or_alone_are_no_obstacle(miner):
     assert set(miner.fit(records, np.full(60, "*")).predict(records)) == {"*"}
 
 
+@pytest.mark.slow
 def test_miners_for_numbers_do_not_repeat_the_noise():
     """Resubstituted noise is told by its own released value in nearly no miner: at least 50 people have a say."""
     table = people(1000, seed=3)

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import load
 from privnb.microdata.schema import NotForThisTable

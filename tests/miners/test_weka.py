@@ -127,6 +127,7 @@ def test_the_key_of_a_miner_has_its_version_and_not_its_place(tmp_path, monkeypa
     assert len({key("here", "3-6-14"), *others, key("here", "3-6-14", seconds=3)}) == 5
 
 
+@pytest.mark.slow
 def test_importing_it_starts_nothing():
     code = "import sys, privnb.miners.weka; assert 'jpype' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

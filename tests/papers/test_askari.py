@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb import papers
 from privnb.datasets.dataset import load
@@ -50,6 +50,7 @@ def of(results, measure, **where):
 # Small tables
 
 
+@pytest.mark.slow
 def test_rows_are_distinguished(small):
     assert list(small.columns) == COLUMNS
     assert not small.duplicated(KEY).any()
@@ -93,6 +94,7 @@ def test_what_else_adversaries_want(small):
     assert gains["knows nothing"]["the table"] == pytest.approx(1 - risk)
 
 
+@pytest.mark.slow
 def test_the_papers_example_is_listed_and_all_printed_numbers_are_met(ran):
     """98,280 tables of which 3,528 are 2-anonymous; every number that the paper prints."""
     results = papers.small_tables()
@@ -170,6 +172,7 @@ def test_what_cannot_be_run_is_said(adult, given, said):
         channels(adult, **given)
 
 
+@pytest.mark.slow
 def test_gains_are_the_leakage_of_the_channel(adult, ran):
     """Posterior minus prior vulnerability is the accuracy gain, the mean total variation the knowledge gain."""
     results = leaked(adult, channels(adult, k="10", l="2", epsilon="1"))
@@ -228,6 +231,7 @@ def test_a_price_on_wrong_guesses(adult, ran):
         priced(adult, sanitizers, price=-1)
 
 
+@pytest.mark.slow
 def test_an_owners_table(ran):
     clinic = load(CLINIC)
     results = join(known_attributes(clinic, k="5"), leaked(clinic, channels(clinic, k="5", l="2", epsilon="0.5")))

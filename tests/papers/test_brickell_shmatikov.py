@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb import papers
 from privnb.datasets.dataset import Dataset, load, load_studies
@@ -23,7 +23,7 @@ from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.catalogue import ends, kinds
 
 MINERS = "naive Bayes, majority"
-pytestmark = pytest.mark.usefixtures("releases_once")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("releases_once")]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import pytest
-from rows import made
+from support.results_frame import made
 
 from privnb.evaluation.results import tidy
 from privnb.papers import charts
@@ -69,6 +69,7 @@ CHARTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHARTS)
 def test_drawn_without_a_network(name):
     import vl_convert
@@ -78,6 +79,7 @@ def test_drawn_without_a_network(name):
     assert "http" not in svg.replace("http://www.w3.org", "")
 
 
+@pytest.mark.slow
 def test_a_tick_a_set_and_the_worst_is_named():
     original, mondrian = drawn(charts.known_attributes(sets()), "point")
     assert [point["names"] for point in original] == ["age", "age, sex", "age, sex, town"]
@@ -87,6 +89,7 @@ def test_a_tick_a_set_and_the_worst_is_named():
     assert len(ticks) == 5
 
 
+@pytest.mark.slow
 def test_the_title_names_the_worst_pair_of_the_original():
     most = sets(
         value=lambda subset: 0.001 * 8 ** len(subset) + 0.0001 * ("age" in subset) + 0.00001 * ("sex" in subset)
@@ -102,6 +105,7 @@ def test_one_attribute_makes_no_pair():
     assert title.startswith("Age tells most of a person's row")
 
 
+@pytest.mark.slow
 def test_withheld_shares_are_not_drawn():
     results = sets()
     results.loc[results.knows == "age, sex", "value"] = MISSING
@@ -111,6 +115,7 @@ def test_withheld_shares_are_not_drawn():
     assert charts.known_attributes(nothing).data == "None of these settings has an identity vulnerability."
 
 
+@pytest.mark.slow
 def test_a_share_that_misses_few_stands_at_its_bound():
     """It tells most, though how much may not be said; neither may which of two such sets does."""
     results = sets()
@@ -124,6 +129,7 @@ def test_a_share_that_misses_few_stands_at_its_bound():
     assert (point["names"], point["value"], point["said"]) == ("age, sex", 0.978, "at least 97%")
 
 
+@pytest.mark.slow
 def test_bounds_are_no_intervals_and_are_among_the_ends():
     results = family()
     buckets = (results.sanitizer == "Bucketize") & (results.measure == "identity_vulnerability")
@@ -138,6 +144,7 @@ def test_bounds_are_no_intervals_and_are_among_the_ends():
     assert (what[3]["value"], what[3]["said"]) == (0.998, "at most 99.8%, 1.32 bits")
 
 
+@pytest.mark.slow
 def test_many_sets_are_thinned_but_the_worst_stays():
     names = [f"a{i}" for i in range(10)]
     results = sets(names, lambda subset: 0.9 - 0.5 ** len(subset) + 0.00001 * hash_of(subset))
@@ -152,6 +159,7 @@ def hash_of(subset):
     return sum(int(name[1:]) * 7**i for i, name in enumerate(subset)) % 997
 
 
+@pytest.mark.slow
 def test_three_questions_share_one_axis():
     chart = charts.leaks(family(), "sex")
     who, what, own = drawn(chart, "point")
@@ -168,6 +176,7 @@ def test_three_questions_share_one_axis():
     assert "own age" in str(charts.leaks(family()).to_dict()), "the first, if none is named"
 
 
+@pytest.mark.slow
 def test_a_number_is_drawn_rather_than_its_bound():
     both = family()
     bound = both[(both.sanitizer == "Mondrian") & (both.measure == "sensitive_vulnerability")]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rows import made
+from support.results_frame import made
 
 from privnb.evaluation.results import tidy
 from privnb.papers import charts
@@ -51,6 +51,7 @@ def drawn(chart, mark):
     return list(layers(spec, None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, {"forms": ["Bucketize"]}, {"revealed": False}, {"distance": "total variation"}])
 def test_titled_explained_and_drawn_without_a_network(given):
     import vl_convert
@@ -65,6 +66,7 @@ def test_titled_explained_and_drawn_without_a_network(given):
     assert svg.count("role-legend-entry") == 1
 
 
+@pytest.mark.slow
 def test_a_line_for_each_model_and_form_where_there_are_two():
     (points,) = drawn(charts.trade_off(rows()), "point")
     assert {each["series"] for each in points} == {
@@ -76,6 +78,7 @@ def test_a_line_for_each_model_and_form_where_there_are_two():
     assert {each["series"] for each in points} == {"k-anonymity", "l-diversity", "t-closeness"}
 
 
+@pytest.mark.slow
 def test_intervals_end_without_a_mark():
     import vl_convert
 
@@ -98,6 +101,7 @@ def test_a_line_for_each_kind_of_query():
     assert "level" not in below, "each kind of query has a trivial release of its own"
 
 
+@pytest.mark.slow
 def test_the_scales_are_drawn_where_they_are_known():
     rules = drawn(charts.trade_off(rows()), "rule")
     assert [[each["privacy"] for each in data] for data in rules if "privacy" in data[0]] == [[0.488, 0.692]]
@@ -106,6 +110,7 @@ def test_the_scales_are_drawn_where_they_are_known():
     assert "upright" not in text(charts.trade_off(rows(revealed=False)))[1]
 
 
+@pytest.mark.slow
 def test_the_unit_is_that_of_the_distance():
     spec = str(charts.trade_off(rows(distance="total variation")).to_dict())
     assert "(total variation, share; lower is better)" in spec
@@ -156,6 +161,7 @@ def gains(ahead):
     return tidy(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ahead", "count"), [(0.0, 0), (0.005, 0), (0.02, 6)])
 def test_both_critiques_stand_side_by_side(ahead, count):
     import vl_convert

@@ -3,7 +3,8 @@
 import json
 
 import numpy as np
-from rows import made
+import pytest
+from support.results_frame import made
 from test_findings_workload import COMPARED, adversary, gain, results
 
 from privnb import papers
@@ -24,6 +25,7 @@ def panels(chart):
     return [panel["title"]["text"] for panel in chart.to_dict()["concat"]]
 
 
+@pytest.mark.slow
 def test_figures_1_to_4():
     other = [row | {"dataset": "other"} for row in COMPARED]
     first = [row | {"target": "job"} for row in COMPARED if row["measure"] == "workload_gain"]
@@ -62,6 +64,7 @@ def test_what_tells_nothing_is_not_counted_as_the_adversarys():
     assert title == f"{MORE}: 1 of 2 comparisons; less: 0"
 
 
+@pytest.mark.slow
 def test_under_noise_the_best_miner_is_the_adversary():
     noise = [
         adversary("epsilon=1.0", 0.03, sanitizer="LaplaceNoise", miner="tree"),

@@ -1,7 +1,7 @@
 """What the answers say of channels: from the results at hand alone, and nothing that they do not show."""
 
 import pytest
-from rows import finding, made
+from support.results_frame import finding, made
 
 from privnb.evaluation.results import join, tidy
 from privnb.papers import findings
@@ -55,6 +55,7 @@ def family(accuracy=0.15):
 # Small tables
 
 
+@pytest.mark.slow
 def test_what_counts_is_the_level(small):
     text = findings.random_levels(small).data
     assert text.startswith("**Deterministic publishing as such does not reduce privacy: what counts is the level.**")
@@ -74,6 +75,7 @@ def test_the_claim_is_of_these_results(small):
     assert "harder to guess loses more" not in text
 
 
+@pytest.mark.slow
 def test_errata_one_by_one():
     errata = enumeration.errata()
     text = findings.errata(errata).data
@@ -152,6 +154,7 @@ def test_withheld_ends_of_the_family_are_bounds():
     assert finding(said, "worst of noise").value == 0.04
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["leakage", "random_levels"])
 def test_what_lacks_rows_is_left_out(small, name):
     whole = join(small, sets(), family())

@@ -1,7 +1,7 @@
 """What the answers say of Li and Li's trade-off: from the results at hand alone, and nothing that they do not show."""
 
 import pytest
-from rows import finding, made
+from support.results_frame import finding, made
 
 from privnb.evaluation.results import join, tidy
 from privnb.papers import findings
@@ -47,6 +47,7 @@ def test_without_populations_it_says_so():
     assert "there is no utility loss here" not in said(join(SCALES, losses))
 
 
+@pytest.mark.slow
 def test_the_answer_has_both_losses_of_both_ends():
     assert said(releases(LOSSES)).startswith(
         "The worst-off person loses **0.05 nats** of privacy and users **0.04 nats** of utility under Mondrian, k = "

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rows import finding, made
+from support.results_frame import finding, made
 
 from privnb import papers
 from privnb.evaluation.results import tidy

@@ -87,6 +87,7 @@ def test_known_risks(space, shape, at_random, lowest, bound):
         assert santhi_vardy_bound(channel) == pytest.approx(bound, abs=5e-7)
 
 
+@pytest.mark.slow
 def test_the_paper_example_whole():
     space = section_5()
     assert len(space.levels) == 6  # eq. 22 under the assumed hierarchies
@@ -151,6 +152,7 @@ def test_releases_are_a_sequence():
     assert next(iter(releases)) == releases[0]
 
 
+@pytest.mark.slow
 def test_a_close_table_is_easier_to_guess():
     channel = ages().randomized()
     common = channel.inputs.rows_in_common()

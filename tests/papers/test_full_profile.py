@@ -32,6 +32,7 @@ def reports(folder, **tables):
     return [folder / name for name in tables]
 
 
+@pytest.mark.slow
 def test_what_reports_measured_is_written_and_read_again(tmp_path, committed, compared):
     half = compared
     half.loc[half["item"].str.startswith("figure5.9/"), ["measured", "status"]] = [np.nan, "not run"]

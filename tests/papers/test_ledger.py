@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from naming import naming
-from rows import by, measured as columns
+from support.naming import naming
+from support.results_frame import by, measured as columns
 
 from privnb import evaluation, papers
 from privnb.evaluation import parameters
@@ -225,6 +225,7 @@ ANY_MINER = ["", "decision tree", "worst", "average", "Weka trees.J48", "Weka tr
              "Weka average", "Weka"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_weka_row_never_matches_a_stand_in_nor_the_other_way_round():
     for selected, measured_by in product(ANY_MINER, repeat=2):
         result = measured(0.1034, miner=measured_by.replace("Weka", "Weka 3.6.14"))

@@ -51,6 +51,7 @@ def words(html):
     return " ".join(re.sub(r"<style>.*?</style>|<[^>]*>", " ", html, flags=re.DOTALL).split())
 
 
+@pytest.mark.slow
 def test_a_table_is_laid_out_as_its_paper_prints_it():
     compared = ledger.compare(pd.DataFrame(columns=COLUMNS))
     html = page(compared)
@@ -145,6 +146,7 @@ def test_no_text_of_the_ledger_is_markup():
     assert not re.search(r"<(b|i|script)[ >]", html)
 
 
+@pytest.mark.slow
 def test_a_table_of_which_nothing_can_be_measured_stands_last_in_its_paper():
     compared = ledger.compare(pd.DataFrame(columns=COLUMNS))
     titles = [words(title) for title in re.findall(r"<h3 id=[^>]*>(.*?)</h3>", page(compared))]
@@ -174,6 +176,7 @@ def test_a_page_says_what_it_measured_of_which_table_and_where_each_number_stand
     assert f'<h3 id="{place}">' in files["ledger.html"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measured", [True, False])
 def test_a_report_has_the_page_if_it_measured_a_printed_number(measured):
     results = papers.hypertension() if measured else pd.DataFrame(columns=COLUMNS)

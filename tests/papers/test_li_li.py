@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from rows import made, short
+from support.results_frame import made, short
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import profiles, trade_off as losses
@@ -81,6 +81,7 @@ def test_what_cannot_be_run_is_said(adult, given, said):
         partitions(adult, **given)
 
 
+@pytest.mark.slow
 def test_every_release_in_both_forms_and_all_together(adult, ran):
     chosen = partitions(adult, k="10, 50, 5000", t="0.1, 0.3", delta="1")
     results = trade_off(adult, chosen)
@@ -104,11 +105,13 @@ def test_every_release_in_both_forms_and_all_together(adult, ran):
     assert {task.func for task in ran} == {losses.scales, losses.trade_off}
 
 
+@pytest.mark.slow
 def test_without_delta_nothing_is_said_of_delta(adult, ran):
     results = trade_off(adult, partitions(adult, k="50"))
     assert not results.parameters.str.contains("delta").any()
 
 
+@pytest.mark.slow
 def test_figure_3_asks_what_the_paper_asks(adult, ran):
     results = count_queries(adult, partitions(adult, k="50", t="0.1, 0.2, 0.3"), number=30, seeds=2)
     queries = results[results.measure == "queries"]
@@ -132,6 +135,7 @@ def test_quick_and_full_draw_as_often_as_their_profiles_say():
     assert profiles.PROFILES["full"].queries >= 10
 
 
+@pytest.mark.slow
 def test_fewer_quasi_identifiers_than_the_paper(ran):
     """Three of them: queries of four cannot be asked, nor is anything said of them."""
     data = load("adult", "occupation", records=400)
@@ -193,6 +197,7 @@ def test_one_panel_holds_its_own_queries(by, targets, form):
     assert shown.parameters.str.contains("k=10").any() == (by == "")
 
 
+@pytest.mark.slow
 def test_every_task_of_people_withholds_by_the_limit_that_is_asked_for(adult, ran):
     some = partitions(adult, k="10", delta="1")
     trade_off(adult, some, fewest=11)
@@ -221,6 +226,7 @@ def test_the_ledger_names_the_lists_of_the_notebook():
     assert set(named.parameters) == {every}
 
 
+@pytest.mark.slow
 def test_what_holds_of_adult(ran):
     """Bands of an independent study, whose Mondrian differs in its ties; no loss need be monotone in a parameter."""
     data = load("adult", "li-li")

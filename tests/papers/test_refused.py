@@ -4,7 +4,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.evaluation import profiles
 

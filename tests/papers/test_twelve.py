@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from naming import naming
+from support.naming import naming
 
 from privnb.datasets import dataset
 from privnb.papers import twelve
@@ -65,6 +65,7 @@ def test_the_lattice_has_every_choice_of_levels_and_the_one_that_the_search_take
         assert above.k >= 3 or above.age < node.age or above.house < node.house
 
 
+@pytest.mark.slow
 def test_the_pictures_show_the_cuts_and_the_chosen_node():
     drawn = charts.cuts().to_dict()
     boxes = [next(iter(panel["layer"]))["data"]["name"] for panel in drawn["hconcat"]]

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
-from made_up import CLINIC
-from plain_models import HOLDS, LEVELS, as_written, keeps, least_work, level, published, seen
 from scipy.optimize import linprog
+from support.clinic import CLINIC
+from support.plain_models import HOLDS, LEVELS, as_written, keeps, least_work, level, published, seen
 
 import privnb.privacy_models as family
 from privnb.datasets.dataset import load
@@ -267,6 +267,7 @@ def clinic(records):
 RELEASES = [Identity(), Suppress(), KMember(3), KMember(10), Bucketize(KMember(5))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sanitizer", RELEASES, ids=repr)
 def test_a_release_is_graded_from_its_labels(sanitizer):
     dataset = clinic(80)

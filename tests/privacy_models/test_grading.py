@@ -3,12 +3,12 @@ from dataclasses import replace
 from math import inf, log
 
 import numpy as np
-import own_tables
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
-from made_up import CLINIC
-from plain_models import level
+from support import own_tables
+from support.clinic import CLINIC
+from support.plain_models import level
 
 from privnb import cli
 from privnb.datasets.dataset import load
@@ -127,6 +127,7 @@ def test_groups_of_many_numbers_are_the_same_by_records_and_combinations():
     assert alike(table.assign(who=rng.integers(0, 2000, 5000)), ["q"], "pay", "who")
 
 
+@pytest.mark.slow
 def test_adult_is_graded_alike_by_records_and_combinations():
     dataset = load("adult")
     table = dataset.table[[*dataset.schema.quasi_identifiers, *dataset.schema.sensitive]]
@@ -321,6 +322,7 @@ domain = ["-8", "2"]
     assert lines["sensitive values"] == "2"
 
 
+@pytest.mark.slow
 def test_check_counts_as_it_reads(tmp_path, capsys):
     """A CSV file, a Parquet file and a folder of parts are counted; a workbook is read. All say the same."""
     table = pd.concat([TABLE.assign(age=TABLE["age"].replace("*", "")), TABLE])
@@ -361,6 +363,7 @@ def test_a_model_that_is_made_of_another_is_not_graded_twice():
     assert [each.name for each, _ in models()].count("Jensen-Shannon") == 1
 
 
+@pytest.mark.slow
 def test_check_grades_each_sensitive_attribute(tmp_path, capsys):
     path = own_tables.write(tmp_path / "data", "many-columns")
     secrets = load(path).schema.sensitive

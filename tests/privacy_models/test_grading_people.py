@@ -1,7 +1,7 @@
 """Grades of a table with a key of people, counted again by plain pandas."""
 
-import keyed
 import pytest
+from support import person_key
 
 from privnb import cli
 from privnb.datasets.draft import draft
@@ -12,7 +12,7 @@ KNOWN = ["sex", "town"]
 
 
 def test_grades_count_people():
-    table = keyed.table(60)
+    table = person_key.table(60)
     graded = grade(table, KNOWN, "ill", "patient").set_index("measure")
     found, who = graded["value"], table["patient"]
     classes = table[KNOWN].agg("|".join, axis=1)
@@ -34,7 +34,7 @@ def test_grades_count_people():
 
 
 def test_each_record_another_person_is_no_key():
-    table = keyed.table(60)
+    table = person_key.table(60)
     each = table.assign(patient=range(len(table)))
     ours = grade(each, KNOWN, "ill", "patient").set_index("measure")["value"]
     plain = grade(each.drop(columns="patient"), KNOWN, "ill").set_index("measure")["value"]
@@ -42,7 +42,7 @@ def test_each_record_another_person_is_no_key():
 
 
 def test_a_key_that_is_no_key_is_refused():
-    table = keyed.table(5)
+    table = person_key.table(5)
     for wrong, said in (("sex", "says whose the records are"), ("ill", "says whose"), ("nobody", "no column")):
         with pytest.raises(SchemaError, match=said):
             grade(table, KNOWN, "ill", wrong)
@@ -51,9 +51,10 @@ def test_a_key_that_is_no_key_is_refused():
         grade(table, KNOWN, "ill", "patient")
 
 
+@pytest.mark.slow
 def test_the_command_counts_people(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    table = keyed.table(60).rename(columns={"patient": "patient_id"})
+    table = person_key.table(60).rename(columns={"patient": "patient_id"})
     table.to_csv("visits.csv", index=False)
     path = draft("visits.csv")
     path.write_text(path.read_text().replace("\ndraft = true\n", "\n"))

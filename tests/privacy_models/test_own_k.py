@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.microdata.schema import Attribute, Categories, Role, Schema, SchemaError

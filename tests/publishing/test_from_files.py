@@ -11,12 +11,12 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import keyed
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from made_up import CLINIC, IDENTIFIER
+from support import person_key
+from support.clinic import CLINIC, IDENTIFIER
 
 from privnb import cli
 from privnb.datasets.dataset import Chosen, load
@@ -118,6 +118,7 @@ def test_a_file_is_read_by_the_description_of_a_dataset(here):
     assert sorted(read("out.csv")[1:]) == rows_of(Mondrian(KAnonymity(5)).sanitize(load(CLINIC), rng=None))
 
 
+@pytest.mark.slow
 def test_parts_of_a_folder_are_one_table(here):
     os.mkdir("parts")
     table = people()
@@ -158,8 +159,9 @@ def test_a_file_that_is_not_the_one_described_is_refused(here):
     assert sanitize(path, "k=5", "out.csv").records == 300
 
 
+@pytest.mark.slow
 def test_what_a_person_has_several_records_of_counts_people(here):
-    path = keyed.drafted(here / "visits", 120)
+    path = person_key.drafted(here / "visits", 120)
     dataset = load(path)
     made = sanitize(path, "k=5, frequency-l=1.5:ill", "out.csv")
     whole = asked("k=5, frequency-l=1.5:ill", "mondrian", dataset.schema).sanitize(dataset, rng=None)
@@ -352,6 +354,7 @@ def test_neutral_columns_of_many_values_stay_with_their_records(wide, ending):
     assert {facts["columns"][name] for name in ("score", "word")} == {"exact"}
 
 
+@pytest.mark.slow
 def test_their_order_is_another_one_each_time(wide):
     for out in ("one.csv", "two.csv"):
         sanitize("wide", "k=5", out)
@@ -377,6 +380,7 @@ def test_records_that_lack_a_value_are_left_out_before_they_are_counted(wide, he
     assert table.groupby(["age", "zip", "sex"]).size().min() == made.smallest == whole.people_alike.min() >= 5
 
 
+@pytest.mark.slow
 def test_records_that_are_all_alike_are_one_combination(wide, here, monkeypatch):
     monkeypatch.setattr(writing, "PIECE", 1)
     wide.table.astype(str).iloc[[1] * 20].to_csv("alike.csv", index=False)
@@ -388,6 +392,7 @@ def test_records_that_are_all_alike_are_one_combination(wide, here, monkeypatch)
     assert (made.records, made.suppressed) == (20, 20), "nobody stands alone whose quasi-identifiers all are hidden"
 
 
+@pytest.mark.slow
 def test_names_of_columns_may_hold_what_engines_read_otherwise(here):
     names = {"age": "age.at entry", "zip": 'the "zip"', "sex": "a`b", "income": "in.come"}
     people().rename(columns=names).to_csv("people.csv", index=False)
@@ -402,6 +407,7 @@ def test_names_of_columns_may_hold_what_engines_read_otherwise(here):
 # ---- files that nobody has described
 
 
+@pytest.mark.slow
 def test_a_file_that_nobody_has_described_is_guessed_and_it_says_so(here, capsys):
     table = people().assign(name=[f"Person Number{i}" for i in range(400)])
     table.to_csv("people.csv", index=False)
@@ -498,6 +504,7 @@ def test_nothing_that_exists_is_written_over(here):
     assert (here / "people.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_original_is_not_written(here):
     for wrong in (Suppress("sensitive"), Identity()):
         with pytest.raises(SanitizationError, match="One person stands alone in"):
@@ -576,6 +583,7 @@ sanitize(sys.argv[1], "k=5", "out.csv", allow="a test")
 """
 
 
+@pytest.mark.slow
 def test_what_a_kill_leaves_is_no_release_and_goes_with_the_next(here):
     done = subprocess.run([sys.executable, "-c", DIES, str(CLINIC)], check=False)
     assert done.returncode == -signal.SIGKILL
@@ -699,6 +707,7 @@ domain = {{ low = 0, high = 9000, step = 0.01, missing = "?" }}
     return load("paid.toml")
 
 
+@pytest.mark.slow
 def test_values_that_are_published_as_one_are_counted_as_one(paid, here, monkeypatch):
     whole = asked("k=5, frequency-l=1.2", "mondrian", paid.schema).sanitize(paid, rng=None)
     distinct = len(Counted.of(paid)[0])
@@ -757,6 +766,7 @@ def test_every_column_of_identifiers_is_looked_through(named, wide, here, monkey
     assert not list(here.glob("*out*"))
 
 
+@pytest.mark.slow
 def test_files_without_a_header_are_read_by_their_description(tmp_path, monkeypatch):
     """Adult's, under its name, from any folder."""
     monkeypatch.chdir(tmp_path)
@@ -764,6 +774,7 @@ def test_files_without_a_header_are_read_by_their_description(tmp_path, monkeypa
     assert len(pd.read_csv("new.csv")) == 45_222
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pays", "alone"), [(1, False), (240, True)])
 def test_who_stands_alone_by_several_sensitive_columns_is_said(here, pays, alone):
     rows = [f"{n % 8},{'fm'[n % 2]},{'xyz'[n % 3]},{1000 + 90 * (n % pays)}" for n in range(240)]

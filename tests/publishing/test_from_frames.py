@@ -4,15 +4,14 @@ from collections import Counter
 from functools import partial
 
 import duckdb
-import framed
-import keyed
 import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from made_up import CLINIC, IDENTIFIER
+from support import framed, person_key
+from support.clinic import CLINIC, IDENTIFIER
 
 import privnb
 from privnb.datasets.dataset import load
@@ -68,6 +67,7 @@ def test_a_frame_is_released_as_in_memory(lent, engine, model, algorithm):
     assert made.said[0].startswith(f"300 records in {made.classes} classes")
 
 
+@pytest.mark.slow
 @ENGINES
 def test_columns_of_many_values_stay_with_their_records(lent, engine, tmp_path):
     table, path = framed.wide(), framed.described(tmp_path)
@@ -79,6 +79,7 @@ def test_columns_of_many_values_stay_with_their_records(lent, engine, tmp_path):
     assert {*made.verdict.reasons[0].responsible} == {"score", "a `word`"}
 
 
+@pytest.mark.slow
 @ENGINES
 def test_records_that_lack_a_value_are_left_out_before_they_are_counted(lent, engine, tmp_path):
     table, path = framed.wide().drop_columns(["nothing"]), framed.described(tmp_path, 'records_with_missing = "drop"')
@@ -90,9 +91,10 @@ def test_records_that_lack_a_value_are_left_out_before_they_are_counted(lent, en
     assert made.smallest >= 5
 
 
+@pytest.mark.slow
 @ENGINES
 def test_what_a_person_has_several_records_of_counts_people(lent, engine, tmp_path):
-    path = keyed.drafted(tmp_path / "visits", 120)
+    path = person_key.drafted(tmp_path / "visits", 120)
     dataset = load(path)
     frame = lent[engine](pa.Table.from_pandas(dataset.table.astype(str), preserve_index=False))
     made = sanitize(frame, "k=5, frequency-l=1.5:ill", dataset=path)
@@ -112,6 +114,7 @@ def test_the_release_of_counts_reads_no_record_again():
         assert len(made.frame.fetchall()) == 300
 
 
+@pytest.mark.slow
 @ENGINES
 def test_the_order_is_one_of_what_the_rows_hold(lent, engine, tmp_path):
     table, path = framed.wide(), framed.described(tmp_path)
@@ -137,6 +140,7 @@ def test_rows_are_repeated_in_the_engine(lent, monkeypatch, most):
 # ---- privnb.sanitize
 
 
+@pytest.mark.slow
 def test_one_function_takes_files_and_frames(lent, tmp_path):
     out = tmp_path / "out.parquet"
     written = privnb.sanitize(CLINIC, "k=5", out, allow="a test")

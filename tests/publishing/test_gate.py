@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from keyed import dataset as keyed_dataset, table as keyed_table
+from support.person_key import dataset as keyed_dataset, table as keyed_table
 
 import privnb
 from privnb import cli

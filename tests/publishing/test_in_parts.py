@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.privacy_models import KAnonymity
@@ -61,6 +61,7 @@ def facts(path):
     return json.loads(path.with_name(f"{path.name}.provenance.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_what_needs_all_records_at_once_is_given_them_unless_they_are_too_many(small, monkeypatch):
     clinic, out = load(CLINIC), small / "new.csv"
     sanitize(CLINIC, Microaggregation(5), out)
@@ -73,6 +74,7 @@ def test_what_needs_all_records_at_once_is_given_them_unless_they_are_too_many(s
     assert [path.name for path in small.iterdir() if "other" in path.name] == []
 
 
+@pytest.mark.slow
 def test_of_a_sample_the_release_is_of_so_many_records_drawn_at_random(small, monkeypatch):
     monkeypatch.setattr(base, "MOST_AT_ONCE", 40)  # which the table has more of
     rows = []
@@ -86,6 +88,7 @@ def test_of_a_sample_the_release_is_of_so_many_records_drawn_at_random(small, mo
     assert len(pd.read_csv(small / "all.csv")) == len(load(CLINIC))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ""])
 def test_clusters_of_parts_keep_k_in_the_whole(small, ending, capsys):
     dataset = load(CLINIC)
@@ -116,6 +119,7 @@ def test_a_part_is_the_table_where_that_is_no_longer(small, monkeypatch, capsys)
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alone", [True, False])
 def test_a_neutral_column_that_singles_somebody_out_is_named(visits, small, alone):
     text = VISITS.replace("high = 1000000", "high = 9")
@@ -133,6 +137,7 @@ def test_a_neutral_column_that_singles_somebody_out_is_named(visits, small, alon
     assert facts(small / "out.csv")["gate"]["allowed"] == made.verdict.allowed == (not alone)
 
 
+@pytest.mark.slow
 def test_buckets_of_all_parts_have_numbers_of_their_own(small):
     made = sanitize(CLINIC, "l=2", "out.csv", algorithm="Anatomy")
     rows, held = pd.read_csv("out.csv"), pd.read_csv("out.csv.buckets.csv")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 import privnb.privacy_models as family
 from privnb import cli

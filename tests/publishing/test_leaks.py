@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from naming import naming
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from support.naming import naming
 
 from privnb.publishing import leaks
 from privnb.publishing.leaks import Leak, scan
@@ -435,6 +435,7 @@ def test_a_chart_of_raw_records_is_found_in_its_data_and_in_its_drawing(found):
         assert all("labels" in leak.place for leak in leaks)
 
 
+@pytest.mark.slow
 def test_a_chart_of_two_raw_columns_is_found(found):
     spec = altair_chart(ORIGINAL[["age", "job"]], x="age", y="job")
     assert CROWD in kinds(found("a.ipynb", mime(V5, spec)))

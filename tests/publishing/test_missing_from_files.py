@@ -114,6 +114,7 @@ def test_a_column_has_marks_of_its_own(what):
     assert not any("99" in row[0] for row in rows("out.csv"))
 
 
+@pytest.mark.slow
 @ENDINGS
 @pytest.mark.parametrize("long", [False, True])
 def test_who_has_a_cell_in_any_column_is_a_record(ending, long):
@@ -145,6 +146,7 @@ def test_who_has_a_cell_in_any_column_of_a_frame_is_a_record(lent):
     assert made.records == len(found) == 55
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blank", ["\t", "\N{NO-BREAK SPACE}", " NA", "  "])
 def test_records_that_lack_a_value_are_left_out_however_that_is_written(blank):
     table = visits().assign(Age="1")
@@ -163,6 +165,7 @@ def test_a_mark_with_a_space_after_it_is_none():
     assert sanitize(path, "k=5", "out.csv").records == len(load(path)) == 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["name", "Age", "score"])
 def test_a_table_with_gaps_in_any_column_is_refused_where_its_description_refuses_them(column):
     table = visits().assign(Age="1")
@@ -216,6 +219,7 @@ def test_what_is_lost_or_doubled_on_the_way_is_no_release(rows, given, monkeypat
     assert not list(here.glob("*out*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["parts.parquet", "engine", "description", "release"])
 @pytest.mark.parametrize("algorithm", ["Mondrian", "KMember"])
 def test_a_release_may_be_called_as_a_file_of_the_work(name, algorithm, monkeypatch):
@@ -241,6 +245,7 @@ def test_blank_cells_are_those_that_python_knows():
     assert [*next(iter(blank.values()))] == [*map(is_blank, cells())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", ["?", "", "\x7f?", "\u2003a", "!a"])
 def test_cells_that_lack_a_value_are_those_that_python_knows(mark):
     held = [cell for cell in cells() if not is_blank(cell)]

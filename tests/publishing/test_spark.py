@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import duckdb
-import framed
 import numpy as np
 import pytest
-from made_up import CLINIC
 from pyarrow import parquet
+from support import framed
+from support.clinic import CLINIC
 
 import privnb
 from privnb.datasets import dataset

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import vl_convert
 from hypothesis import given, strategies as st
-from rows import frame
+from support.results_frame import frame
 
 from privnb import evaluation
 from privnb.datasets.dataset import load
@@ -20,6 +20,8 @@ from privnb.measures import facts
 from privnb.reporting import charts
 from privnb.reporting.charts.base import render
 from privnb.sanitizers import Suppress
+
+pytestmark = pytest.mark.slow
 
 MINERS = "naive Bayes, decision tree"
 

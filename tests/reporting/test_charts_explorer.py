@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
-from rows import made
+from support.results_frame import made
 
 from privnb import decision, measures
 from privnb.evaluation import results
@@ -188,6 +188,7 @@ def chosen(spec, series, step):
     return spec | {"params": [p | {"value": values[p["name"]]} if p["name"] in values else p for p in spec["params"]]}
 
 
+@pytest.mark.slow
 def test_controls_list_every_series_and_the_longest_slider(every):
     menu, slider = (parameter["bind"] for parameter in every["params"][:2])
     assert menu["labels"] == ["KMember: k", "Mondrian: k", "LaplaceNoise: epsilon", "Suppress"]

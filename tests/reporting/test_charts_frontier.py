@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rows import made
+from support.results_frame import made
 
 from privnb import decision
 from privnb.evaluation.results import tidy
@@ -86,6 +86,7 @@ def subtitle(chart):
     return " ".join(chart.to_dict()["title"]["subtitle"])
 
 
+@pytest.mark.slow
 def test_the_title_is_computed():
     curve = points({"Identity": (1, 0), "KMember k=2": (0.2, 0.2), "KMember k=3": (0.3, 0.3), "Suppress": (0, 1)})
     assert title(charts.frontier(curve)) == "3 of 4 releases are efficient; the knee is KMember k=2"
@@ -96,6 +97,7 @@ def test_the_title_is_computed():
     assert title(charts.frontier(points(CASES["none can be compared"]))) == "None of 1 releases are efficient"
 
 
+@pytest.mark.slow
 def test_only_what_is_drawn_is_explained():
     exact = subtitle(charts.frontier(points(CASES["people"])))
     for word in ("Grey", "Hollow", "Thin lines", "Dashed", "Not drawn"):
@@ -106,6 +108,7 @@ def test_only_what_is_drawn_is_explained():
     assert "Not drawn, for want of a loss: 1." in subtitle(charts.frontier(points(CASES["an infinite loss"])))
 
 
+@pytest.mark.slow
 def test_the_choice_within_the_caps_is_ringed_and_named():
     table = points(CASES["many"])
     chosen = decision.choices(table, privacy_cap=0.4).setting[0]
@@ -124,6 +127,7 @@ def test_a_withheld_number_is_drawn_at_its_upper_bound():
     assert [row["privacy"] for row in drawn] == [0.9]
 
 
+@pytest.mark.slow
 def test_a_lower_bound_is_drawn_as_far_as_it_is_known():
     table = points({"LaplaceNoise epsilon=1.0": (noise(0.3), noise(0.1)), "KMember k=5": (0.1, 0.2)})
     table["privacy_high"] = table.privacy_high.mask(table.sanitizer == "LaplaceNoise", np.inf)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from rows import frame
+from support.results_frame import frame
 
 from privnb.attacks import GaussianMap, KnownRotation, NaiveEstimate, PcaRemoval, SpectralFiltering, SvdFiltering
 from privnb.reporting import charts
@@ -33,6 +33,7 @@ def colours(drawn):
     return dict(zip(scale["domain"], scale["range"], strict=True))
 
 
+@pytest.mark.slow
 def test_a_method_has_one_colour_on_a_page():
     noise = [each.title for each in (PcaRemoval, SpectralFiltering, SvdFiltering, GaussianMap)]
     first, second = colours(chart(*noise)), colours(chart(*reversed(noise)))

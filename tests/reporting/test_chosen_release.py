@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import CLINIC, IDENTIFIER, RARE
-from naming import naming
+from support.clinic import CLINIC, IDENTIFIER, RARE
+from support.naming import naming
 
 from privnb import cli
 from privnb.datasets.dataset import load
@@ -37,6 +37,8 @@ from privnb.runtime import unfinished
 from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, base
 from privnb.sanitizers.catalogue import ends
 from privnb.tables import spreadsheets, writing
+
+pytestmark = pytest.mark.slow
 
 CANARIES = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
 TRIED = [Mondrian(KAnonymity(5)), LocalRecoding(KAnonymity(20)), Microaggregation(5)]

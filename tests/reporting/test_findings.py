@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from answers import words
-from rows import finding, frame
+from support.results_frame import finding, frame
+from support.sentences import words
 
 from privnb import decision
 from privnb.evaluation.results import join
@@ -533,6 +533,7 @@ TABLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_what_lacks_rows_is_left_out(name):
     """Without any one measure or control, and with all withheld."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb import explorer
 from privnb.datasets.dataset import load
@@ -34,6 +34,7 @@ def of(results, measure, **columns):
     return rows.iloc[0]
 
 
+@pytest.mark.slow
 def test_each_number_stands_beside_its_baseline(measured):
     report = findings.one_setting(measured)
     gain, found = of(measured, "accuracy_gain"), of(measured, "identity_vulnerability")

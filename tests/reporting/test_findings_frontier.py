@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rows import finding, made
+from support.results_frame import finding, made
 
 from privnb import decision
 from privnb.evaluation.results import tidy
@@ -148,6 +148,7 @@ def losses(k):
     return 1 / k, k / 100
 
 
+@pytest.mark.slow
 def test_what_the_search_found():
     tuned = search(losses, 0.1)
     said = findings.search(tuned, 0.1, None, **AXES)
@@ -163,6 +164,7 @@ def test_what_the_search_found():
     assert "The search loses no more" in findings.search(tuned, 0.1, whole, **AXES).data
 
 
+@pytest.mark.slow
 def test_a_search_that_missed_says_by_how_much():
     best = {"KMember k=64": (0.09, 0.08)}
     whole = tidy([row for setting, pair in best.items() for row in rows(setting, *pair)])
@@ -177,6 +179,7 @@ def test_a_search_that_missed_says_by_how_much():
     assert finding(said, "whole grid").note == "The search missed it."
 
 
+@pytest.mark.slow
 def test_a_search_among_lower_bounds_finds_nothing_and_says_why():
     def noisy(epsilon):
         return tidy(rows(f"LaplaceNoise epsilon={epsilon}", 0.01, 1 / epsilon, miner="tree", seeds=10, high=np.inf))

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-import own_tables
 import pandas as pd
 import pytest
-from made_up import CLINIC
+from support import own_tables
+from support.clinic import CLINIC
 
 from privnb.cli import main
 from privnb.datasets.dataset import Dataset, find, load
@@ -34,6 +34,7 @@ def adult():
     return load("adult", records=800)
 
 
+@pytest.mark.slow
 def test_made_up_people_are_nobody(adult):
     for data in (adult, load(CLINIC)):
         names = data.schema.quasi_identifiers
@@ -55,6 +56,7 @@ def test_a_key_may_be_a_number(tmp_path):
     assert list(page.table.index) == ["made up", "Mondrian"]
 
 
+@pytest.mark.slow
 def test_where_everybody_is_taken_nobody_can_be_made_up(adult):
     only = adult.schema.with_roles({"sex": "quasi-identifier", "salary": "sensitive"})
     both = Dataset("both", adult.table[["sex", "salary"]], only, {"sex": adult.hierarchies["sex"]})
@@ -62,6 +64,7 @@ def test_where_everybody_is_taken_nobody_can_be_made_up(adult):
         gallery.made_up(both)
 
 
+@pytest.mark.slow
 def test_every_kind_publishes_the_same_people(adult):
     family = catalogue.family(adult, k=5)
     page = gallery.side_by_side(adult, family, people=3)
@@ -77,6 +80,7 @@ def test_every_kind_publishes_the_same_people(adult):
     assert buckets.loc["person 1", "salary"].startswith("bucket ")
 
 
+@pytest.mark.slow
 def test_no_row_of_the_gallery_is_a_real_persons(adult):
     """A sample does not hold everybody, and its rows are other people's; a row may be what few have, by chance."""
     few, (real, _) = load("adult", records=2000), leak_scan.protected(find("adult"))
@@ -96,6 +100,7 @@ def test_no_row_of_the_gallery_is_a_real_persons(adult):
     assert not leaks.persons_own(gallery.made_up(few, 5, originals=real, rng=0), real).any()
 
 
+@pytest.mark.slow
 def test_a_missing_number_is_shown_by_its_mark(tmp_path):
     gaps = load(own_tables.drafted(tmp_path))
     table = gallery.side_by_side(gaps, [Identity(), KMember(5)], people=30).table
@@ -133,6 +138,7 @@ def test_what_stands_beside_a_release_is_said_in_words(adult):
         assert said.replace("&#x27;", "'") in html.replace("&#x27;", "'").replace("&#39;", "'"), said
 
 
+@pytest.mark.slow
 def test_losses_by_every_bound(losses):
     assert losses.groupby("target").sanitizer.nunique().to_dict() == {"k": 5, "l": 5, "t": 5}
     shown, withheld = losses[losses.status == ""], losses[losses.status == "withheld"]
@@ -163,6 +169,7 @@ def test_the_chart_and_the_answer_say_the_numbers(losses):
     assert isinstance(losses, pd.DataFrame)
 
 
+@pytest.mark.slow
 def test_no_value_of_few_people_is_shown_of_a_domain_that_was_read_from_the_records(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     towns = ["Ulm", "Bonn", "Trier"] * 40 + [f"Hamlet {n}" for n in range(30)]

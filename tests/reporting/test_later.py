@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from privnb.reporting import _later
 
 
@@ -18,6 +20,7 @@ def test_a_module_is_loaded_when_its_function_is_called(tmp_path, monkeypatch):
     assert sys.modules["slow_to_load"].loaded
 
 
+@pytest.mark.slow
 def test_the_format_that_nobody_asks_for_is_checked_and_not_loaded_before():
     code = "import sys, privnb.reporting, jsonschema; assert 'lark' not in sys.modules\n"
     code += "check = jsonschema.FormatChecker().conforms; sys.exit(check('no iri', 'iri') + 2 * check('a:b', 'iri'))"

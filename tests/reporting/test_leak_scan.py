@@ -6,9 +6,9 @@ import json
 
 import pandas as pd
 import pytest
-from made_up import CLINIC, IDENTIFIER
-from naming import naming
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from support.clinic import CLINIC, IDENTIFIER
+from support.naming import naming
 
 from privnb.datasets.dataset import load
 from privnb.publishing import leaks
@@ -73,6 +73,7 @@ def refused(tmp_path, name, text, **asked):
     return error.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "text"), NAMES.values(), ids=NAMES)
 def test_a_name_is_found_wherever_it_hides_and_never_repeated(name, text, tmp_path):
     error = refused(tmp_path, name, text)
@@ -123,6 +124,7 @@ def test_what_names_a_person(values, text, named):
     assert bool([*Names({"who": values}, leaks.words_of("A chart. Guess: what?")).found(text)]) == named
 
 
+@pytest.mark.slow
 def test_a_report_that_holds_a_record_is_kept_elsewhere(tmp_path, monkeypatch):
     """No kernel: what is made is written as if notebooks had run."""
     work, out = tmp_path / "work", tmp_path / "reports" / "clinic"
@@ -150,6 +152,7 @@ def test_a_report_that_holds_a_record_is_kept_elsewhere(tmp_path, monkeypatch):
     assert (out / "index.html").read_text(encoding="utf-8") == "older"
 
 
+@pytest.mark.slow
 def test_a_librarys_script_names_nobody(tmp_path):
     """In Vega's script stand letters that are a country's name to who writes U.K."""
     script = str(rendering.vega_script())

@@ -5,8 +5,9 @@ import re
 
 import altair as alt
 import pandas as pd
+import pytest
 import vl_convert
-from rows import frame
+from support.results_frame import frame
 
 from privnb.papers.charts import lattice
 from privnb.reporting import charts
@@ -31,6 +32,7 @@ def untitled(chart):
     return {name: value for name, value in chart.to_dict().items() if name != "title"}
 
 
+@pytest.mark.slow
 def test_panels_stand_below_one_another_and_each_has_its_labels():
     wide = untitled(charts.hit(HIT))
     slim = narrow(wide)
@@ -74,6 +76,7 @@ def test_what_has_controls_or_words_in_cells_is_left_as_it_is():
     assert html.count("<svg") == html.count('class="whole marks"') == 1
 
 
+@pytest.mark.slow
 def test_a_page_has_both_drawings_of_a_wide_chart():
     figure = templates().filters["figure"]
     spec = charts.hit(HIT).to_dict()
@@ -84,6 +87,7 @@ def test_a_page_has_both_drawings_of_a_wide_chart():
     assert len(ids) == len(set(ids)), "no drawing cuts another"
 
 
+@pytest.mark.slow
 def test_a_drawing_fills_a_narrow_page_and_is_not_scaled_down():
     ages = pd.Series({f"{age}-{age + 4}": 100 for age in range(15, 95, 5)}).rename_axis("age")
     for spec in (charts.hit(HIT).to_dict(), charts.people(ages).to_dict()):

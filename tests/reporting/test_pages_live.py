@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import nbformat
 import pandas as pd
 import pytest
-from made_up import CLINIC, IDENTIFIER
+from support.clinic import CLINIC, IDENTIFIER
 
 from privnb import decision
 from privnb.datasets.dataset import load
@@ -21,6 +21,8 @@ from privnb.publishing import leaks
 from privnb.reporting import charts, notebooks, pages, rendering, report
 from privnb.reporting.charts.base import render
 from privnb.runtime import numerals
+
+pytestmark = pytest.mark.slow
 
 NAME = "10_every_setting"
 DRAWN = ".live .vega-embed svg"

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb import cli
 from privnb.datasets import dataset
@@ -45,6 +45,7 @@ def test_the_command_says_so_in_a_sentence(value, monkeypatch, tmp_path, capsys)
     assert value in said
 
 
+@pytest.mark.slow
 def test_what_is_right_is_not_refused():
     asked = {"DATASET": str(CLINIC), "K": " 5 ,20", "EPSILON": "1", "L": "2", "PROFILE": "full", "SEEDS": "2"}
     check(choose(FOLDER, None, asked))

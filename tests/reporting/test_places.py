@@ -204,6 +204,7 @@ def stopped_at(step, folder):
     return count >= step
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a file that the stop left open
 def test_a_signal_at_any_line_leaves_nothing(tmp_path, monkeypatch):
     (tmp_path / "tmp").mkdir()
@@ -245,6 +246,7 @@ places.swap(work / "report", folder / "small", work / "previous")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exchange", "left"), [(True, "newer"), (False, None)])
 def test_a_kill_after_the_first_step_leaves_a_report(two, exchange, left):
     done = subprocess.run([sys.executable, "-c", KILLED, str(two), str(exchange)], timeout=60)

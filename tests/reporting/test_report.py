@@ -579,6 +579,7 @@ class Begun:
         return 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "order"),
     [

@@ -20,6 +20,7 @@ def made(monkeypatch, tmp_path):
     return scripts
 
 
+@pytest.mark.slow
 def test_a_bundle_is_made_once_and_is_what_it_was(made, monkeypatch):
     first = vega.bundle(SCRIPT)
     assert "window.drawn" in first

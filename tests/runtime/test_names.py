@@ -145,6 +145,7 @@ def test_the_explorer_takes_a_name_with_a_comma(cities, tmp_path):
     assert f'age, "{CITY}"' in keep.command(cities, fewer)
 
 
+@pytest.mark.slow
 def test_the_board_takes_a_name_with_a_comma(cities, tmp_path):
     board = explore(cities, Setting(k=5), pins=tmp_path / "pins.json", source="four.toml")
     try:

@@ -84,6 +84,7 @@ def test_the_example_of_xiao_and_tao():
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(diseases=st.lists(st.sampled_from(DISEASES), min_size=4, max_size=40), seed=st.integers(0, 99), data=st.data())
 def test_each_value_is_published_as_often_as_it_occurs_and_never_in_a_row(diseases, seed, data):
@@ -120,6 +121,7 @@ def test_nothing_published_depends_on_whose_value_is_whose(seed):
     pd.testing.assert_frame_equal(published[0][1], published[1][1])
 
 
+@pytest.mark.slow
 def test_buckets_are_numbered_by_lot():
     """So that the first is not the one with the first records, or the one that was made first."""
     data = hospital(["flu", "gastritis"] * 4)
@@ -286,6 +288,7 @@ def test_gains_are_those_of_the_classes(pair):
     assert dealt[0] == pytest.approx(dealt[1], abs=0.01)
 
 
+@pytest.mark.slow
 def test_evaluation_of_a_bucketized_release(adult):
     sanitizers = [Bucketize(KMember(5))]
     costs = evaluation.costs(adult, sanitizers).set_index("measure").value

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, reject, settings, strategies as st
-from plain_models import keeps, published
 from sklearn.base import clone
+from support.plain_models import keeps, published
 
 import privnb.privacy_models as models
 import privnb.sanitizers as family
@@ -213,6 +213,7 @@ def test_equal_records_are_published_alike(sanitizer):
     assert labels.groupby(own).nunique().max() == 1 or not sanitizer.equal_records_alike
 
 
+@pytest.mark.slow
 @every
 @settings(max_examples=25, deadline=None)
 @given(rows=st.integers(3, 30), seed=st.integers(0, 10**6), town=st.sampled_from([("a",), ("a", "b"), ("a", "b", "?")]))

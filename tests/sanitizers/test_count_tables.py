@@ -53,6 +53,7 @@ def test_without_the_others_it_is_given_back():
     assert [each[0, 2] for each in suppressed_bounds(alone)] == [1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2, 3), (2, 2, 2)])
 def test_bounds_are_those_of_all_tables(shape):
     """Suppressed: those that agree in what is published. Rounded: those less than the base away."""
@@ -76,6 +77,7 @@ def test_bounds_are_those_of_all_tables(shape):
     assert tried > 2
 
 
+@pytest.mark.slow
 def test_rounding_adds_up_and_goes_to_a_neighbour():
     entries = with_totals(SMALL.counts)
     drawn = [rounded(SMALL, 5, rng=seed) for seed in range(10)]

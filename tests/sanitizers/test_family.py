@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import event, given, settings, strategies as st
-from naming import naming
-from plain_models import keeps, published
+from support.naming import naming
+from support.plain_models import keeps, published
 
 from privnb import privacy_models as models
 from privnb.datasets.dataset import Dataset
@@ -83,6 +83,7 @@ ALGORITHMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda m: ", ".join(map(repr, m)))
 @settings(max_examples=8, deadline=None)
 @given(rows=st.integers(6, 50), seed=st.integers(0, 10**6))

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from naming import naming
+from support.naming import naming
 
 from privnb.datasets.dataset import Dataset
 from privnb.measures.utility import information_loss
@@ -294,6 +294,7 @@ def drawn(seed):
     return (data, labels), chosen, limit, loss, population, int(rng.integers(0, 4))
 
 
+@pytest.mark.slow
 def test_the_optimum_is_that_of_exhaustive_search(tries):
     each = len(MODELS) * len(LOSSES)  # each model is tried with each loss
     for seed in range(tries(3) * each):

@@ -261,6 +261,7 @@ DOMAIN = pd.MultiIndex.from_product(
 ).to_frame(index=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sets", SETS.values(), ids=SETS)
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), rows=st.integers(4, 60), k=st.integers(2, 4))

@@ -107,6 +107,7 @@ def test_noise_has_alpha_times_the_covariance_in_closed_form():
     assert root(0.3 * sigma) @ root(0.3 * sigma).T == pytest.approx(0.3 * sigma, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_kims_transformation_is_unbiased_given_the_records():
     """Over many draws of the noise the mean of the sample covariance is that of the records, within five errors."""
     data = pairs(12)
@@ -381,6 +382,7 @@ def test_the_worked_example_of_condensation():
     assert kept == pytest.approx(np.array([[1.25, 1.75], [1.75, 2.5]]))
 
 
+@pytest.mark.slow
 def test_condensed_groups_keep_means_and_covariances():
     """One group of all records: within five standard errors of 300 draws."""
     data = people(40)

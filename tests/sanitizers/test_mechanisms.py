@@ -34,6 +34,7 @@ def two_sided_geometric(scale):
     return stats.dlaplace(1 / scale)
 
 
+@pytest.mark.slow
 @SOURCES
 def test_laplace_distribution(rng):
     noise = laplace(np.full(20_000, 40.0), SCALE, rng=rng) - 40
@@ -41,6 +42,7 @@ def test_laplace_distribution(rng):
     assert np.isclose(noise.var(), 2 * SCALE**2, rtol=0.15)
 
 
+@pytest.mark.slow
 @SOURCES
 @pytest.mark.parametrize("scale", [0.4, 3.0, SCALE])
 def test_geometric_distribution(rng, scale):
@@ -68,6 +70,7 @@ def test_scales_of_any_size_stay_whole_numbers():
         assert np.abs(far).max() < 2**62
 
 
+@pytest.mark.slow
 @SOURCES
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("size", [2, 5])
@@ -136,6 +139,7 @@ def test_a_publishable_response_lists_no_domain():
     assert not (response(positions, 2**40, 1e-9, rng=None) == positions).any()
 
 
+@pytest.mark.slow
 def test_both_sources_agree():
     seeded, fresh = (laplace(np.zeros(20_000), 3.0, rng=rng) for rng in (1, None))
     assert stats.ks_2samp(seeded, fresh).pvalue > RARE

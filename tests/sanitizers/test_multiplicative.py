@@ -127,6 +127,7 @@ def test_a_miner_that_goes_by_distances_learns_the_same_of_rotated_numbers(seed)
     assert np.mean(clusters[0] == clusters[1]) in (pytest.approx(1, abs=0.01), pytest.approx(0, abs=0.01))
 
 
+@pytest.mark.slow
 def test_a_projection_keeps_inner_products_in_expectation():
     """7.2.3: E[u.v] = x.y = 5, Var[u.v] = (|x|^2 |y|^2 + (x.y)^2) / k = 23.75 for x = (1, 2, 3), y = (2, 0, 1), k = 4.
 

@@ -104,6 +104,7 @@ def test_mean_absolute_noise_is_that_of_the_sensitivity(noise):
         assert moved.abs().mean() == pytest.approx(expected, rel=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rng", [1, None], ids=["seeded", "unseedable"])
 def test_randomized_response_answers_over_the_whole_public_domain(rng):
     data = clinic(6000)

@@ -232,6 +232,7 @@ def test_it_does_not_matter_how_many_are_compared_at_a_time(pairs, monkeypatch):
     assert noise_channel.identification(data, release, rng=1) == pytest.approx(together, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_who_is_behind_a_row_with_several_is_estimated_without_bias():
     """Over 100 releases of 60 people: the mean is right, and 95 % intervals hold about so often."""
     data, sanitizer = made({**SMALL, "age": Numbers(20, 60)}, 60, seed=4), RandomizedResponse(1.2)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, reject, settings, strategies as st
-from plain_models import keeps, published
+from support.plain_models import keeps, published
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.draft import draft
@@ -234,6 +234,7 @@ def tells_planted(cell, name):
     return (low == PLANTED[name][0] and high != "19") or (high or low) == PLANTED[name][1]
 
 
+@pytest.mark.slow
 def test_planted_values_end_no_label_of_a_release(people):
     assert [(people.table[n].astype(str) == v).sum() for n, pair in PLANTED.items() for v in pair] == [1, 1, 1, 1]
     exact, told = exactly(people), []
@@ -252,6 +253,7 @@ def test_planted_values_end_no_label_of_a_release(people):
     assert sum(told) > 20, "there was something to hide"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("low", [15, 17], ids=["as drafted", "as stated"])
 def test_whoever_has_the_smallest_or_the_largest_number_hides_among_neighbours(low):
     """One person is 17 and one is 90, where the domain ends and a round number lies: under every sanitizer each end of
@@ -290,6 +292,7 @@ def test_whoever_has_the_smallest_or_the_largest_number_hides_among_neighbours(l
         }
 
 
+@pytest.mark.slow
 def test_planted_values_are_in_no_gallery(people):
     for data in (people, exactly(people)):
         for seed in range(8):
@@ -312,6 +315,7 @@ def test_nobody_is_made_up_of_a_number_that_few_have(people):
 # The papers' studies end exactly, as before: pinned with the code from before there were cuts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "records", "sanitizer", "digest"),
     [

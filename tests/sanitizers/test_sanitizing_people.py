@@ -2,10 +2,10 @@
 
 import itertools
 
-import keyed
 import numpy as np
 import pandas as pd
 import pytest
+from support import person_key
 
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Role
@@ -73,8 +73,9 @@ def joined(table, names=KNOWN):
     return first.str.cat(others, sep="|")
 
 
+@pytest.mark.slow
 def test_every_sanitizer_that_promises_k_keeps_it_of_people():
-    visits = keyed.visits()
+    visits = person_key.visits()
     able = [kind for kind in kinds().values() if kind.counts_people and "k" in kind.letters and kind is not Bucketize]
     assert {Mondrian, LocalRecoding, FullDomain} <= {*able}
     for kind, model in itertools.product(able, MODELS):
@@ -87,10 +88,11 @@ def test_every_sanitizer_that_promises_k_keeps_it_of_people():
         assert achieved(KAnonymity(2), release) == people.min() == release.people_alike.min() >= 5
 
 
+@pytest.mark.slow
 def test_classes_that_public_ends_join_are_counted_as_they_are_published():
     """Of people with records in both there are fewer than of both together: a value's share of them may be larger."""
     for seed, people in itertools.product(range(4), (30, 100)):
-        visits = keyed.visits(people, rng=seed)
+        visits = person_key.visits(people, rng=seed)
         for kind, model in itertools.product((Mondrian, LocalRecoding), (FrequencyDiversity(2, "ill"), MODELS[5])):
             try:
                 release = kind(model).sanitize(visits, rng=1)
@@ -101,7 +103,7 @@ def test_classes_that_public_ends_join_are_counted_as_they_are_published():
 
 
 def test_mondrian_keeps_k_of_people_however_it_cuts():
-    visits = keyed.visits(150)
+    visits = person_key.visits(150)
     ways = [{"split_attribute": "penalty"}, {"split_attribute": "gain", "workload": "ward", "split_point": "best"}]
     for way in [*ways, *({"split_point": point} for point in ("left", "below", "either", "middle"))]:
         release = Mondrian(KAnonymity(5), **way).sanitize(visits, rng=1)
@@ -113,7 +115,7 @@ def test_records_keep_k_where_people_do_not():
     """One person with many visits is a class of records, and of nobody else."""
     table = pd.DataFrame([("often", 80)] * 6 + [(f"p{i}", 20 + i // 6) for i in range(24)], columns=["patient", "age"])
     table = table.assign(sex="F", town="a", ill="flu", ward="day")
-    by_rows = Mondrian(KAnonymity(5)).sanitize(keyed.dataset(table, patient=Role.IDENTIFIER), rng=1)
+    by_rows = Mondrian(KAnonymity(5)).sanitize(person_key.dataset(table, patient=Role.IDENTIFIER), rng=1)
     assert table["patient"].groupby(alike(by_rows)).nunique().min() == 1, "who counts records shows one person alone"
     assert table["patient"].groupby(alike(by_rows)).size().min() >= 5
 
@@ -128,7 +130,7 @@ def test_records_keep_k_where_people_do_not():
         def _sanitize(self, dataset, table, rng):
             return by_rows.table.copy(), {"claims": self.claims}
 
-    visits = keyed.dataset(table)
+    visits = person_key.dataset(table)
     AsBefore().sanitize(visits, rng=1)
     with pytest.raises(
         SanitizationError, match=r"is claimed, and classes of the published labels break it, counted in people"
@@ -140,21 +142,21 @@ def test_records_keep_k_where_people_do_not():
 
 def test_several_values_of_a_person_hide_nobody():
     """All ten have the flu, and each something else: a guess at flu is right for all, whatever its share of values."""
-    ill = [("flu", other) for other in keyed.ILL * 2]
+    ill = [("flu", other) for other in person_key.ILL * 2]
     table = pd.DataFrame([(f"p{i}", value) for i, both in enumerate(ill) for value in both], columns=["patient", "ill"])
     table = table.assign(age=30, sex="F", town="a", ward="day")
-    release = Suppress().sanitize(keyed.dataset(table), rng=1)
+    release = Suppress().sanitize(person_key.dataset(table), rng=1)
     assert achieved(FrequencyDiversity(2, "ill"), release) == 1
     assert achieved(AlphaKAnonymity(0.5, 2, "ill"), release) == 1
     assert achieved(KAnonymity(2), release) == 10
     with pytest.raises(SanitizationError, match="all records as one class break"):
-        Mondrian(FrequencyDiversity(1.5, "ill")).sanitize(keyed.dataset(table), rng=1)
-    by_rows = Suppress().sanitize(keyed.dataset(table, patient=Role.IDENTIFIER), rng=1)
+        Mondrian(FrequencyDiversity(1.5, "ill")).sanitize(person_key.dataset(table), rng=1)
+    by_rows = Suppress().sanitize(person_key.dataset(table, patient=Role.IDENTIFIER), rng=1)
     assert achieved(FrequencyDiversity(2, "ill"), by_rows) > 1.5
 
 
 def test_buckets_count_people():
-    visits = keyed.visits()
+    visits = person_key.visits()
     release = Bucketize(Mondrian(KAnonymity(5), FrequencyDiversity(1.5, "ill"))).sanitize(visits, rng=1)
     assert release.provenance.claims == (FrequencyDiversity(1.5, "ill"),)
     own = visits.table
@@ -167,7 +169,7 @@ def test_buckets_count_people():
 
 
 def test_what_enforces_and_what_claims_count_alike():
-    visits = keyed.visits(60)
+    visits = person_key.visits(60)
     requirement = Requirement(MODELS, visits)
     rng = np.random.default_rng(5)
     for number in (1, 2, 4, 12):
@@ -179,7 +181,7 @@ def test_what_enforces_and_what_claims_count_alike():
 
 
 def test_a_class_that_grows_is_judged_as_one_that_stands():
-    requirement = Requirement(MODELS, keyed.dataset(keyed.table(60), patient=Role.UNUSED), alone=True)
+    requirement = Requirement(MODELS, person_key.dataset(person_key.table(60), patient=Role.UNUSED), alone=True)
     generator, grown, rows, answers = np.random.default_rng(7), requirement.growing(), len(requirement.people), []
     for _ in range(5):
         members, known = generator.permutation(rows), 0
@@ -190,12 +192,13 @@ def test_a_class_that_grows_is_judged_as_one_that_stands():
     assert set(answers) == {True, False}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [4, 6])
 def test_full_domain_finds_the_optimum_of_people(seed):
     """In both tables who counts records finds another one, and suppression another one than none."""
-    table = keyed.table(40, rng=seed)
+    table = person_key.table(40, rng=seed)
     table["age"] = 20 + 10 * (table["age"] > 45)
-    visits, keys, ill = keyed.dataset(table), table["patient"], table["ill"]
+    visits, keys, ill = person_key.dataset(table), table["patient"], table["ill"]
     mixed = [KAnonymity(3), FrequencyDiversity(1.3, "ill")]
     for models, suppress in (([KAnonymity(7)], 20), (mixed, 0), (mixed, 20)):
         costs, known = [], {}
@@ -242,7 +245,7 @@ def _penalty(labels):
 
 
 def test_the_others_refuse_and_say_what_to_use():
-    visits = keyed.visits(60)
+    visits = person_key.visits(60)
     others = [kind for kind in kinds().values() if not kind.counts_people]
     assert {"KMember", "LaplaceNoise", "Anatomy", "TopDownSpecialization"} <= {kind.__name__ for kind in others}
     for kind in others:
@@ -263,7 +266,7 @@ def test_the_others_refuse_and_say_what_to_use():
 
 def test_a_table_without_a_key_is_sanitized_as_before():
     """A key in which each record is another person's changes nothing."""
-    table = keyed.table()
+    table = person_key.table()
     each = table.assign(patient=[f"p{i}" for i in range(len(table))])
     for sanitizer in (
         Mondrian(KAnonymity(5), TCloseness(0.35, "ill")),
@@ -271,7 +274,7 @@ def test_a_table_without_a_key_is_sanitized_as_before():
         FullDomain(AlphaKAnonymity(0.7, 5, "ill"), suppress=0.1),
     ):
         keyed_one, plain_one = (
-            sanitizer.sanitize(keyed.dataset(each, patient=role), rng=1) for role in (Role.PERSON, Role.IDENTIFIER)
+            sanitizer.sanitize(person_key.dataset(each, patient=role), rng=1) for role in (Role.PERSON, Role.IDENTIFIER)
         )
         pd.testing.assert_frame_equal(keyed_one.table, plain_one.table)
         assert keyed_one.columns == plain_one.columns

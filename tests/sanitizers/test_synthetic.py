@@ -188,6 +188,7 @@ def test_what_columns_tell_of_each_other_is_modelled():
     assert set(table["sex"]) <= {"f", "m"}, "nobody has the third value, and no model learned it"
 
 
+@pytest.mark.slow
 def test_means_of_parts_vary_as_a_posterior_does():
     """Of the mean of a column that goes with nothing: the variance of its posterior, s^2 / n, and that of m draws."""
     means = []

@@ -183,6 +183,7 @@ def entropy(values):
     return -sum(count * log2(count / len(values)) for count in Counter(values).values())
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), rows=st.integers(4, 60), k=st.integers(2, 5), l=st.sampled_from([1, 1.5, 2]))
 def test_each_step_is_that_of_a_search_that_counts_anew(seed, rows, k, l):  # noqa: E741

@@ -89,6 +89,7 @@ def recovered(truth, in_bucket, buckets, l, seed):  # noqa: E741
     return (pairs["value"].to_numpy()[found] == np.asarray(truth)[pairs["person"].to_numpy()[found]]).mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("l", "known"), [(2, 0.8), (5, 0.45)])
 def test_no_seed_gives_back_the_values_of_anatomy(l, known):  # noqa: E741
     data = town(600)

@@ -85,6 +85,7 @@ def test_a_cell_with_line_ends_and_one_with_marks(write):
 marks = st.text(st.sampled_from("a b\"',;|\t\nä€0.-#\u2028"), max_size=5)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(marks, min_size=n, max_size=n), min_size=1, max_size=6)),
@@ -263,6 +264,7 @@ def test_two_columns_of_one_name_are_refused_where_nothing_tells_them_apart():
         reading.check_names(Path("a.parquet"), ["age", "sex", "age"])
 
 
+@pytest.mark.slow
 def test_a_column_without_a_name_has_that_of_its_place(tmp_path, write):
     """As the row numbers have that R and pandas write: nobody must open an editor for them."""
     table = read_unknown(write(",age, \n1,30,f\n2,41,m\n", "a.csv"))[0]
@@ -276,6 +278,7 @@ def test_a_column_without_a_name_has_that_of_its_place(tmp_path, write):
     assert load(path).schema.names() == ["column 1", "age", "sex"]
 
 
+@pytest.mark.slow
 def test_a_folder_of_parts_is_one_table(tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()

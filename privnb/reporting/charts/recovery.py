@@ -68,7 +68,7 @@ def recovery(results, measure="recovery_error"):
 
 def _colours():
     """`{title: colour}` of the methods that recover numbers."""
-    every = [each for each in map(vars(attacks).get, attacks.__all__) if issubclass(each, Recovery)]
+    every = [each for name in attacks.__all__ if issubclass(each := getattr(attacks, name), Recovery)]
     methods = [*NOISE, *(each for each in every if each not in NOISE)]
     return {each.title: colour for each, colour in zip(methods, itertools.cycle(COLOURS), strict=False)}
 

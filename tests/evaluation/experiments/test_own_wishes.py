@@ -14,6 +14,7 @@ def results():
     return experiments.own_k(dataset, [0.05, 0.5], (2, 20)), experiments.guards(dataset, [0.1, 0.5], 0.7, 5)
 
 
+@pytest.mark.slow
 def test_a_k_of_ones_own_lies_between_one_k_for_all(results):
     own, _ = results
     loss = own[own.measure == "certainty_penalty"].pivot_table(index="bound", columns="variant", values="value")

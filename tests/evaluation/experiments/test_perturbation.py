@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from made_up import CLINIC
+from support.clinic import CLINIC
 
 from privnb.attacks import Attack, DistributionAnalysis, GaussianMap, PcaRemoval
 from privnb.attacks.recovery.noise_knowledge import EstimatedNoise
@@ -86,6 +86,7 @@ def test_few_made_up_records_are_refused():
         experiments.made_up_noise(records=10)
 
 
+@pytest.mark.slow
 def test_attacks_on_a_tables_noise_have_a_chart_and_a_finding(clinic):
     found = experiments.noise_removed(clinic, [0.05, 0.2])
     errors = found[(found.measure == "recovery_error") & (found.target == "") & (found.group == "")]

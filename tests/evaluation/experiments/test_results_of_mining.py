@@ -1,9 +1,9 @@
 """What rules, trees and published models give away, on a sample of Adult: tidy results, charts and sentences."""
 
-import answers
 import numpy as np
 import pandas as pd
 import pytest
+from support import sentences
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
@@ -44,6 +44,7 @@ def value(results, measure, **columns):
     return found
 
 
+@pytest.mark.slow
 def test_fewer_itemsets_open_fewer_channels(results):
     few, many = (value(results, "inference_channels", bound=bound) for bound in (0.1, 0.02))
     assert 0 <= few < many
@@ -97,7 +98,7 @@ def test_a_tree_of_k_has_no_small_leaf(results):
 def test_the_answer_has_a_number_in_forty_words(results):
     said = findings.given_away(results)
     first = repr(said).split("\n\n")[0]
-    assert answers.words(first) <= 40
+    assert sentences.words(first) <= 40
     assert first.startswith("**Unpruned tree**, published, tells most")
     assert "1 of 2 published models open a channel" in repr(said)
     assert "nan" not in repr(said)
@@ -122,6 +123,7 @@ def test_charts_say_their_number(results):
     assert "published model" in repr(charts.published_models(nothing))
 
 
+@pytest.mark.slow
 def test_supports_are_doubled_until_the_itemsets_can_be_read():
     """Eighteen answers that nearly everybody gives: all sets of up to four of them are as frequent, 4,048."""
     answers = {f"q{i}": np.where(np.arange(60) % 30 == i, "yes", "no") for i in range(18)}

@@ -20,6 +20,7 @@ def tables():
     return experiments.tables_published(load("adult"), k=10)
 
 
+@pytest.mark.slow
 def test_tables_of_adult(tables):
     """The small share is counted again by pandas; salary and workclass lose entries, where few are without pay."""
     dataset = load("adult")
@@ -48,6 +49,7 @@ def test_how_narrowly_small_counts_are_known(tables):
     assert "small count" in repr(charts.counts_known(tables.head(0)))
 
 
+@pytest.mark.slow
 def test_bounds_by_suppressed_tables_hold():
     """The true counts lie between; where nothing is suppressed the bounds are those of the full tables."""
     table = TableOfCounts.of(load("adult").cells, ["salary", "sex", "race"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rows import frame, short
+from support.results_frame import frame, short
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
@@ -16,6 +16,8 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.miners import reference_set, weka
 from privnb.sanitizers import GeometricNoise, Identity, KMember, LaplaceNoise, Suppress
+
+pytestmark = pytest.mark.slow
 
 BESIDE = ("fusion: ", "control: ", "worst by person")  # rows that no average is over
 MAIN, SIDE = "majority, naive Bayes, linear regression", "naive Bayes, linear regression, decision stump"

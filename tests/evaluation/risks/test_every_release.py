@@ -47,6 +47,7 @@ def refused(question, case):
     return False
 
 
+@pytest.mark.slow
 def test_identity(adult, cases):
     compared = 0
     for case in cases:
@@ -59,6 +60,7 @@ def test_identity(adult, cases):
     assert compared > 25
 
 
+@pytest.mark.slow
 def test_linkability(adult, cases):
     compared = 0
     for case in cases:
@@ -74,6 +76,7 @@ def test_linkability(adult, cases):
     assert compared > 25
 
 
+@pytest.mark.slow
 def test_attribute(adult, cases):
     """In classes and buckets by whom they hold. Else a tree guesses, or the rows that fit best, whichever is right more
     often."""
@@ -97,6 +100,7 @@ def test_attribute(adult, cases):
     assert min(kinds[""], kinds["nearest rows"]) > 5
 
 
+@pytest.mark.slow
 def test_membership(adult, cases):
     """Who is taken for a member: whose record is covered more densely than a cut that is best for the other half of the
     people asked about."""

@@ -2,11 +2,11 @@
 
 import tracemalloc
 
-import keyed
 import numpy as np
 import pandas as pd
 import plain
 import pytest
+from support import person_key
 
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import Dataset, load
@@ -187,6 +187,7 @@ def test_values_of_others_alike_are_counted_without_a_matrix_of_records_and_valu
     assert 0 < right.mean() < 0.01
 
 
+@pytest.mark.slow
 def test_of_classes_the_mean_is_classes_by_people_and_the_worst_one_in_the_smallest():
     adult = load("adult", "li-li", records=2000)
     case = Case(adult, Mondrian(KAnonymity(7)), 1)
@@ -199,6 +200,7 @@ def test_of_classes_the_mean_is_classes_by_people_and_the_worst_one_in_the_small
     assert mean.low < mean.value < mean.high
 
 
+@pytest.mark.slow
 def test_averages_that_keep_a_k_tell_for_certain_where_all_rows_alike_have_one_value():
     adult = load("adult", "li-li", records=3000)
     release = Microaggregation(5).sanitize(adult, rng=1)
@@ -223,6 +225,7 @@ def test_averages_that_keep_a_k_tell_for_certain_where_all_rows_alike_have_one_v
     assert LaplaceNoise(1.0).sanitize(adult, rng=1).groups is None
 
 
+@pytest.mark.slow
 def test_of_one_in_l_buckets_the_surest_guess_is_at_most_one_in_l():
     adult = load("adult", "li-li", records=2000)
     for l in (2, 4):  # noqa: E741
@@ -235,6 +238,7 @@ def test_of_one_in_l_buckets_the_surest_guess_is_at_most_one_in_l():
     assert scores.chance.mean() <= 1 / 4 + 1e-9
 
 
+@pytest.mark.slow
 def test_nothing_published_of_people_is_worth_nothing():
     adult = load("adult", "li-li", records=2000)
     found = risks(adult, [Suppress()])
@@ -245,6 +249,7 @@ def test_nothing_published_of_people_is_worth_nothing():
     assert row.value == pytest.approx(right - without(adult, "occupation")[0].mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sanitizer", [Identity(), KMember(10), LaplaceNoise(1.0)], ids=lambda each: type(each).__name__
 )
@@ -319,8 +324,9 @@ def test_as_many_groups_are_withheld_as_together_tell_of_ten(right, hidden):
     assert scores._beside(parts, [True, True, False], 10) == hidden
 
 
+@pytest.mark.slow
 def test_a_person_of_several_records_counts_once_and_by_any_of_them():
-    visits = keyed.dataset(keyed.table(60))
+    visits = person_key.dataset(person_key.table(60))
     case = Case(visits, Identity(), 1)
     scores = IdentityRisk().scores(case)
     assert len(scores.people) == visits.headcount
@@ -376,9 +382,9 @@ def test_rows_of_nobody_single_out_whose_combination_is_theirs_alone_and_is_publ
 
 
 def test_numbers_that_most_people_have_alone_are_no_combination_to_repeat():
-    table = keyed.table(80).drop_duplicates("patient").head(60).assign(age=np.arange(60))
+    table = person_key.table(80).drop_duplicates("patient").head(60).assign(age=np.arange(60))
     with pytest.raises(Unreadable, match="no made-up row repeats 'age'"):
-        IdentityRisk().scores(Case(keyed.dataset(table, patient=Role.IDENTIFIER), LatinHypercube(), 1))
+        IdentityRisk().scores(Case(person_key.dataset(table, patient=Role.IDENTIFIER), LatinHypercube(), 1))
 
 
 def test_the_interval_of_paired_differences_is_the_sources():

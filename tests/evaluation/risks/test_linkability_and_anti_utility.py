@@ -2,10 +2,10 @@
 
 from functools import partial
 
-import keyed
 import numpy as np
 import plain
 import pytest
+from support import person_key
 
 from privnb.attacks import MinerInference
 from privnb.datasets.dataset import load
@@ -60,9 +60,9 @@ def test_linkability_is_what_loops_over_the_table_find(adult, sanitizer):
 
 def test_parts_that_name_a_person_each_are_always_joined_and_hidden_ones_never():
     """Every age is its own and so is every town: each part leads to one row, the same."""
-    table = keyed.table(80).drop_duplicates("patient").reset_index(drop=True)
+    table = person_key.table(80).drop_duplicates("patient").reset_index(drop=True)
     table = table.head(40).assign(age=np.arange(40), town=np.array(list("abcde"))[np.arange(40) % 5])
-    data = keyed.dataset(table)
+    data = person_key.dataset(table)
     ages = (("age",), ("age", "town"))
     assert LinkabilityRisk(ages).scores(Case(data, Identity(), 1)).risk[0] == pytest.approx(1)
     hidden = LinkabilityRisk(ages).scores(Case(data, Suppress(), 1))
@@ -81,9 +81,10 @@ def test_parts_are_dealt_from_the_attribute_that_tells_most(adult):
     assert "occupation" not in {*held[0], *held[1]}
 
 
+@pytest.mark.slow
 def test_at_most_so_many_are_asked_about_and_people_with_several_records_once(monkeypatch):
     monkeypatch.setattr(linkability, "SAMPLE", 25)
-    visits = keyed.dataset(keyed.table(60))
+    visits = person_key.dataset(person_key.table(60))
     case = Case(visits, Identity(), 1)
     scores = LinkabilityRisk().scores(case)
     assert len(scores.people) == 25
@@ -100,6 +101,7 @@ def test_at_most_so_many_are_asked_about_and_people_with_several_records_once(mo
         assert chance == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_anti_utility_counts_whom_a_miner_comes_nearer_to_beyond_the_bare_guess():
     adult, compared = load("adult", "li-li", records=500), 0
     for sanitizer in (KMember(10), LaplaceNoise(1.0)):
@@ -122,6 +124,7 @@ def test_anti_utility_counts_whom_a_miner_comes_nearer_to_beyond_the_bare_guess(
     assert compared, "else this checks nothing"
 
 
+@pytest.mark.slow
 def test_anti_utility_is_what_loops_over_people_find_in_every_release_of_the_family(adult):
     """The attack guesses from what is published and known of people; loops say of whom it is nearer."""
     question, found = AntiUtilityRisk.of(adult), {}
@@ -169,7 +172,7 @@ def test_what_cannot_be_measured_is_refused(adult):
     assert status["LatinHypercube", "anti_utility_risk"] == "refused"
     assert status["LatinHypercube", "linkability_risk"].iloc[0] == ""
     with pytest.raises(Unreadable, match="two parts need two"):
-        linkability._dealt(keyed.dataset(keyed.table(60)), _Rows())
+        linkability._dealt(person_key.dataset(person_key.table(60)), _Rows())
 
 
 class _Rows:

@@ -3,10 +3,10 @@ densities."""
 
 from dataclasses import replace
 
-import keyed
 import numpy as np
 import pandas as pd
 import pytest
+from support import person_key
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.cases import Case
@@ -27,9 +27,9 @@ from privnb.sanitizers import (
 
 
 def test_a_copy_of_different_records_tells_everything():
-    visits = keyed.dataset(keyed.table(200).drop_duplicates(["age", "sex", "town", "ill", "ward"]))
+    visits = person_key.dataset(person_key.table(200).drop_duplicates(["age", "sex", "town", "ill", "ward"]))
     one = visits.table.drop_duplicates("patient").head(150)
-    alone = keyed.dataset(one)
+    alone = person_key.dataset(one)
     scores = MembershipRisk().scores(Case(alone, Identity(), 1))
     assert at_most(alone, *halves(alone, 1)) == pytest.approx(1)
     assert scores.risk[0] == pytest.approx(1)
@@ -43,6 +43,7 @@ def test_a_copy_comes_near_the_ceiling_that_equal_records_set():
     assert 0.85 * ceiling <= value <= ceiling + 0.03
 
 
+@pytest.mark.slow
 def test_what_tells_nothing_keeps_zero_within_its_interval_as_often_as_it_says():
     """The interval is of 95%. Of 20 releases of people who are neither members nor asked about, and 20 without a
     quasi-identifier, more than 5 of each miss 0 in about 3 of 10,000 series."""
@@ -66,7 +67,7 @@ def _part(dataset, records):
 
 
 def test_the_ceiling_is_the_total_variation_of_what_people_publish():
-    visits = keyed.dataset(keyed.table(80))
+    visits = person_key.dataset(person_key.table(80))
     members, others = halves(visits, 1)
     published = visits.table[visits.schema.published].astype(str).agg("|".join, axis=1)
     signs = published.groupby(visits.people).agg(lambda own: tuple(sorted(own)))
@@ -88,6 +89,7 @@ def test_the_threshold_is_the_best_of_all():
         assert found.advantage == pytest.approx(max(rates.values()))
 
 
+@pytest.mark.slow
 def test_groups_and_people_of_several_records():
     adult = load("adult", "li-li", records=1500)
     case = Case(adult, Mondrian(KAnonymity(5)), 1)
@@ -98,7 +100,7 @@ def test_groups_and_people_of_several_records():
     rates = [scores.chance[women & kind].mean() for kind in (scores.member, ~scores.member)]
     assert of["sex: Female"] == pytest.approx(rates[0] - rates[1])
     assert of[""] == pytest.approx(scores.chance[scores.member].mean() - scores.chance[~scores.member].mean())
-    visits = keyed.dataset(keyed.table(120))
+    visits = person_key.dataset(person_key.table(120))
     told_of = MembershipRisk().scores(Case(visits, Identity(), 1))
     assert len(np.unique(told_of.people)) == len(told_of.people)
     assert set(told_of.people[told_of.member]) == set(halves(visits, 1)[0])

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-import keyed
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import nbinom
+from support import person_key
 
 from privnb.attacks import Linkage
 from privnb.attacks.algorithms.nearest import summed
@@ -91,8 +91,8 @@ def test_rows_stand_beside_identity_and_moved_values_are_refused(eight):
 
 
 def test_people_of_several_records_count_once_with_their_largest_weight():
-    table = keyed.table(40)
-    data = keyed.dataset(table)
+    table = person_key.table(40)
+    data = person_key.dataset(table)
     rng = np.random.default_rng(1)
     unknown = tuple(
         replace(each, cannot_be_known="of this test") if each.role is Role.NEUTRAL else each

@@ -70,6 +70,7 @@ def test_classes_have_k_records_and_do_not_depend_on_order(table, random):
     np.testing.assert_array_equal(local_recoding(codes[order], multiplicities[order], LINES, k), classes[order])
 
 
+@pytest.mark.slow
 def test_tiny_tables_against_every_partition():
     """The search promises no optimum; on tiny tables it mostly finds it and is never far off."""
     rng = np.random.default_rng(0)

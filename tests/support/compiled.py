@@ -1,6 +1,6 @@
 """Every kernel compiled once, before workers start: on a cold cache each worker would compile the same ones.
 
-`python tests/kernels.py LocalRecoding` compiles those of one sanitizer, on a small table; numba keeps them.
+`python tests/support/compiled.py LocalRecoding` compiles those of one sanitizer, on a small table; numba keeps them.
 """
 
 import os
@@ -36,10 +36,9 @@ def compile_all():
 
 def release(name):
     """A release of the clinic by the first example of the sanitizer of that name."""
-    from made_up import CLINIC
-
     from privnb.datasets import dataset
     from privnb.sanitizers.catalogue import kinds
+    from support.clinic import CLINIC
 
     clinic = dataset.load(CLINIC)
     return next(iter(kinds()[name].examples(clinic.schema))).sanitize(clinic, rng=0)

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from rows import made
 
 from privnb.evaluation import store
 from privnb.evaluation.content import sources
 from privnb.evaluation.results import tidy
+from support.results_frame import made
 
 LOG = "TASKS_LOG"  # a file that counts the evaluations; no argument, which would be part of the key
 

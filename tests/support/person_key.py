@@ -2,12 +2,12 @@
 
 import numpy as np
 import pandas as pd
-from made_up import IDENTIFIER
 
 from privnb.datasets.dataset import Dataset
 from privnb.datasets.draft import draft
 from privnb.microdata.hierarchy import Ranges, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from support.clinic import IDENTIFIER
 
 ILL = ("asthma", "cold", "flu", "gout", "measles")
 

@@ -1,5 +1,6 @@
 """A report whose notebooks run one after the other in one process, without kernels: what is in their cells is run, and
-shown, as there. `python tests/one_process.py OUT ASKED` builds it, what is asked for as JSON; more pairs, more reports.
+shown, as there. `python tests/support/one_process.py OUT ASKED` builds it, what is asked for as JSON; more pairs, more
+reports.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """A small made-up table with its own columns, in which planted values betray any leak.
 
-`python tests/made_up.py` writes `tests/data/clinic/clinic.csv` again; a test compares it with the committed file.
+`python tests/support/clinic.py` writes `tests/data/clinic/clinic.csv` again; a test compares it with the committed
+file.
 """
 
 import csv
@@ -8,7 +9,7 @@ import io
 from pathlib import Path
 from random import Random
 
-CLINIC = Path(__file__).parent / "data" / "clinic" / "clinic.toml"
+CLINIC = Path(__file__).parents[1] / "data" / "clinic" / "clinic.toml"
 RECORDS = 300
 # Unmistakable wherever it turns up: no page, notebook or chart has another reason to hold this word.
 IDENTIFIER = "CANARY-"
