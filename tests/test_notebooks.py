@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from support import one_process, sentences
 from support.clinic import CLINIC, IDENTIFIER, RARE
+from support.leak_audit import scan
 
 from privnb.datasets.dataset import load
 from privnb.decision import policies
@@ -171,7 +172,7 @@ def test_the_scan_would_see_a_record(clinic, tmp_path):
     planted = tmp_path / "page.html"
     planted.write_text(page.replace("</main>", row + "</main>"), encoding="utf-8")
     assert row in planted.read_text(encoding="utf-8")
-    assert leaks.scan(planted, original=dataset.table)
+    assert scan(planted, original=dataset.table)
 
 
 def test_every_risk_has_its_baseline(clinic):

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 from support.clinic import CLINIC, IDENTIFIER, RARE
+from support.leak_audit import scan
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import store
@@ -22,7 +23,6 @@ from privnb.explorer import board as module, keep, session, work
 from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, called, checked
-from privnb.publishing import leaks
 from privnb.sanitizers import Mondrian
 
 FIVE = Setting(k=5)
@@ -598,7 +598,7 @@ def test_the_state_of_the_widgets_holds_no_record(make, clinic, tmp_path):
     canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
     rows = board.reading.rows
     shown = [] if isinstance(rows, str) else [rows]
-    assert leaks.scan(tmp_path, original=clinic.table, released=shown, canaries=canaries) == []
+    assert scan(tmp_path, original=clinic.table, released=shown, canaries=canaries) == []
 
 
 def test_a_notebooks_parameters_are_a_setting():

@@ -16,13 +16,13 @@ import pandas as pd
 import pytest
 from support import browsing
 from support.clinic import CLINIC, IDENTIFIER, RARE
+from support.leak_audit import scan
 
 from privnb.datasets.dataset import load
 from privnb.evaluation.predictions import stream
 from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import STEPS, Setting, called, checked, of_roles, sanitizer
 from privnb.measures.base import facts
-from privnb.publishing import leaks
 
 pytestmark = pytest.mark.usefixtures("kernel")
 NAME = "09_explore"
@@ -330,7 +330,7 @@ def test_the_saved_notebook_and_its_widgets_show_no_record(in_lab, adult):
     path = in_lab.folder / f"{NAME}.ipynb"
     state = json.loads(path.read_text())["metadata"]["widgets"]
     assert "privnb-status" in json.dumps(state), "the state of the widgets was not saved"
-    assert leaks.scan(path, original=adult.table, released=[release(adult, setting).table]) == []
+    assert scan(path, original=adult.table, released=[release(adult, setting).table]) == []
 
 
 # --- as a page of its own ---
@@ -413,11 +413,11 @@ def test_the_page_shows_no_record(in_app, clinic, tmp_path):
     (tmp_path / "page.html").write_text(html, encoding="utf-8")
     canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
     shown = [release(clinic, setting).table]
-    assert leaks.scan(tmp_path, original=clinic.table, released=shown, canaries=canaries) == []
+    assert scan(tmp_path, original=clinic.table, released=shown, canaries=canaries) == []
     record = "".join(f"<td>{value}</td>" for value in clinic.table.iloc[57])
     planted = html.replace("</main>", f"<table><tr>{record}</table></main>")
     (tmp_path / "page.html").write_text(planted, encoding="utf-8")
-    assert leaks.scan(tmp_path, original=clinic.table, released=shown), "it would not see one"
+    assert scan(tmp_path, original=clinic.table, released=shown), "it would not see one"
 
 
 def test_the_board_is_as_it_was_after_a_reload_and_a_closed_page_ends_its_kernel(in_app, clinic):

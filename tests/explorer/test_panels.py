@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.clinic import CLINIC, IDENTIFIER, RARE
+from support.leak_audit import scan
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import results as tidied
@@ -19,7 +20,6 @@ from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import LETTERS, Setting, checked, choices, idle
 from privnb.explorer.sweeps import meanings
 from privnb.measures import facts
-from privnb.publishing import leaks
 
 SETTINGS = [
     Setting(k=5), Setting(k=5, t=0.5, l=1.2), Setting("LocalRecoding", 5), Setting("Anatomy", l=2),
@@ -169,7 +169,7 @@ def test_panels_and_controls_show_no_record(setting, clinic, tmp_path):
     (tmp_path / "page.html").write_text(str(page), encoding="utf-8")
     canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
     shown = [] if isinstance(reading.rows, str) else [reading.rows]
-    assert leaks.scan(tmp_path, original=clinic.table, released=shown, canaries=canaries) == []
+    assert scan(tmp_path, original=clinic.table, released=shown, canaries=canaries) == []
 
 
 # --- the controls ---

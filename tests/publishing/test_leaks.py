@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from support.leak_audit import scan
 from support.naming import naming
 
 from privnb.publishing import leaks
-from privnb.publishing.leaks import Leak, scan
+from privnb.publishing.leaks import Leak
 
 CANARY = "CANARY-0042"
 REGIONS = ["north", "east", "south", "west"]
@@ -342,8 +343,10 @@ ONE_RECORD = {
 
 
 @pytest.mark.parametrize("output", ONE_RECORD.values(), ids=ONE_RECORD)
-def test_one_raw_record_is_a_leak(output, found):
+def test_one_raw_record_is_a_leak(output, found, tmp_path):
     assert RAW in kinds(found("a.ipynb", notebook(output)))
+    own = leaks.records_in(tmp_path / "a.ipynb", [leaks.Original(ORIGINAL, [])], leaks.Names({}))
+    assert RAW in kinds(own), "what refuses an output finds it, too"
 
 
 def test_a_dozen_released_rows_may_be_shown_but_no_more(found):

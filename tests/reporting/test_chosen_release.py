@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.clinic import CLINIC, IDENTIFIER, RARE
+from support.leak_audit import scan
 from support.naming import naming
 
 from privnb import cli
@@ -30,7 +31,7 @@ from privnb.measures.intervals import wilson
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import from_files, leaks
+from privnb.publishing import from_files
 from privnb.publishing.gate import CertainValue, Verdict
 from privnb.reporting import chosen_release, in_file, release_card
 from privnb.runtime import unfinished
@@ -162,8 +163,8 @@ def test_nothing_of_a_person_is_printed_or_written(clinic, first, tmp_path):
     for ending in ALL[1:]:
         shutil.copy(f"{first.out}{ending}", tmp_path)
     known = {"original": load(clinic / "clinic.toml").table, "canaries": CANARIES}
-    assert leaks.scan(tmp_path, **known) == []
-    assert leaks.scan(clinic / "clinic.csv", **known), "or nothing is found anywhere"
+    assert scan(tmp_path, **known) == []
+    assert scan(clinic / "clinic.csv", **known), "or nothing is found anywhere"
     for line in first.out.read_text(encoding="utf-8").splitlines():
         assert IDENTIFIER not in line
         for rare in RARE:

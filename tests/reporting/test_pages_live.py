@@ -8,6 +8,7 @@ import nbformat
 import pandas as pd
 import pytest
 from support.clinic import CLINIC, IDENTIFIER
+from support.leak_audit import scan
 
 from privnb import decision
 from privnb.datasets.dataset import load
@@ -17,7 +18,6 @@ from privnb.explorer.numbers import counted
 from privnb.measures import facts
 from privnb.papers import ledger
 from privnb.papers.ledger_page import Ledger
-from privnb.publishing import leaks
 from privnb.reporting import charts, notebooks, pages, rendering, report
 from privnb.reporting.charts.base import render
 from privnb.runtime import numerals
@@ -209,7 +209,7 @@ def clinic():
 
 
 def test_the_live_page_shows_nobody(built, clinic):
-    assert leaks.scan(built.folder / f"{NAME}.html", original=clinic, canaries=[IDENTIFIER]) == []
+    assert scan(built.folder / f"{NAME}.html", original=clinic, canaries=[IDENTIFIER]) == []
 
 
 @pytest.mark.parametrize("what", ["a person", "a crowd", "a planted value"])
@@ -225,7 +225,7 @@ def test_the_scan_reads_the_chart_s_data(what, built, clinic, tmp_path):
     planted = tmp_path / "page.html"
     more = json.dumps(rows, default=str)[1:-1]
     planted.write_text(page.replace(start, f"{start}{more},"), encoding="utf-8")
-    found = {leak.what for leak in leaks.scan(planted, original=clinic, canaries=[IDENTIFIER])}
+    found = {leak.what for leak in scan(planted, original=clinic, canaries=[IDENTIFIER])}
     expected = {
         "a person": "raw record",
         "a crowd": "more than 12 record-like rows",
