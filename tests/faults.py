@@ -250,7 +250,7 @@ FAULTS = [
     Fault(
         "models", "DeltaPresence.level", "np.maximum(counts.max(axis=1), 1)", "np.maximum(counts[:, 0], 1)", PRESENCE
     ),
-    Fault("models", "_Against.counted", "fits @ people", "fits.sum(axis=1)", PRESENCE),
+    Fault("models", "_Against.parts", "fits @ people", "fits.sum(axis=1)", PRESENCE),
     Fault("models", "PrivacyModel.worst", 'self.better == "higher"', 'self.better == "lower"', ANONYMITY),
     Fault("models", "counted_once", "-np.ones(len(once))", "np.zeros(len(once))", PEOPLE),
 ]

@@ -165,7 +165,7 @@ def test_the_contract_tests_find_them(strangers):
     [
         (Sanitizer, ["_sanitize(self, dataset, table, rng)", "numpy Generator, or None", *FACTS]),
         (Attack, ["_learn(self, published)", "predict(known)", "baseline(known)", "truth(dataset)"]),
-        (PrivacyModel, ["level(self, counts, whole)", "better", "limits", "graded", "kind", "of_sizes", "grows"]),
+        (PrivacyModel, ["level(self, counts, whole)", "better", "Annotated", "graded", "kind", "of_sizes", "grows"]),
     ],
 )
 def test_help_says_which_methods_and_facts_are_written(base, written):
@@ -201,7 +201,7 @@ def test_an_abstract_class_need_not_state_what_its_kinds_state():
 
 
 @pytest.mark.parametrize("bound", ["0.5", None, float("nan")])
-def test_a_bound_that_no_limits_are_stated_of_is_a_number(bound):
+def test_a_bound_without_limits_of_its_own_is_a_number(bound):
     @dataclass(frozen=True)
     class _Mine(PrivacyModel):
         p: float

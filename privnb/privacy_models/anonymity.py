@@ -1,17 +1,21 @@
 """How many people share a class: k-anonymity and its relatives."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated, Any
 
-from privnb.privacy_models.base import PrivacyModel
-from privnb.privacy_models.grading import Graded
-from privnb.runtime import expect
+from privnb.privacy_models.base import Graded, PrivacyModel, Sensitive
+from privnb.runtime.arrays import Array, BoolArray, IntArray
+from privnb.runtime.validation import Share, at_least
 
-PEOPLE = (expect.whole, "k", 2, "1 protects nobody")
+_people = at_least(2, "1 protects nobody")
+People = Annotated[int, _people]  # how many look alike at least
 
 
-def check_k(k):
+def check_k(k: object) -> None:
     """Raise ValueError unless `k` is a whole number of at least 2."""
-    expect.whole("k", k, *PEOPLE[2:])
+    _people("k", k)
 
 
 @dataclass(frozen=True)
@@ -23,19 +27,18 @@ class KAnonymity(PrivacyModel):
     Source: Samarati and Sweeney, SRI-CSL-98-04, 1998.
     """
 
-    k: int
+    k: People
     sensitive = None
     word = "k"
     better = "higher"
     of_members = True
-    limits = (PEOPLE,)
     grows = True
     graded = (Graded(
         "k achieved", "people", "people", "Nobody can be linked to fewer people than this. Higher is safer.",
         {"k": 2},
     ),)  # fmt: skip
 
-    def level(self, counts, whole=None):
+    def level(self, counts: Array, whole: Any = None) -> Array:
         return counts.sum(axis=1)
 
 
@@ -57,26 +60,25 @@ class AlphaKAnonymity(PrivacyModel):
     Source: Wong, Li, Fu, Wang, "(alpha, k)-Anonymity", KDD 2006, general form (every value).
     """
 
-    alpha: float
-    k: int
-    sensitive: str
+    alpha: Share
+    k: People
+    sensitive: Sensitive
     word = "alpha"
     better = "lower"
     of_members = True
-    limits = ((expect.share, "alpha"), PEOPLE)
     # Recursive (c, 2)-diversity would say no more than this: c = alpha / (1 - alpha).
     graded = (Graded(
         "alpha", "values", "share", "So many of a class share one value: 1 / (l, frequency). Lower is safer.",
         {"alpha": 1, "k": 2},
     ),)  # fmt: skip
 
-    def exposed(self, counts):
+    def exposed(self, counts: Array) -> IntArray:
         return counts.argmax(axis=1)
 
-    def level(self, counts, whole=None):
+    def level(self, counts: Array, whole: Any = None) -> Array:
         return counts.max(axis=1) / counts.sum(axis=1)
 
-    def holds(self, counts, whole=None):
+    def holds(self, counts: Array, whole: Any = None) -> BoolArray:
         return (counts.sum(axis=1) >= self.k) & super().holds(counts)
 
 
@@ -96,17 +98,16 @@ class PSensitiveKAnonymity(PrivacyModel):
     Source: Truta and Vinay, "Privacy Protection: p-Sensitive k-Anonymity Property", ICDE Workshops 2006.
     """
 
-    p: int
-    k: int
-    sensitive: str
+    p: Annotated[int, at_least(2, "1 asks for nothing")]
+    k: People
+    sensitive: Sensitive
     word = "p"
     better = "higher"
     of_members = True
-    limits = (PEOPLE, (expect.whole, "p", 2, "1 asks for nothing"))
     grows = True
 
-    def level(self, counts, whole=None):
+    def level(self, counts: Array, whole: Any = None) -> Array:
         return (counts > 0).sum(axis=1)
 
-    def holds(self, counts, whole=None):
+    def holds(self, counts: Array, whole: Any = None) -> BoolArray:
         return (counts.sum(axis=1) >= self.k) & super().holds(counts)

@@ -1,26 +1,46 @@
-"""What every privacy model is, and how a release is graded from its labels.
+"""What every privacy model is, and how a release is graded from its labels: enforcing and grading count the same."""
 
-One module, since enforcing and grading must count the same.
-"""
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from typing import NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from privnb.microdata.counts import coded, once_each, tabulate, tabulated_in_parts
-from privnb.microdata.schema import SchemaError
+from privnb.microdata.counts import coded, once_each, tabulated_in_parts
+from privnb.microdata.release import Release
+from privnb.microdata.schema import Attribute, SchemaError
 from privnb.microdata.treatment import Unreadable
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.family import check_fact
 from privnb.runtime.tolerances import EXACT
+from privnb.runtime.validation import Validated, validated
 
 # Shares are quotients of whole numbers, rounded; a class exactly at its bound must not fall to the last bit.
 
 
-class PrivacyModel(ABC):
+# The attribute whose values a model counts, as a parameter of the model.
+Sensitive = Annotated[str, lambda name, value: expect.text(name, value, "the attribute whose values are counted")]
+
+
+class Graded(NamedTuple):
+    """How a model is graded: by which name, what it reads, the unit of its level, what that means, and bounds that make
+    such a model.
+
+    A level depends on neither the bound nor the name of the sensitive column, so any that a model takes will do.
+    """
+
+    name: str
+    reads: str  # one of `grading.READS`
+    unit: str
+    meaning: str  # of the level of the worst class
+    bounds: dict[str, Any]
+
+
+class PrivacyModel(Validated, ABC):
     """A property that every equivalence class of a release must have.
 
     Subclasses are frozen dataclasses. The first parameter is the bound, which `holds` compares with the level; one
@@ -37,8 +57,9 @@ class PrivacyModel(ABC):
     distributions takes pairs of a person and a value: where people have several values these say nothing of a guess.
     The whole table is one class of everybody. Nobody promises anything against who knows two records of a person.
 
-    A model that every class of every table keeps promises nothing: such a bound is refused where the model is made, and
-    so is one that is no number. What counts sensitive values names their attribute.
+    A model that every class of every table keeps promises nothing. The annotation of its bound refuses such a one, and
+    one that is no number, where the model is made: `l: Annotated[int, at_least(2, "1 asks for nothing")]`. A model that
+    counts sensitive values names their attribute: `sensitive: Sensitive`.
 
     Attributes
     ----------
@@ -50,9 +71,6 @@ class PrivacyModel(ABC):
         Whether it bounds how many look alike, and nothing of the values that it reads.
     of_members : bool
         Whether each row of counts must add up to the people of its class.
-    limits : tuple of tuples
-        What refuses a bound where the model is made: a function of `expect`, the parameter's name, and what else that
-        function takes: `((expect.whole, "l", 2, "1 asks for nothing"),)`.
     grows : bool
         Whether a class that has the property keeps it whatever records join it. Of every model, two classes that have
         it make one that has it, unless somebody has records in both.
@@ -67,42 +85,38 @@ class PrivacyModel(ABC):
         number after it is the parameter that the last part of the name names, or else the first parameter.
     """
 
-    better: str
-    sensitive: str | None
-    of_sizes = False
-    of_members = False
-    limits = ()
-    grows = False
-    most = None
-    graded = ()
-    kind = ""
-    word = ""
+    HINT: ClassVar[str] = "Give one such as KAnonymity(10)."
 
-    def __init_subclass__(cls, **options):
+    better: str
+    sensitive: Any  # a parameter of most models, and None for the others
+    of_sizes: ClassVar[bool] = False
+    of_members: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
+    most: ClassVar[float | None] = None
+    graded: ClassVar[tuple[Graded, ...]] = ()
+    kind: ClassVar[str] = ""
+    word: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         check_fact(cls, "better", ("lower", "higher"))
 
-    def __post_init__(self):
-        """Where a model refuses what it cannot keep: a ValueError for a bound outside its `limits`, or no number."""
-        if "sensitive" in (field.name for field in fields(self)):
-            expect.text("sensitive", self.sensitive, "the attribute whose values are counted")
-        for check, name, *more in self.limits:
-            check(name, getattr(self, name), *more)
-        bound = fields(self)[0].name
-        if type(self).holds is PrivacyModel.holds and bound not in [name for _, name, *_ in self.limits]:
-            expect.number(bound, getattr(self, bound))
+    @property
+    def bound(self) -> Any:
+        """Return the first parameter, which `holds` compares with the level."""
+        return getattr(self, fields(self)[0].name)  # type: ignore[arg-type]
 
     @abstractmethod
-    def level(self, counts, whole):
+    def level(self, counts: Array, whole: Any) -> Array:
         """The level that each class reaches: counts (classes, values), whole (values,) -> array (classes,)."""
 
-    def holds(self, counts, whole=None):
+    def holds(self, counts: Array, whole: Any = None) -> BoolArray:
         """Whether each class keeps the bound, which is the model's first parameter: boolean array (classes,)."""
-        level, bound = self.level(counts, whole), getattr(self, fields(self)[0].name)
+        level, bound = self.level(counts, whole), self.bound
         rounding = EXACT * max(bound, 1)
         return level >= bound - rounding if self.better == "higher" else level <= bound + rounding
 
-    def breaking(self, counts, whole=None):
+    def breaking(self, counts: Array, whole: Any = None) -> Array:
         """The least share of each class that stands in parts which break the model, however the class is divided: float
         array (classes,), 0 to 1; 0 where nothing is known of that.
 
@@ -110,76 +124,93 @@ class PrivacyModel(ABC):
         """
         if self.most is None:
             return np.zeros(len(counts))
-        bound = getattr(self, fields(self)[0].name)
-        return np.clip((self.level(counts, whole) - bound) / (self.most - bound), 0, 1)
+        return np.clip((self.level(counts, whole) - self.bound) / (self.most - self.bound), 0, 1)
 
-    def exposed(self, counts):
+    def exposed(self, counts: Array) -> IntArray | None:
         """Return the column of counts whose value, of all in it, is known best: integer array (classes,); None for a
         model whose level no single value explains.
         """
         return None
 
-    def columns(self, values):
+    def columns(self, values: Sequence[Any]) -> Sequence[Any]:
         """The values that the columns of counts stand for, given those that occur in the order of their domain."""
         return values
 
-    def counted(self, release):
-        """What the model counts in each class of a release, from what is published: integer array (classes, values).
+    def counted(self, release: Release) -> IntArray:
+        """What the model counts in each class of a release, from what is published: integer array (classes, values)."""
+        return np.concatenate([*self.parts(release)[0]])
+
+    def parts(self, release: Release) -> tuple[Iterable[IntArray], IntArray]:
+        """What `counted` gives, some classes at a time, for all at once may not fit into memory; and of all classes
+        together: an iterable of integer arrays (some classes, values), and an integer array (values,).
 
         A model of sensitive values counts them by bucket where they are published so. A model of people counts those
         who look alike: a bucket's quasi-identifiers are exact, so it hides nobody among its other members.
         """
         if self.sensitive is None:
-            return release.people_alike[:, None]
-        return tabulate(*self._places(release)[0])
-
-    def parts(self, release):
-        """What `counted` gives, some classes at a time, for all at once may not fit into memory; and of all classes
-        together: an iterable of integer arrays (some classes, values), and an integer array (values,).
-        """
-        if self.sensitive is None:
-            counts = self.counted(release)
+            counts = release.people_alike[:, None]
             return [counts], counts.sum(axis=0)
-        of_classes, whole = self._places(release)
-        return tabulated_in_parts(*of_classes), whole
-
-    def _places(self, release):
-        """The class, the column and the weight of all that is counted, arrays (m,), between them the shape of the table
-        of counts; and the counts of everybody as one class.
-        """
         classes, values, people, times = release.counted(self.sensitive)
         if self.of_sizes and release.buckets is None:
             classes = release.equivalence_classes
-        columns, width = tally(self, values, release.schema[self.sensitive])
-        place, column, weights, wide = counted_once(self, columns, width, people, classes, times=times)
-        everybody = counted_once(self, columns, width, people, times=times)
-        return (classes[place], column, (int(classes.max()) + 1, wide), weights), whole_of(everybody)
+        return class_counts(self, *tally(self, values, release.schema[self.sensitive]), people, classes, times)
 
-    def worst(self, levels):
+    def worst(self, levels: Array) -> Any:
         """The level that protects least: one small class is enough to expose its members."""
         return levels.min() if self.better == "higher" else levels.max()
 
-    def __str__(self):
+    def __str__(self) -> str:
         """The bound and what it is for, as results name it: `t=0.2 occupation`."""
-        words = [f"{field.name}={getattr(self, field.name)!s}" for field in fields(self) if field.name != "sensitive"]
+        parameters = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        words = [f"{name}={value!s}" for name, value in parameters.items() if name != "sensitive"]
         return " ".join(word for word in (self.kind, *words, self.sensitive) if word)
 
 
-expect.word("model", PrivacyModel, several="models", instead="Give one such as KAnonymity(10).")
+expect.word("model", PrivacyModel, several="models", instead=PrivacyModel.HINT)
 
 
-class Counted(NamedTuple):
+class CountedRows(NamedTuple):
     """What a model counts: the `places` of rows, the column that each counts in and its weight, None for 1; how many
     columns there are.
     """
 
-    places: np.ndarray
-    columns: np.ndarray
-    weights: np.ndarray | None
+    places: IntArray | slice
+    columns: IntArray
+    weights: Array | None
     width: int
 
 
-def counted_once(model, columns, width, people, *groups, times=None):
+def class_counts(
+    model: PrivacyModel,
+    columns: IntArray,
+    width: int,
+    people: IntArray | None,
+    classes: IntArray,
+    times: IntArray | None = None,
+) -> tuple[Iterable[IntArray], IntArray]:
+    """Return the counts of a model in each class, some classes at a time, and those of everybody as one class.
+
+    `classes`: the class of each row, integer array (n,) from 0; other arguments as of `counted_once`.
+    """
+    place, column, weights, wide = counted_once(model, columns, width, people, classes, times=times)
+    whole = whole_of(counted_once(model, columns, width, people, times=times))
+    return tabulated_in_parts(classes[place], column, (int(classes.max()) + 1, wide), weights), whole
+
+
+def worst_levels(models: Sequence[PrivacyModel], parts: Iterable[IntArray], whole: IntArray) -> list[Any]:
+    """Return the level of the worst class for each of some models that count alike."""
+    worst = [[model.worst(model.level(counts, whole)) for model in models] for counts in parts]
+    return [model.worst(np.array(levels)) for model, levels in zip(models, zip(*worst, strict=True), strict=True)]
+
+
+def counted_once(
+    model: PrivacyModel,
+    columns: IntArray,
+    width: int,
+    people: IntArray | None,
+    *groups: IntArray,
+    times: IntArray | None = None,
+) -> CountedRows:
     """What `model` counts of rows, people `once_each` for a value in each of `groups`.
 
     Rows of counts of a model `of_members` add up to its people: a last column takes away those whom several values
@@ -197,38 +228,34 @@ def counted_once(model, columns, width, people, *groups, times=None):
 
     Returns
     -------
-    Counted
+    CountedRows
     """
     once = once_each(people, *groups, columns)
     if people is None:
-        return Counted(np.arange(len(columns)), columns, times, width)
+        return CountedRows(slice(None), columns, times, width)
     if not (model.of_members and width > 1):
-        return Counted(once, columns[once], None, width)
+        return CountedRows(once, columns[once], None, width)
     alone = once_each(people, *groups)
     last = np.full(len(once) + len(alone), width)
     weights = np.concatenate([np.ones(len(once)), -np.ones(len(once)), np.ones(len(alone))])
-    return Counted(np.concatenate([once, once, alone]), np.append(columns[once], last), weights, width + 1)
+    return CountedRows(np.concatenate([once, once, alone]), np.append(columns[once], last), weights, width + 1)
 
 
-def whole_of(counted):
-    """The counts of all that is `Counted` as one class: integer array (width,)."""
+def whole_of(counted: CountedRows) -> IntArray:
+    """The counts of all `CountedRows` as one class: integer array (width,)."""
     return np.bincount(counted.columns, counted.weights, minlength=counted.width).astype(np.int64)
 
 
-def tally(model, column, attribute=None):
+@validated
+def tally(model: PrivacyModel, column: Any, attribute: Attribute | None = None) -> tuple[IntArray, int]:
     """The column of counts that each entry of a sensitive column falls into, and how many columns there are.
 
     `column`: Series or array (n,); `attribute`: describes it; without one its values are in sorted order. Returns
     (int array (n,), int). Raises SchemaError for a model about a value that the attribute's domain does not have, for
     it would always hold.
     """
-    expect.these(model=model)
-    if attribute is not None:
-        expect.these(attribute=attribute)
     if hasattr(model, "value") and attribute is not None and attribute.domain is not None:
-        as_text = attribute.numeric and isinstance(
-            model.value, str
-        )  # "3" is equal to no 3: the model would always hold
+        as_text = attribute.numeric and isinstance(model.value, str)  # "3" equals no 3: the model would always hold
         if as_text or len(attribute.domain.outside(pd.Series([model.value], dtype=object))):
             raise SchemaError(
                 f"{model!r}: '{attribute.name}' cannot be {model.value!r}; it is one of {attribute.domain}. "
@@ -248,18 +275,19 @@ def tally(model, column, attribute=None):
     return places[codes], len(columns)
 
 
-def ungraded(model, release):
+def ungraded(model: PrivacyModel, release: Release) -> str:
     """Why a model says nothing of a release, in words; empty where it does.
 
-    Whose values were changed by no known law has no class to be looked up in, and yet may look like others: a model
-    that counts only who looks alike is graded, and of averages that keep a k each that counts in their groups.
+    A record that was changed by an unknown law belongs to no class, but may be indistinguishable from others: a model
+    that counts only who is indistinguishable is graded, and averages that keep a k are graded in their groups.
     """
     alike = model.sensitive is None or model.of_sizes or release.groups is not None
     alike = alike and not hasattr(model, "population")
     return "" if alike and not release.treated("noisy", "synthetic") else release.without_classes
 
 
-def achieved(model, release):
+@validated
+def achieved(model: PrivacyModel, release: Release) -> Any:
     """The level of `model` that `release` reaches: that of its worst class, graded from the published labels alone.
 
     Parameters
@@ -277,10 +305,8 @@ def achieved(model, release):
     Unreadable
         For a release without equivalence classes (noise makes nearly every record one of its own).
     """
-    expect.these(model=model, release=release)
     if reason := ungraded(model, release):
         raise Unreadable(
             f"{model!r} cannot be graded: {release.provenance.sanitizer} has no equivalence classes: {reason}."
         )
-    parts, whole = model.parts(release)
-    return model.worst(np.array([model.worst(model.level(counts, whole)) for counts in parts]))
+    return worst_levels([model], *model.parts(release))[0]

@@ -1,23 +1,31 @@
-"""How far the sensitive values of a class lie from the whole table's: what a class tells about its members.
+"""How far the sensitive values of a class lie from the whole table's: what a class tells about its members."""
 
-One module, since all models of it compare a class with the table.
-"""
+from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any, cast
 
 import numpy as np
 
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.privacy_models.base import PrivacyModel
-from privnb.privacy_models.grading import Graded
+from privnb.privacy_models.base import Graded, PrivacyModel, Sensitive
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, BoolArray
 from privnb.runtime.tolerances import EXACT
+from privnb.runtime.validation import Positive, between
 
 
-def shares(counts, whole):
+def shares(counts: Array, whole: Any) -> tuple[Array, Array]:
     """Each class's and the whole table's shares of the values."""
     return counts / counts.sum(axis=1, keepdims=True), whole / whole.sum()
+
+
+def _distance(name: str, value: object) -> None:
+    named = isinstance(value, str) and value in ("equal", "ordered")
+    if not (named or isinstance(value, Taxonomy)):
+        raise ValueError(f'{name} must be "equal", "ordered" or a Taxonomy, got {expect.found(value)}.')
 
 
 @dataclass(frozen=True)
@@ -44,13 +52,12 @@ class TCloseness(PrivacyModel):
     attributes.
     """
 
-    t: float
-    sensitive: str
-    distance: str | Taxonomy = "equal"
+    t: Annotated[float, between(0, 1 - EXACT, "every class lies within 1")]
+    sensitive: Sensitive
+    distance: Annotated[str | Taxonomy, _distance] = "equal"
     word = "t"
     better = "lower"
     most = 1
-    limits = ((expect.between, "t", 0, 1 - EXACT, "every class lies within 1"),)
     graded = (
         Graded(
             "t, equal distance", "shares", "share",
@@ -63,29 +70,19 @@ class TCloseness(PrivacyModel):
         ),
     )  # fmt: skip
 
-    def __post_init__(self):
-        super().__post_init__()
-        named = isinstance(self.distance, str) and self.distance in ("equal", "ordered")
-        if not (named or isinstance(self.distance, Taxonomy)):
-            raise ValueError(f'distance must be "equal", "ordered" or a Taxonomy, got {expect.found(self.distance)}.')
-
-    def __str__(self):
-        how = {"equal": "", "ordered": "ordered "}[self.distance] if self._plain else "hierarchical "
+    def __str__(self) -> str:
+        how = {"equal": "", "ordered": "ordered "}[self.distance] if isinstance(self.distance, str) else "hierarchical "
         return f"t={self.t} {how}{self.sensitive}"
 
-    @property
-    def _plain(self):
-        return isinstance(self.distance, str)
-
-    def columns(self, values):
-        if self._plain:
+    def columns(self, values: Sequence[Any]) -> Sequence[Any]:
+        if isinstance(self.distance, str):
             return values
         columns = list(self.distance.leaves)
         for value, position in zip(values, self.distance.codes(values), strict=True):
             columns[position] = value
         return columns
 
-    def level(self, counts, whole):
+    def level(self, counts: Array, whole: Any) -> Array:
         surplus = np.subtract(*shares(counts, whole))
         if self.distance == "equal":
             return np.abs(surplus).sum(axis=1) / 2
@@ -93,9 +90,9 @@ class TCloseness(PrivacyModel):
             return np.abs(np.cumsum(surplus, axis=1)[:, :-1]).sum(axis=1) / max(counts.shape[1] - 1, 1)
         return self._moved(surplus)
 
-    def _moved(self, surplus):
+    def _moved(self, surplus: Array) -> Array:
         """What evens out inside a node at height h of H travels h / H: whatever its children lack or have too much."""
-        tree, moved = self.distance, np.zeros(len(surplus))
+        tree, moved = cast(Taxonomy, self.distance), np.zeros(len(surplus))
         for height in range(1, tree.height + 1):
             below, above = tree.groups[height - 1], tree.groups[height]
             first = np.flatnonzero(np.diff(below, prepend=-1))
@@ -122,23 +119,22 @@ class JensenShannonCloseness(PrivacyModel):
     Source: Li and Li, KDD 2009, section 4.1 (natural logarithm, as their 0.692 shows).
     """
 
-    t: float
-    sensitive: str
+    t: Annotated[float, between(0, math.log(2) - EXACT, "every class lies within ln 2")]
+    sensitive: Sensitive
     word = "jensen-shannon-t"
     better = "lower"
     kind = "Jensen-Shannon"
     most = math.log(2)
-    limits = ((expect.between, "t", 0, math.log(2) - EXACT, "every class lies within ln 2"),)
     graded = (Graded(
         "Jensen-Shannon", "shares", "nats",
         "How far a class's values are from the table's, 0 to ln 2 = 0.693. Lower is safer.", {"t": 0.5},
     ),)  # fmt: skip
 
-    def level(self, counts, whole):
+    def level(self, counts: Array, whole: Any) -> Array:
         return jensen_shannon(*shares(counts, whole))
 
 
-def jensen_shannon(p, q):
+def jensen_shannon(p: Array, q: Array) -> Array:
     """Jensen-Shannon divergence of the rows of p from those of q, in nats.
 
     Logarithms are of what p has alone: a value that it lacks adds ln 2 of its share in q to their sum.
@@ -167,23 +163,22 @@ class DeltaDisclosure(PrivacyModel):
     Source: Brickell and Shmatikov, KDD 2008, definition 1 (natural logarithm: see their lemma 1 and table 3).
     """
 
-    delta: float
-    sensitive: str
+    delta: Positive
+    sensitive: Sensitive
     word = "delta"
     better = "lower"
-    limits = ((expect.positive, "delta"),)
     graded = (Graded(
         "delta", "shares", "nats",
         "ln of the times that a value is commoner or rarer in a class; inf: absent from it. Lower is safer.",
         {"delta": 1},
     ),)  # fmt: skip
 
-    def level(self, counts, whole):
+    def level(self, counts: Array, whole: Any) -> Array:
         occurs = whole > 0
         p, q = shares(counts[:, occurs], whole[occurs])
         return np.where(p > 0, np.abs(np.log(np.where(p > 0, p, 1) / q)), np.inf).max(axis=1)
 
-    def holds(self, counts, whole):
+    def holds(self, counts: Array, whole: Any = None) -> BoolArray:
         return self.level(counts, whole) < self.delta - EXACT
 
 
@@ -203,17 +198,16 @@ class BasicBetaLikeness(PrivacyModel):
     Source: Cao and Karras, "Publishing Microdata with a Robust Privacy Guarantee", VLDB 2012, definition 2.
     """
 
-    beta: float
-    sensitive: str
+    beta: Positive
+    sensitive: Sensitive
     word = "beta"
     better = "lower"
-    limits = ((expect.positive, "beta"),)
     graded = (Graded(
         "beta, basic", "shares", "times",
         "A value's share of a class is so many times the table's above it; 1: twice. Lower is safer.", {"beta": 1},
     ),)  # fmt: skip
 
-    def level(self, counts, whole):
+    def level(self, counts: Array, whole: Any) -> Array:
         return np.maximum(_gain(counts, whole)[0], 0).max(axis=1)
 
 
@@ -233,23 +227,22 @@ class EnhancedBetaLikeness(PrivacyModel):
     Source: Cao and Karras, VLDB 2012, definition 3: relative gain <= min(beta, -ln q).
     """
 
-    beta: float
-    sensitive: str
+    beta: Positive
+    sensitive: Sensitive
     word = "enhanced-beta"
     better = "lower"
     kind = "enhanced"
-    limits = ((expect.positive, "beta"),)
     graded = (Graded(
         "beta, enhanced", "shares", "times",
         "The same; inf: a value gains more than -ln of its share of the table. Lower is safer.", {"beta": 1},
     ),)  # fmt: skip
 
-    def level(self, counts, whole):
+    def level(self, counts: Array, whole: Any) -> Array:
         gain, q = _gain(counts, whole)
         return np.where(gain <= -np.log(q) + EXACT, np.maximum(gain, 0), np.inf).max(axis=1)
 
 
-def _gain(counts, whole):
+def _gain(counts: Array, whole: Any) -> tuple[Array, Array]:
     """How much more common each occurring value is in a class than in the table, relatively; and the table's shares."""
     occurs = whole > 0
     p, q = shares(counts[:, occurs], whole[occurs])

@@ -1,16 +1,26 @@
 """How well the sensitive values of a class are mixed: l-diversity in its readings, and bounds on confidence."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
-from privnb.privacy_models.base import PrivacyModel
-from privnb.privacy_models.grading import Graded
+from privnb.privacy_models.base import Graded, PrivacyModel, Sensitive
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.tolerances import EXACT
+from privnb.runtime.validation import Positive, above, at_least, between
 
 NOTHING = "every class keeps 1"
 OTHERWISE = f"{NOTHING} where c is above 1, and FrequencyDiversity is the model where it is not"
+
+
+def _text_or_number(name: str, value: object) -> None:
+    if not (isinstance(value, str) or expect.is_number(value)):
+        raise ValueError(f"{name} must be text or a number, a value of the domain, got {expect.found(value)}.")
 
 
 @dataclass(frozen=True)
@@ -29,19 +39,18 @@ class DistinctDiversity(PrivacyModel):
     Source: Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, "l-Diversity", ICDE 2006, section 4.
     """
 
-    l: int  # noqa: E741
-    sensitive: str
+    l: Annotated[int, at_least(2, NOTHING)]  # noqa: E741
+    sensitive: Sensitive
     word = "distinct-l"
     better = "higher"
     kind = "distinct"
     grows = True
-    limits = ((expect.whole, "l", 2, NOTHING),)
     graded = (Graded(
         "l, distinct", "values", "values", "Every class holds so many different values, or more. Higher is safer.",
         {"l": 2},
     ),)  # fmt: skip
 
-    def level(self, counts, whole=None):
+    def level(self, counts: Array, whole: Any = None) -> Array:
         return (counts > 0).sum(axis=1)
 
 
@@ -61,25 +70,24 @@ class EntropyDiversity(PrivacyModel):
     Source: Machanavajjhala et al., ICDE 2006, definition 4.1: entropy >= log l.
     """
 
-    l: float  # noqa: E741
-    sensitive: str
+    l: Annotated[float, above(1 + 2 * EXACT, NOTHING)]  # noqa: E741
+    sensitive: Sensitive
     word = "entropy-l"
     better = "higher"
     kind = "entropy"
-    limits = ((expect.above, "l", 1 + 2 * EXACT, NOTHING),)
     graded = (Graded(
         "l, entropy", "values", "values",
         "Every class is as open as so many equally likely values. Higher is safer.", {"l": 2},
     ),)  # fmt: skip
 
-    def exposed(self, counts):
+    def exposed(self, counts: Array) -> IntArray:
         return counts.argmax(axis=1)
 
-    def level(self, counts, whole=None):
+    def level(self, counts: Array, whole: Any = None) -> Array:
         shares = counts / counts.sum(axis=1, keepdims=True)
         return np.exp(-(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1))
 
-    def breaking(self, counts, whole=None):
+    def breaking(self, counts: Array, whole: Any = None) -> Array:
         return np.clip(1 - np.log(self.level(counts)) / np.log(self.l), 0, 1)  # an entropy is at least its parts' mean
 
 
@@ -101,22 +109,21 @@ class RecursiveDiversity(PrivacyModel):
     Source: Machanavajjhala et al., ICDE 2006, definition 4.2: recursive (c, l)-diversity, r1 < c (rl + ... + rm).
     """
 
-    c: float
-    l: int  # noqa: E741
-    sensitive: str
+    c: Positive
+    l: Annotated[int, at_least(2, OTHERWISE)]  # noqa: E741
+    sensitive: Sensitive
     word = "recursive-l"
     better = "lower"
-    limits = ((expect.positive, "c"), (expect.whole, "l", 2, OTHERWISE))
 
-    def exposed(self, counts):
+    def exposed(self, counts: Array) -> IntArray:
         return counts.argmax(axis=1)
 
-    def level(self, counts, whole=None):
+    def level(self, counts: Array, whole: Any = None) -> Array:
         ordered = np.sort(counts, axis=1)[:, ::-1]
         rest = ordered[:, self.l - 1 :].sum(axis=1)
         return np.where(rest > 0, ordered[:, 0] / np.maximum(rest, 1), np.inf)
 
-    def holds(self, counts, whole=None):
+    def holds(self, counts: Array, whole: Any = None) -> BoolArray:
         return self.level(counts) < self.c * (1 - EXACT)
 
 
@@ -136,25 +143,24 @@ class FrequencyDiversity(PrivacyModel):
     Source: Li and Li, KDD 2009, section 2; Xiao and Tao, "Anatomy", VLDB 2006.
     """
 
-    l: float  # noqa: E741
-    sensitive: str
+    l: Annotated[float, above(1 + 2 * EXACT, NOTHING)]  # noqa: E741
+    sensitive: Sensitive
     word = "frequency-l"
     better = "higher"
     of_members = True
     kind = "frequency"
-    limits = ((expect.above, "l", 1 + 2 * EXACT, NOTHING),)
     graded = (Graded(
         "l, frequency", "values", "values",
         "No value belongs to more than one in so many of a class. Higher is safer.", {"l": 2},
     ),)  # fmt: skip
 
-    def exposed(self, counts):
+    def exposed(self, counts: Array) -> IntArray:
         return counts.argmax(axis=1)
 
-    def level(self, counts, whole=None):
+    def level(self, counts: Array, whole: Any = None) -> Array:
         return counts.sum(axis=1) / counts.max(axis=1)
 
-    def breaking(self, counts, whole=None):
+    def breaking(self, counts: Array, whole: Any = None) -> Array:
         return np.clip((1 / self.level(counts) - 1 / self.l) / (1 - 1 / self.l), 0, 1)
 
 
@@ -184,25 +190,19 @@ class ConfidenceBound(PrivacyModel):
     Source: Wang, Fung, Yu, "Handicapping Attacker's Confidence", KAIS 2007; Aggarwal and Yu 2008, section 9.4.2.
     """
 
-    h: float
-    sensitive: str
-    value: object
+    h: Annotated[float, between(0, 1 - EXACT, "every share is at most 1")]
+    sensitive: Sensitive
+    value: Annotated[object, _text_or_number]
     word = "confidence"
     better = "lower"
     most = 1
     of_members = True
-    limits = ((expect.between, "h", 0, 1 - EXACT, "every share is at most 1"),)
 
-    def __post_init__(self):
-        super().__post_init__()
-        if not (isinstance(self.value, str) or expect.is_number(self.value)):
-            raise ValueError(f"value must be text or a number, a value of the domain, got {expect.found(self.value)}.")
-
-    def columns(self, values):
+    def columns(self, values: Sequence[Any]) -> Sequence[Any]:
         return [self.value, *(value for value in values if value != self.value)]
 
-    def exposed(self, counts):
+    def exposed(self, counts: Array) -> IntArray:
         return np.zeros(len(counts), dtype=int)
 
-    def level(self, counts, whole=None):
+    def level(self, counts: Array, whole: Any = None) -> Array:
         return counts[:, 0] / counts.sum(axis=1)

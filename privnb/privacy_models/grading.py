@@ -1,67 +1,70 @@
 """Grade a table by its equivalence classes: how alike its records are, and which level of each model it reaches.
 
-A model states how it is graded (`Graded`). One module: how a level is found that depends on no bound.
+A model states how it is graded (`Graded`), by a level that depends on no bound.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from typing import NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata.columns import by_value
-from privnb.microdata.counts import coded, combinations, people_among, people_in, tabulated_in_parts
+from privnb.microdata.counts import coded, combinations, people_among, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import checked_times
 from privnb.microdata.schema import SchemaError
-from privnb.privacy_models.base import PrivacyModel, counted_once, whole_of
-from privnb.runtime import expect
+from privnb.privacy_models.base import Graded, PrivacyModel, class_counts, worst_levels
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.names import meant
-from privnb.tables.reading import NUMBER
+from privnb.runtime.validation import optional, validated
+from privnb.tables.notation import NUMBER
 
 FEW = (2, 5, 10)  # class sizes below which people are counted
 ANY = "any attribute"  # a model names one; its level reads the counts alone
 MANY = 100  # different sensitive values; with more, nearly every class lacks nearly all of them
 
 
-class Graded(NamedTuple):
-    """How a model is graded: by which name, what it reads, the unit of its level, what that means, and bounds that make
-    such a model.
+Row = tuple[str, Any, str, str]  # measure, value, unit, meaning
 
-    A level depends on neither the bound nor the name of the sensitive column, so any that a model takes will do.
-    """
-
-    name: str
-    reads: str  # one of `READS`
-    unit: str
-    meaning: str  # of the level of the worst class
-    bounds: dict
-
+Column = Annotated[str | None, optional(lambda name, value: expect.text(name, value, "a column"))]
+Columns = Annotated[Sequence[str] | None, optional(lambda name, value: expect.texts(name, value, "columns"))]
 
 # What a level is read from: sizes; values of a class; values of a class beside the table's; the same on a line.
 READS = ("people", "values", "shares", "order")
 
 
-def models():
+def models() -> list[tuple[Graded, PrivacyModel]]:
     """The models that are graded, of every class that is imported, by what they read: a list of (Graded, model). A
     class states its own; one that is made of another is not graded twice.
     """
     found = [(each, kind) for kind in _kinds(PrivacyModel) for each in vars(kind).get("graded", ())]
     found.sort(key=lambda each: READS.index(each[0].reads))
-    return [(each, kind(**each.bounds, **_about(kind))) for each, kind in found]
+    return [(each, kind(**{**each.bounds, **_about(kind)})) for each, kind in found]
 
 
-def _kinds(of):
+def _kinds(of: Any) -> Iterator[type[PrivacyModel]]:
     for kind in of.__subclasses__():
         yield from (kind, *_kinds(kind))
 
 
-def _about(kind):
+def _about(kind: type[PrivacyModel]) -> dict[str, str]:
     """The attribute of a model of sensitive values: any, since a level reads the counts alone."""
-    return {"sensitive": ANY} if "sensitive" in (field.name for field in fields(kind)) else {}
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    return {"sensitive": ANY} if "sensitive" in names else {}
 
 
-def grade(table, quasi_identifiers=None, sensitive=None, person=None, times=None):
+@validated
+def grade(
+    table: pd.DataFrame,
+    quasi_identifiers: Columns = None,
+    sensitive: Column = None,
+    person: Column = None,
+    times: Any = None,
+) -> pd.DataFrame:
     """Classes of equal quasi-identifiers in `table`, and the level of the worst: one row a number, with its meaning.
 
     Parameters
@@ -91,7 +94,6 @@ def grade(table, quasi_identifiers=None, sensitive=None, person=None, times=None
     SchemaError
         As of `known`, for people that are missing, and for an empty table.
     """
-    expect.kind("table", table, pd.DataFrame)
     names = known([*table], quasi_identifiers, sensitive, person)
     if times is not None:
         times = checked_times(times, len(table))
@@ -103,7 +105,7 @@ def grade(table, quasi_identifiers=None, sensitive=None, person=None, times=None
     records = len(table) if times is None else int(times.sum())
     sizes, all_people = people_in(index, people, times=times), _all(len(table), people, times)
     suppressed = people_among(hidden[index], people, times)
-    rows = [
+    rows: list[Row] = [
         ("records", records, "records", f"'{person}' says whose each is."),
         ("people", all_people, "people", "Each may have several records, and counts in every class that has one."),
     ]
@@ -127,7 +129,10 @@ def grade(table, quasi_identifiers=None, sensitive=None, person=None, times=None
     return pd.DataFrame(rows, columns=["measure", "value", "unit", "meaning"]).astype({"value": float})
 
 
-def known(columns, quasi_identifiers=None, sensitive=None, person=None):
+@validated
+def known(
+    columns: list[Any], quasi_identifiers: Columns = None, sensitive: Column = None, person: Column = None
+) -> list[Any]:
     """The quasi-identifiers of a table with some columns.
 
     Parameters
@@ -146,13 +151,6 @@ def known(columns, quasi_identifiers=None, sensitive=None, person=None):
     SchemaError
         For a column that is not there or stands in two roles, and where no column is a quasi-identifier.
     """
-    expect.kind("columns", columns, list)
-    if sensitive is not None:
-        expect.text("sensitive", sensitive, "a column")
-    if quasi_identifiers is not None:
-        expect.texts("quasi_identifiers", quasi_identifiers, "columns")
-    if person is not None:
-        expect.text("person", person, "a column")
     others = [name for name in columns if name not in (sensitive, person)]
     names = others if quasi_identifiers is None else list(quasi_identifiers)
     absent = [name for name in [*names, sensitive, person] if name is not None and name not in columns]
@@ -169,32 +167,33 @@ def known(columns, quasi_identifiers=None, sensitive=None, person=None):
     return names
 
 
-def _all(rows, people, times):
+def _all(rows: int, people: IntArray | None, times: IntArray | None) -> int:
     """How many people the rows are of."""
     return people_among(np.ones(rows, dtype=bool), people, times)
 
 
-def _people(column, times):
+def _people(column: pd.Series, times: IntArray | None) -> IntArray:
     """Whose each row is: integer array (n,)."""
     if missing := people_among(column.isna().to_numpy(), times=times):
         raise SchemaError(f"'{column.name}' has {missing} missing values: nobody can say whose these records are.")
     return coded(column)[0]
 
 
-def _suppressed(column):
+def _suppressed(column: Any) -> BoolArray:
     """Where a column holds no more than that it is suppressed: boolean array (n,)."""
     codes, values = coded(column)
     return np.array([str(value) == SUPPRESSED for value in values])[codes]
 
 
-def _of_sensitive(index, column, people, times):
+def _of_sensitive(index: IntArray, column: pd.Series, people: IntArray | None, times: IntArray | None) -> list[Row]:
     """The rows that a sensitive column adds. `index`: the class of each row of the table."""
     codes, values = coded(column)
     some = np.empty(index.max() + 1, dtype=np.int64)
     some[index] = codes  # a value of each class
     alike = np.bincount(index, codes != some[index]) == 0
     given_away = people_among(alike[index], people, times) / _all(len(codes), people, times)
-    reads, how = ("values", "shares"), ""
+    reads: tuple[str, ...] = ("values", "shares")
+    how = ""
     if all(NUMBER.fullmatch(str(value)) for value in values):
         codes, values = coded(by_value(pd.to_numeric, column))
         reads = ("values", "shares", "order")
@@ -212,21 +211,16 @@ def _of_sensitive(index, column, people, times):
     ]
 
 
-def _levels(reads, classes, codes, people, times):
+def _levels(
+    reads: Sequence[str], classes: IntArray, codes: IntArray, people: IntArray | None, times: IntArray | None
+) -> Iterator[Row]:
     """One row a model that reads one of `reads`: the level of its worst class. `classes`, `codes`: int arrays (n,)."""
     graded = [(each, model) for each, model in models() if each.reads in reads]
+    levels: dict[PrivacyModel, Any] = {}
     # Models count alike, but for people with several values.
-    alike = [[model for _, model in graded if people is None or model.of_members is kind] for kind in (True, False)]
-    levels = {}
-    for some in filter(None, alike if people is not None else alike[:1]):
-        places, columns, weights, wide = counted_once(
-            some[0], codes, int(codes.max()) + 1, people, classes, times=times
-        )
-        whole = whole_of(counted_once(some[0], codes, int(codes.max()) + 1, people, times=times))
-        parts = tabulated_in_parts(classes[places], columns, (int(classes.max()) + 1, wide), weights)
-        worst = [[model.worst(model.level(counts, whole)) for model in some] for counts in parts]
-        levels |= {
-            model: model.worst(np.array(found)) for model, found in zip(some, zip(*worst, strict=True), strict=True)
-        }
+    for of_members in (True, False) if people is not None else (None,):
+        if some := [model for _, model in graded if of_members in (None, model.of_members)]:
+            counts = class_counts(some[0], codes, int(codes.max()) + 1, people, classes, times)
+            levels |= dict(zip(some, worst_levels(some, *counts), strict=True))
     for each, model in graded:
         yield each.name, levels[model], each.unit, each.meaning

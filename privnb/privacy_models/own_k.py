@@ -4,14 +4,19 @@ Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006, and Gedi
 own; Aggarwal and Yu 2008, section 2.3.2.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models.anonymity import check_k
-from privnb.privacy_models.base import PrivacyModel
+from privnb.privacy_models.base import PrivacyModel, Sensitive
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, BoolArray
 
 
 @dataclass(frozen=True)
@@ -31,14 +36,14 @@ class OwnAnonymity(PrivacyModel):
     """
 
     ks: tuple[int, ...]
-    sensitive: str
+    sensitive: Sensitive
     better = "higher"
     of_members = True
     of_sizes = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
-        if not expect.kind("ks", self.ks, tuple, list):
+        if not self.ks:
             raise ValueError("ks must be one k or more, got none.")
         for k in self.ks:
             expect.whole("each of ks", k, 1)
@@ -47,7 +52,7 @@ class OwnAnonymity(PrivacyModel):
         check_k(max(self.ks))
         object.__setattr__(self, "ks", tuple(sorted(self.ks)))
 
-    def columns(self, values):
+    def columns(self, values: Sequence[Any]) -> Sequence[Any]:
         asked = {str(value): value for value in values}
         if unknown := sorted(asked.keys() - {str(k) for k in self.ks}):
             raise SchemaError(
@@ -55,12 +60,12 @@ class OwnAnonymity(PrivacyModel):
             )
         return [asked.get(str(k), k) for k in self.ks]
 
-    def level(self, counts, whole=None):
+    def level(self, counts: Array, whole: Any = None) -> Array:
         wanted = np.array(self.ks + (1,) * (counts.shape[1] - len(self.ks)))
         return counts.sum(axis=1) / np.where(counts > 0, wanted, 1).max(axis=1)
 
-    def holds(self, counts, whole=None):
+    def holds(self, counts: Array, whole: Any = None) -> BoolArray:
         return self.level(counts) >= 1
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"own k {self.sensitive}"

@@ -1,15 +1,27 @@
 """Models against a population: who could be in the table at all, as an adversary with a larger register sees it."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import numpy as np
-import pandas as pd
 
-from privnb.microdata.schema import text
-from privnb.privacy_models.anonymity import PEOPLE
+from privnb.microdata.release import Release
+from privnb.microdata.schema import Schema, text
+from privnb.privacy_models.anonymity import People
 from privnb.privacy_models.base import PrivacyModel
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.tolerances import EXACT
+
+
+def _people(name: str, value: object) -> None:
+    if not isinstance(value, pd.DataFrame) or value.empty:
+        raise ValueError(
+            f"{name} must be a DataFrame with one row a person and all quasi-identifiers, got {expect.found(value)}."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,39 +32,31 @@ class _Against(PrivacyModel):
     them. Its values must belong to the attributes' domains.
     """
 
-    population: pd.DataFrame = field(repr=False, kw_only=True)
+    population: Annotated[Any, _people] = field(repr=False, kw_only=True)
     sensitive = None
 
-    def __post_init__(self):
-        super().__post_init__()
-        if not isinstance(self.population, pd.DataFrame) or self.population.empty:
-            raise ValueError(
-                "population must be a DataFrame with one row a person and all quasi-identifiers, got "
-                f"{expect.found(self.population)}."
-            )
-
-    def counted(self, release):
+    def parts(self, release: Release) -> tuple[list[IntArray], IntArray]:
         """A person of the population counts in every class whose labels cover their values."""
-        names = release.schema.quasi_identifiers
+        names, hierarchies = release.schema.quasi_identifiers, dict[str, Any](release.hierarchies)
         codes = self.codes(release.schema, release.hierarchies)
         distinct, people = np.unique(codes, axis=0, return_counts=True)
         sizes = release.people_alike
         counts = np.column_stack([np.zeros_like(sizes), sizes])
-        covers = []
+        covers: list[tuple[Any, ...]] = []
         for a, name in enumerate(names):
             number, labels = release.labels_alike[name]
             occurring, place = np.unique(distinct[:, a], return_inverse=True)
-            cover = [release.hierarchies[name].covers(text(label), occurring) for label in labels]
-            covers.append((number, np.array(cover), place))
+            covered = [hierarchies[name].covers(text(label), occurring) for label in labels]
+            covers.append((number, np.array(covered), place))
         step = max(1, 2**25 // len(distinct))  # classes at a time: the comparison is classes x people wide
         for begin in range(0, len(sizes), step):
             fits = np.ones((min(step, len(sizes) - begin), len(distinct)), dtype=bool)
             for number, cover, place in covers:
                 fits &= cover[number[begin : begin + step]][:, place]
             counts[begin : begin + step, 0] = fits @ people
-        return counts
+        return [counts], counts.sum(axis=0)
 
-    def codes(self, schema, hierarchies):
+    def codes(self, schema: Schema, hierarchies: Mapping[str, Any]) -> IntArray:
         """Positions of the population's quasi-identifiers on their lines, integer array (people, attributes)."""
         names = schema.quasi_identifiers
         absent = [name for name in names if name not in self.population]
@@ -90,19 +94,18 @@ class KMap(_Against):
     Source: Sweeney, "Computational Disclosure Control", PhD thesis, MIT, 2001.
     """
 
-    k: int
+    k: People
     word = "k-map"
     better = "higher"
-    limits = (PEOPLE,)
     grows = True
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"k-map k={self.k}"
 
-    def level(self, counts, whole=None):
+    def level(self, counts: Array, whole: Any = None) -> Array:
         return counts[:, 0]
 
-    def holds(self, counts, whole=None):
+    def holds(self, counts: Array, whole: Any = None) -> BoolArray:
         return self.level(counts) >= self.k
 
 
@@ -135,7 +138,7 @@ class DeltaPresence(_Against):
     word = "presence-high"
     better = "lower"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         numbers = expect.is_number(self.low) and expect.is_number(self.high)
         if not (numbers and 0 <= self.low < self.high <= 1) or self.high - self.low >= 1 - EXACT:
@@ -144,13 +147,13 @@ class DeltaPresence(_Against):
                 f"low={expect.found(self.low)} and high={expect.found(self.high)}."
             )
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"presence={self.low}..{self.high}"
 
-    def level(self, counts, whole=None):
+    def level(self, counts: Array, whole: Any = None) -> Array:
         # Released people whom no one of the population covers are certainly in the table.
         return counts[:, 1] / np.maximum(counts.max(axis=1), 1)
 
-    def holds(self, counts, whole=None):
+    def holds(self, counts: Array, whole: Any = None) -> BoolArray:
         level = self.level(counts)
         return (level <= self.high + EXACT) & (level >= self.low - EXACT)

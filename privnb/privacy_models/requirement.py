@@ -3,15 +3,21 @@
 Algorithms work on the distinct rows of a table, not on its records; a requirement says what each model counts there.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from privnb.microdata.counts import coded, distinct_codes, people_in, stable_order, tabulate
 from privnb.microdata.withholding import few, tells
 from privnb.privacy_models import KAnonymity, PrivacyModel, tally
-from privnb.privacy_models.base import counted_once, whole_of
+from privnb.privacy_models.base import CountedRows, counted_once, whole_of
+from privnb.runtime.arrays import Array, BoolArray, IntArray
 
+Rows = slice | IntArray | BoolArray
 _CELLS = 2**24  # of a table of counts at a time
 
 
@@ -24,30 +30,26 @@ class Tally:
     """
 
     model: PrivacyModel
-    columns: np.ndarray
-    weights: np.ndarray
+    columns: IntArray
+    weights: Array
     width: int
-    whole: np.ndarray
-    persons: np.ndarray | None = None
+    whole: IntArray
+    persons: IntArray | None = None
 
     @classmethod
-    def of(cls, model, columns, weights, width, persons):
+    def of(cls, model: PrivacyModel, columns: IntArray, weights: Array, width: int, persons: IntArray | None) -> Tally:
         """With the counts of all rows; `width`: the number of columns."""
-        if persons is None:
-            whole = np.bincount(columns, weights, width).astype(np.int64)
-        else:
-            whole = whole_of(counted_once(model, columns, width, persons))
-        return cls(model, columns, weights, width, whole, persons)
+        tally = cls(model, columns, weights, width, columns, persons)
+        return replace(tally, whole=whole_of(tally.counted(slice(None))))
 
-    def counts(self, rows, classes, number):
-        if self.persons is None:
-            return tabulate(classes, self.columns[rows], (number, self.width), self.weights[rows])
+    def counts(self, rows: Rows, classes: IntArray, number: int) -> IntArray:
         found = self.counted(rows, classes)
         return tabulate(classes[found.places], found.columns, (number, found.width), found.weights)
 
-    def counted(self, rows, *groups):
+    def counted(self, rows: Rows, *groups: IntArray) -> CountedRows:
         """What is counted of `rows`, a person once in each of `groups`."""
-        return counted_once(self.model, self.columns[rows], self.width, self.persons[rows], *groups)
+        persons = None if self.persons is None else self.persons[rows]
+        return counted_once(self.model, self.columns[rows], self.width, persons, *groups, times=self.weights[rows])
 
 
 class Requirement:
@@ -61,18 +63,20 @@ class Requirement:
     its own, for algorithms that tell equal records apart.
     """
 
-    def __init__(self, models, dataset, extra=(), *, alone=False):
+    def __init__(
+        self, models: Sequence[PrivacyModel], dataset: Any, extra: Sequence[str] = (), *, alone: bool = False
+    ) -> None:
         self.models = tuple(models)
         schema, table = dataset.schema, dataset.cells
         self._cells = table
         names = schema.quasi_identifiers
-        populations = [model for model in self.models if hasattr(model, "population")]
+        populations: list[Any] = [model for model in self.models if hasattr(model, "population")]
         added = [model.codes(schema, dataset.hierarchies) for model in populations]
         lengths = [len(table), *map(len, added)]
 
-        def extended(column, *more):
+        def extended(column: IntArray, *more: IntArray) -> IntArray:
             """A column of the records with one of each population below it, zeros where a population has none."""
-            parts = more or [np.zeros(length, dtype=np.int64) for length in lengths[1:]]
+            parts = more or tuple(np.zeros(length, dtype=np.int64) for length in lengths[1:])
             return np.concatenate([column, *parts]) if added else column
 
         columns = [extended(dataset.codes[name], *(part[:, a] for part in added)) for a, name in enumerate(names)]
@@ -95,13 +99,17 @@ class Requirement:
             first, index = distinct_codes(every, [int(column.max()) + 1 for column in every])
         self.codes = np.column_stack([column[first] for column in columns]).astype(np.int32)
         self.index = index[: len(table)]
-        times = None if dataset.times is None else extended(dataset.times, *map(np.ones, lengths[1:]))
+        times = (
+            None
+            if dataset.times is None
+            else extended(dataset.times, *(np.ones(length, dtype=np.int64) for length in lengths[1:]))
+        )
         amounts = people_in(index, times=times)
         origin = source[first] if added else np.zeros(len(first), dtype=np.int64)
         self.people = np.where(origin == 0, amounts, 0)
         self.persons = dataset.people[first] if keyed else None
         self.values = {name: marks[name][first] for name in extra}
-        self.tallies = []
+        self.tallies: list[Tally] = []
         for i, model in enumerate(self.models):
             if model in populations:
                 its = origin == 1 + populations.index(model)
@@ -113,21 +121,23 @@ class Requirement:
             self.tallies.append(Tally.of(model, column, weights, width, self.persons))
 
     @property
-    def least(self):
+    def least(self) -> int:
         """The fewest people, and so the fewest records, that a class may have, as far as the models' k says."""
         return max((m.k for m in self.models if hasattr(m, "k") and not hasattr(m, "population")), default=1)
 
     @property
-    def beyond_people(self):
+    def beyond_people(self) -> list[Tally]:
         """The tallies of models that ask for more than the number of people that `least` gives."""
         return [each for each in self.tallies if type(each.model) is not KAnonymity]
 
     @property
-    def beyond_size(self):
+    def beyond_size(self) -> list[Tally]:
         """The tallies of models that ask for more than so many records: of people with several, also for people."""
         return self.beyond_people if self.persons is None else self.tallies
 
-    def holds(self, classes, number, rows=slice(None), tallies=None):
+    def holds(
+        self, classes: IntArray, number: int, rows: Rows = slice(None), tallies: Sequence[Tally] | None = None
+    ) -> BoolArray:
         """Whether each class keeps every model: boolean array (number,).
 
         `classes`: integer array, the class of each of `rows` (indices; all, without), from 0 to below `number`. A
@@ -135,10 +145,10 @@ class Requirement:
         """
         fine = np.bincount(classes, self.people[rows], number) == 0
         for part, counted in self._in_parts(classes, number, rows, self.tallies if tallies is None else tallies):
-            fine[part] |= np.all([model.holds(*counts) for model, counts in counted] or [True], axis=0)
+            fine[part] |= np.all([model.holds(*counts) for model, counts in counted] or [np.array(True)], axis=0)
         return fine
 
-    def growing(self):
+    def growing(self) -> Callable[..., bool]:
         """What says whether a class that grows keeps every model: `grown(members, known)`, bool.
 
         `members`: integer array, its rows, of which the first `known` are those of the question before. Where a person
@@ -146,7 +156,7 @@ class Requirement:
         """
         sums = [np.zeros(tally.width, dtype=np.int64) for tally in self.tallies]
 
-        def grown(members, known=0):
+        def grown(members: IntArray, known: int = 0) -> bool:
             added, kept = members[known:], True
             for each, counts in zip(self.tallies, sums, strict=True):
                 counts *= known > 0
@@ -156,7 +166,7 @@ class Requirement:
 
         return grown
 
-    def breaking(self, classes, number, rows, tallies):
+    def breaking(self, classes: IntArray, number: int, rows: Rows, tallies: Sequence[Tally]) -> Array:
         """The least share of each class that stands in parts which break one of the models, however the class is
         divided: float array (number,), 0 to 1. Arguments as of `holds`.
         """
@@ -165,24 +175,26 @@ class Requirement:
             share[part] = np.max([model.breaking(*counts) for model, counts in counted], axis=0)
         return share
 
-    def _in_parts(self, classes, number, rows, tallies):
-        """So many of the classes at a time that their counts fit into memory: which, a slice, and each tally's model
-        with the counts in them and in the whole.
+    def _in_parts(
+        self, classes: IntArray, number: int, rows: Rows, tallies: Sequence[Tally]
+    ) -> Iterator[tuple[slice, list[tuple[PrivacyModel, tuple[IntArray, IntArray]]]]]:
+        """Yield as many of the classes at a time as their counts fit into memory: which, a slice, and each tally's
+        model with the counts in them and in the whole.
         """
         step = max(1, _CELLS // max((len(tally.whole) for tally in tallies), default=1))
         if number <= step:
             yield slice(None), [(t.model, self._counted(t, rows, classes, number)) for t in tallies]
             return
         order = stable_order(classes)
-        rows = np.arange(len(self.people))[rows][order]
+        sorted_rows = np.arange(len(self.people))[rows][order]
         classes = classes[order]
         for begin in range(0, number, step):
             part = slice(*np.searchsorted(classes, [begin, begin + step]))
             width = min(step, number - begin)
-            counted = [(t.model, self._counted(t, rows[part], classes[part] - begin, width)) for t in tallies]
+            counted = [(t.model, self._counted(t, sorted_rows[part], classes[part] - begin, width)) for t in tallies]
             yield slice(begin, begin + width), counted
 
-    def _counted(self, tally, rows, classes, number):
+    def _counted(self, tally: Tally, rows: Rows, classes: IntArray, number: int) -> tuple[IntArray, IntArray]:
         counts = tally.counts(rows, classes, number)
         # A class without records would divide by zero; what it gives is not read.
         empty = counts.sum(axis=1) == 0
@@ -190,7 +202,7 @@ class Requirement:
             counts[empty, 0] = 1
         return counts, tally.whole
 
-    def refusal(self):
+    def refusal(self) -> str:
         """Return why not even one class of all records may be published, in words, for a report too: the level that
         they reach and the value that is why. Each is left out where it tells of few people. Empty where it may.
         """
@@ -211,7 +223,7 @@ class Requirement:
             return f"all records as one class break {str(each.model).replace('=', ' = ')}{said and f': {said}'}"
         return ""
 
-    def _value(self, tally, column):
+    def _value(self, tally: Tally, column: int) -> str:
         """The value that a column of counts stands for, of one that occurs."""
         row = np.flatnonzero((tally.columns == column) & (self.people > 0))[0]
         return str(self._cells[tally.model.sensitive].iloc[np.flatnonzero(self.index == row)[0]])

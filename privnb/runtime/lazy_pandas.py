@@ -7,10 +7,16 @@ starts with `from __future__ import annotations`, since an annotation that is ev
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pandas import *  # noqa: F403
-else:
+    from pandas import (
+        Categorical as Categorical,
+        CategoricalDtype as CategoricalDtype,
+        DataFrame as DataFrame,
+        Index as Index,
+        Series as Series,
+    )
 
-    def __getattr__(name: str) -> Any:
-        import pandas
 
-        return getattr(pandas, name)
+def __getattr__(name: str) -> Any:
+    import pandas
+
+    return getattr(pandas, name)

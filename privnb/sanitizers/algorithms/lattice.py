@@ -320,7 +320,7 @@ def _joining(tally, classes, turns):
     return (
         turns[order][found.places],
         found.columns,
-        np.ones(len(found.places)) if found.weights is None else found.weights,
+        np.ones(len(found.columns)) if found.weights is None else found.weights,
     )
 
 
