@@ -5,9 +5,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import EXACT
 
-Z = 1.959963984540054  # 97.5 % quantile of the standard normal distribution
+QUANTILE = 1.959963984540054  # 97.5% quantile of the standard normal distribution
+ROUNDED_QUANTILE = 1.96  # the same, as tables print it, for intervals of means
 
 
 def wilson(successes, n):
@@ -22,7 +24,7 @@ def wilson(successes, n):
     """
     if not (n >= 1 and 0 <= successes <= n):
         raise ValueError(f"an interval needs 0 <= successes <= n and n >= 1, got successes={successes}, n={n}.")
-    return _score(successes / n, n, Z)
+    return _score(successes / n, n, QUANTILE)
 
 
 def of_classes(values: NDArray, classes: NDArray) -> tuple[float, float]:
@@ -62,7 +64,7 @@ def of_classes(values: NDArray, classes: NDArray) -> tuple[float, float]:
     share = min(max(float(np.mean(values)), 0.0), 1.0)
     number, of_one_person = len(sizes), share * (1 - share)
     if number == 1 or not EXACT < share < 1 - EXACT:  # no two classes differ
-        return _score(share, n if number == 1 else n / sizes.min(), Z)
+        return _score(share, n if number == 1 else n / sizes.min(), QUANTILE)
     from scipy.special import stdtrit  # what scipy.stats calls t.ppf, and takes a second and a half to import
 
     people = n if variance * n <= of_one_person else of_one_person / variance
@@ -92,6 +94,25 @@ def _score(share, n, z):
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     # At 0 and 1 the interval ends there exactly; rounding must not move it past.
     return (0.0 if share <= 0 else float(middle - half)), (1.0 if share >= 1 else float(middle + half))
+
+
+def normal_interval(mean: float, error: float, quantile: float = ROUNDED_QUANTILE) -> tuple[float, float]:
+    """Return the 95% interval (low, high) of a mean with the standard error `error`, by the normal approximation.
+
+    >>> [round(end, 3) for end in normal_interval(10, 0.5)]
+    [9.02, 10.98]
+    """
+    half = quantile * error
+    return mean - half, mean + half
+
+
+def mean_interval(values: FloatArray) -> tuple[float, float]:
+    """Return the 95% interval (low, high) of the mean of the values of many people or queries.
+
+    >>> [round(end, 2) for end in mean_interval(np.array([9.0, 10.0, 11.0, 10.0]))]
+    [9.31, 10.69]
+    """
+    return normal_interval(np.mean(values), np.std(values) / np.sqrt(len(values)))
 
 
 def t_interval(values):

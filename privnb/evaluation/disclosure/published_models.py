@@ -24,7 +24,7 @@ from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.results import row, tidy
 from privnb.evaluation.store import Store, run
 from privnb.measures.base import state
-from privnb.measures.intervals import wilson
+from privnb.measures.intervals import normal_interval, wilson
 from privnb.microdata import withholding
 from privnb.microdata.schema import Attribute, NotForThisTable, Role, Schema
 from privnb.miners import cross_val_predictions
@@ -161,12 +161,12 @@ def _rows(dataset, miner, target, control, seed, fewest, without, having):
         yield row("model_channel", np.nan, interval=(low, high), status="withheld", **tag)
         return
     gain = (won - lost) / n
-    error = 1.96 * np.sqrt(max(won + lost - (won - lost) ** 2 / n, 0)) / n
+    error = np.sqrt(max(won + lost - (won - lost) ** 2 / n, 0)) / n
     from scipy.stats import binomtest  # takes a third of a second to import
 
     chance = max(binomtest(won, won + lost).pvalue, 1e-300) if won + lost else 1.0  # below that a float is 0
     yield row("model_channel", share, baseline=before, interval=wilson(int(having.sum()), n), of=n, **tag)
-    yield row("model_gain", gain, interval=(gain - error, gain + error), baseline=0.0, **tag)
+    yield row("model_gain", gain, interval=normal_interval(gain, error), baseline=0.0, **tag)
     yield row("model_p", chance, **tag)
 
 

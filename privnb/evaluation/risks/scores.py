@@ -10,7 +10,7 @@ import numpy as np
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.risks.groups import EVERYBODY, RARE, groups_of
-from privnb.measures.intervals import Z, of_classes, variance_by_class, wilson
+from privnb.measures.intervals import QUANTILE, normal_interval, of_classes, variance_by_class, wilson
 from privnb.microdata import withholding
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE, Rows
@@ -211,8 +211,8 @@ def paired(differences: np.ndarray, classes: np.ndarray | None = None) -> tuple[
     variance = max((float(np.square(differences).sum()) + 1) / n - mean**2, 0) / n
     if classes is not None:
         variance = max(variance, variance_by_class(differences, classes))
-    half = Z * float(np.sqrt(variance))
-    return max(-1.0, mean - half), min(1.0, mean + half)
+    low, high = normal_interval(mean, float(np.sqrt(variance)), QUANTILE)
+    return max(-1.0, low), min(1.0, high)
 
 
 def classes_of(dataset: Dataset, release: Release, groups: np.ndarray | None = None) -> np.ndarray | None:

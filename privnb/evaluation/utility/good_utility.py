@@ -10,6 +10,7 @@ import numpy as np
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask, reached
 from privnb.evaluation.utility.utilities import GoodUtility, failed_rows, unit
+from privnb.measures.intervals import normal_interval
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
 from privnb.runtime import expect
@@ -110,5 +111,6 @@ def decline_interval(original, sanitized):
     term); exact equality of the two gives (0, 0).
     """
     kept = sanitized.sum() / original.sum()
-    error = 1.96 * np.std(sanitized - kept * original) * np.sqrt(len(original)) / original.sum()
-    return max(0.0, 1 - kept - error), max(0.0, 1 - kept + error)
+    error = np.std(sanitized - kept * original) * np.sqrt(len(original)) / original.sum()
+    low, high = normal_interval(1 - kept, error)
+    return max(0.0, low), max(0.0, high)

@@ -9,6 +9,7 @@ from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question, ask
 from privnb.evaluation.results import join, row_builder, tidy
 from privnb.measures.base import state
+from privnb.measures.intervals import mean_interval
 from privnb.measures.utility.queries import READINGS, CountQueries, relative_errors
 from privnb.measures.utility.reconstruction import VALUES
 from privnb.runtime import expect
@@ -90,11 +91,10 @@ class Queries(Question):
             return rows
         errors = relative_errors(queries, case.release)
         base = _trivial_errors(case.dataset, self, case.seed, isinstance(case.sanitizer, Bucketize))
-        mean, half = errors.mean(), 1.96 * errors.std() / np.sqrt(len(errors))
-        interval = (max(mean - half, 0), mean + half)
+        low, high = mean_interval(errors)
         return [
             *rows,
-            row("average_relative_error", mean, interval=interval, baseline=base.mean()),
+            row("average_relative_error", errors.mean(), interval=(max(low, 0), high), baseline=base.mean()),
             row("median_relative_error", np.median(errors), baseline=np.median(base)),
         ]
 

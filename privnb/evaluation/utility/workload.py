@@ -18,7 +18,7 @@ from privnb.evaluation.disclosure.disclosures import is_withheld, neutral_names,
 from privnb.evaluation.predictions import miners_of, unseen
 from privnb.evaluation.results import guessed
 from privnb.measures.base import state
-from privnb.measures.intervals import wilson
+from privnb.measures.intervals import mean_interval, normal_interval, wilson
 from privnb.measures.utility.mining import exact_match
 from privnb.microdata import withholding
 from privnb.microdata.counts import most_of_people
@@ -255,12 +255,12 @@ class Gained(Utility):
                 continue
             stand_for = _weights(case.dataset)
             if stand_for is None:
-                gain, error = np.mean(right - base), 1.96 * np.std(right - base) / np.sqrt(len(base))
+                gain, interval = np.mean(right - base), mean_interval(right - base)
             else:
                 gain = np.average(right - base, weights=stand_for)
                 spread = np.average((right - base - gain) ** 2, weights=stand_for)
-                error = 1.96 * np.sqrt(spread / _effective(stand_for))
-            rows.append(gained(gain, interval=(gain - error, gain + error), baseline=0))
+                interval = normal_interval(gain, np.sqrt(spread / _effective(stand_for)))
+            rows.append(gained(gain, interval=interval, baseline=0))
         return rows
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from privnb.attacks.linkage.record_linkage import RecordLinkage
 from privnb.measures.base import measure
-from privnb.measures.intervals import wilson
+from privnb.measures.intervals import mean_interval, wilson
 from privnb.microdata.counts import combinations, distinct_codes, once_each
 from privnb.microdata.treatment import TRUE, Unreadable
 from privnb.runtime import expect
@@ -115,8 +115,8 @@ def true_row_place(attack, dataset, key):
     _check(attack, key)
     places = attack.ranks(dataset.table.iloc[np.sort(key)], attack.truth(dataset, key))
     places = np.asarray(expect.vector(f"{attack!r}: ranks", places, len(key)))
-    place, half = places.mean(), 1.96 * places.std() / np.sqrt(len(places))
-    return float(place), max(1.0, float(place - half)), float(place + half)
+    low, high = mean_interval(places)
+    return float(places.mean()), max(1.0, float(low)), float(high)
 
 
 def found_by_person(attack, dataset, key):

@@ -18,6 +18,7 @@ from itertools import accumulate
 import numpy as np
 import pandas as pd
 
+from privnb.measures.intervals import mean_interval
 from privnb.microdata.counts import combinations, distinct_codes
 from privnb.microdata.treatment import Law, Unreadable
 from privnb.runtime import expect
@@ -338,8 +339,8 @@ def identification(dataset, release, *, rng, rows=2000):
         nearest = np.repeat(np.minimum.reduceat(distance, begins), size)
         shares.append(1 / np.add.reduceat(people[entry] * np.exp(nearest - distance), begins))
     shares = np.concatenate(shares)
-    share, half = np.mean(shares), 1.96 * np.std(shares) / np.sqrt(len(shares))
-    return share, max(share - half, 1 / len(dataset)), min(share + half, 1)
+    low, high = mean_interval(shares)
+    return np.mean(shares), max(low, 1 / len(dataset)), min(high, 1)
 
 
 def _drawn_apart(laws, true, seen):
