@@ -119,13 +119,10 @@ MODULES = {
     "hidden_rules": "measures.rules.rule_hiding",
     "unknown_filling": "attacks.inference.unknown_filling",
     "channels": "measures.rules.inference_channels",
-    "mined_noise": "measures.noise.reconstructed_mining",
     "items": "measures.rules.released_items",
     "published_models": "evaluation.disclosure.published_models",
     "found_rules": "evaluation.disclosure.found_rules",
     "totals": "measures.count_tables.totals",
-    "denials": "measures.count_tables.denials",
-    "noisy_totals": "sanitizers.tables_and_rules.noisy_totals",
     "tables": "microdata.count_tables",
     "known_sums": "measures.count_tables.known_sums",
     "log_linear": "measures.count_tables.log_linear",
@@ -201,7 +198,7 @@ MADE = {
     "Disclosure", "Utility", "Kept", "Known", "Worth", "Gained", "Shares", "Nearer", "PutIn",
     "is_withheld", "neutral_names", "subsets_of", "guessed",
     "classification_metric_of",
-    "exact_match", "accept_false_positives", "good_utility", "anti_utility", "nearer", "combine", "weighted_sum",
+    "exact_match", "good_utility", "anti_utility", "nearer", "combine", "weighted_sum",
     "lengths", "places_alike",
     "permute", "tidy", "people_interval", "row_builder", "gain_rows", "number", "numbers", "text",
     "together", "decimals",
@@ -334,7 +331,7 @@ def of_one():
         "information_loss.change_rate.release": RandomizedResponse(1.0).sanitize(dataset, rng=1),
         "information_loss.noise_losses.release": noise.sanitize(dataset, rng=1),
         "measures.noise.identification.release": noise.sanitize(dataset, rng=1),
-        "measures.mining.accept_false_alarms.case": "ill", "measures.mining.cost_matrix.worth": pd.DataFrame(np.eye(2)),
+        
         "measures.mining.utility_decline.original": 9, "measures.mining.utility_decline.sanitized": 8,
         "measures.mining.utility_preserving.originals": {"m": 9.0}, "measures.mining.selected.n": 60,
         "measures.mining.utility_preserving.sanitized": {"m": 8.0}, "measures.mining.interest.condition": "age > 55",
@@ -461,24 +458,21 @@ def of_results():
     margins = [table.margin("ward"), table.margin("diagnosis")]
     totals = [Total("all", frozenset("abc"), 9), Total("two", frozenset("ab"), 5)]
     region, wishes = dataset.hierarchies["region"], [""] * len(dataset)
-    noisy = LaplaceNoise(1).sanitize(dataset, rng=1)
     given = {
         "baskets": few, "rules": [rule], "rule": rule, "support": 0.3, "confidence": 0.5, "found": frequent,
         "true": frequent, "sensitive": [rule], "strengths": rules(frequent, 0.5), "before": few, "after": few,
         "original": few, "totals": totals, "margins": margins, "table": table, "between": cell_bounds(margins),
         "tree": region, "guard": "north", "label": "north", "labels": ["north"], "fewest": 10,
     }  # fmt: skip
-    maxima = [Total("all", frozenset("abc"), 9, "max")]
     return {
         "baskets.Baskets.items": few.items, "baskets.Baskets.has": few.has, "rule_hiding.hide.way": "1.a",
         "anonymous_tree.anonymous_tree.target": "diagnosis", "anonymous_tree.anonymous_tree.k": 5,
         "hidden_rules.side_effects.before": {rule}, "hidden_rules.side_effects.after": {rule},
         "unknown_filling.filled.baskets": blanks, "unknown_filling.rightly_filled.blocked": blanks,
         "unknown_filling.rightly_filled.guessed": filled(blanks), 
-        "mined_noise.*.release": noisy, "published_models.*.examples": 30, "published_models.*.adversary": "majority",
-        "totals.read_totals.path": str(TOTALS), "denials.most_answers.m": 1, "denials.most_answers.known": 0,
-        "denials.denial.answered": maxima, "denials.denial.names": frozenset("ac"),
-        "noisy_totals.*.width": 9, "tables.TableOfCounts.values": table.values,
+        "published_models.*.examples": 30, "published_models.*.adversary": "majority",
+        "totals.read_totals.path": str(TOTALS),
+        "tables.TableOfCounts.values": table.values,
         "tables.TableOfCounts.counts": table.counts, "log_linear.degrees_of_freedom.levels": {"A": 2, "B": 3},
         "log_linear.degrees_of_freedom.sets": ["AB"], "log_linear.fit.sets": [("ward",), ("diagnosis",)],
         "known_sums.suppressed_bounds.published": np.ma.array([[1, 2], [3, 6]], mask=False),
@@ -492,7 +486,7 @@ def of_results():
 
 RESULTS = (
     "rules", "rules_found", "rule_hiding", "hidden_rules", "unknown_filling", "channels", "found_rules", "totals",
-    "noisy_totals", "tables", "log_linear", "bounds", "suppression", "rounding", "personal",
+    "tables", "log_linear", "bounds", "suppression", "rounding", "personal",
 )  # fmt: skip
 TOTALS = Path(WORK.name, "totals.csv")
 TOTALS.write_text("total,covers,value\nall,a;b,3\n")
@@ -505,7 +499,7 @@ ACCEPTED = {
     "low": {"below", "zero"}, "step": {"half"}, "beta": {"half", "huge"}, "delta": {"half", "huge"},
     "c": {"half", "huge", "zero"}, "epsilon": {"half", "huge"}, "k": {"huge"}, "p": {"huge"}, "l": {"half", "huge"},
     "scale": {"half", "huge"}, "sensitivity": {"half", "huge", "dict"}, "tolerance": {"zero", "half", "huge"},
-    "worth": {"frame"}, "measures.mining.*.table": {"frame"}, "condition": {"text"},
+    "measures.mining.*.table": {"frame"}, "condition": {"text"},
     "measures.conditions.*.text": {"text"},
     "price": {"zero", "half", "huge"}, "miss": {"below", "zero", "half", "huge"}, "case": set(BAD),
     "measures.mining.*.weight": {"zero", "half", "huge"}, "otherwise": {"zero", "half", "huge"},
@@ -591,16 +585,15 @@ ACCEPTED = {
     "parameters.study.*": {"text", "empty"}, "experiments.pairs.measure": {"text", "empty"}, "experiments.*.made":
     {"dict"}, "experiments.family.*": {"empty"},
     # What is mined or published: nothing was found, nothing is kept back, nobody knows anything, all there is is asked.
-    "channels.*.found": {"dict"}, "channels.*.strengths": {"dict"}, "rules.rules.found": {"dict"},
+    "channels.*.found": {"dict"}, "rules.rules.found": {"dict"},
     "rules_found.*": {"dict"}, "hidden_rules.side_effects.*": {"dict", "list"}, "totals.*.totals": {"list"},
-    "denials.*.answered": {"list"}, "denials.most_answers.*": {"huge"}, "denials.most_answers.known": {"zero"},
     "rule_hiding.*.margin": {"zero"}, "rule_hiding.*.zeros": {"zero", "huge"}, "rule_hiding.*.keep": {"list"},
     "rule_hiding.*.disclosure": {"zero"}, "rule_hiding.*.seconds": {"half", "huge"}, "rules.itemsets.most": {"huge"},
     "hidden_rules.*.most": {"huge"}, "found_rules.*.most": {"huge"}, "log_linear.*.most": {"huge"},
-    "log_linear.degrees_of_freedom.sets": {"list"}, "noisy_totals.*.width": {"half", "huge"},
-    "bounds.cell_bounds.whole": {"true"}, "bounds.widths_of_small.*": {"zero"},
+    "log_linear.degrees_of_freedom.sets": {"list"},
+    "bounds.cell_bounds.whole": {"true"},
     "known_sums.rounded_bounds.published": {"array"}, "personal.*.candidates": {"huge"}, "personal.*.several": {"true"},
-    "own_k.*.sensitive": {"text"}, "mined_noise.*.folds": {"huge"},
+    "own_k.*.sensitive": {"text"},
     # Texts that nothing can be compared with yet.
     "name": {"text"}, "unit": {"text"}, "form_of": {"text"}, "cannot_be_known": {"text"}, "allow": {"text"},
     "schema.Numbers.missing_is_public": {"true"}, "harmless": {"dict"}, "public_distribution": {"dict"},

@@ -14,7 +14,7 @@ from privnb.attacks import DistanceLinkage, Linkage
 from privnb.datasets.dataset import load
 from privnb.evaluation import store
 from privnb.measures.disclosure import channel, gains, linkage, tradeoff, vulnerability
-from privnb.measures.noise import breaches, column_privacy, noise_privacy, reconstructed_mining
+from privnb.measures.noise import breaches, noise_privacy
 from privnb.measures.utility import information_loss, masking, mining, queries
 from privnb.measures.utility.attribute_utility import average_utility
 from privnb.measures.utility.populations import LargePopulations
@@ -41,9 +41,7 @@ OF_MASKED = (
     "lost_variation", "masking_loss", "nearest_record_rate", "two_nearest_records_rate", "rank_interval_rate",
 )  # fmt: skip
 OF_NOISE = ("interval_privacy", "information_share_of_noise")
-OF_COLUMNS = ("variance_of_difference", "scale_free_security", "least_column_privacy", "mean_column_privacy")
 OF_BOTH = ("loss_metric", "non_uniform_entropy", "kl_divergence")
-OF_MINING = ("reconstructed_tree_accuracy", "reconstructed_bayes_accuracy")
 OF_BREACHES = ("upward_posterior", "mean_upward_posterior", "downward_posterior", "mean_downward_posterior")
 TABLES = Tables.every({"age": ("young", "old"), "disease": ("cold", "flu")}, records=2)
 
@@ -52,7 +50,7 @@ TABLES = Tables.every({"age": ("young", "old"), "disease": ("cold", "flu")}, rec
 def values():
     """What each measure gives for the original, two clusterings, and full suppression: `{name: four numbers}`."""
     adult = load("adult", records=500)
-    truth, ages = adult.table.salary.to_numpy(), adult.table[["age"]].to_numpy(dtype=float)
+    truth = adult.table.salary.to_numpy()
     asked = queries.CountQueries.of(adult, "salary", 2, 0.3, rng=0, number=50)
     groups = LargePopulations.of(adult, "salary")
     exact, exact_key = Identity().sanitize(adult, rng=0)._published(1)
@@ -70,11 +68,9 @@ def values():
             **{name: getattr(channel, name)(told) for name in OF_CHANNELS},
             **{name: getattr(information_loss, name)(release) for name in OF_RELEASES},
             **{name: getattr(information_loss, name)(adult, release) for name in OF_BOTH},
-            "classification_metric": information_loss.classification_metric(adult, release, "salary"),
             "mean_absolute_error": information_loss.mean_absolute_error(adult, LaplaceNoise(1).sanitize(adult, rng=0)),
             "change_rate": information_loss.change_rate(adult, answered),
             "amplification": breaches.amplification(answered),
-            **{name: getattr(reconstructed_mining, name)(adult, answered, "salary") for name in OF_MINING},
             **{name: getattr(breaches, name)(adult, answered) for name in OF_BREACHES},
             **{name: getattr(masking, name)(adult, blurred) for name in OF_MASKED},
             **{name: getattr(noise_privacy, name)(blurred, adult) for name in OF_NOISE},
@@ -98,9 +94,6 @@ def values():
             "good_utility": people,
             "utility_decline": mining.utility_decline(500, people),
             "register_vulnerability": vulnerability.register_vulnerability(release.equivalence_classes, values),
-            **{name: getattr(column_privacy, name)(ages[:, 0] // 10, ages[:, 0]) for name in OF_COLUMNS[:2]},
-            **{name: getattr(column_privacy, name)(ages // 10, ages) for name in OF_COLUMNS[2:]},
-            "transformation_gap": column_privacy.transformation_gap(guessed, truth == ">50K", truth == ">50K"),
             "anti_utility": mining.anti_utility(guessed == (truth == ">50K")),
         }
         for name, value in one.items():

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from privnb.datasets.dataset import find
-from privnb.measures.count_tables.cell_bounds import cell_bounds, widths_of_small
+from privnb.measures.count_tables.cell_bounds import cell_bounds
 from privnb.measures.count_tables.known_sums import solved
 from privnb.measures.count_tables.log_linear import degrees_of_freedom, fit, fitted, small_count_share
 from privnb.microdata.count_tables import TableOfCounts, with_totals
@@ -164,17 +164,6 @@ def test_eight_attributes_of_adult(people):
     low, high = found.low.transpose(order), found.high.transpose(order)
     assert ((low <= table.counts) & (table.counts <= high)).all()
     assert 0 < (high - low).min() < (high - low).max()
-
-
-def test_how_narrow_small_counts_are(table):
-    margins = [table.margin(each) for each in DECOMPOSABLE]
-    model = cell_bounds(margins)
-    shown = TableOfCounts(model.values, table.counts)
-    assert (
-        widths_of_small(shown, model, most=20, widest=12).to_numpy().sum()
-        == widths_of_small(shown, model, 20, 12)[12].sum()
-        > 0
-    )
 
 
 def test_totals_stand_last():

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from privnb import cli
-from privnb.measures.count_tables.denials import denial, most_answers
 from privnb.measures.count_tables.totals import Total, disclosed, read_totals
-from privnb.sanitizers.tables_and_rules.noisy_totals import noisy_totals, sensitivity
 
 VALUES = {"1": 4, "2": 3, "3": 7, "4": 1}
 
@@ -76,23 +74,6 @@ def test_which_records_follow_from_maxima_and_minima():
             ]
             same = {str(i + 1): v.pop() for i in range(4) if len(v := {t[i] for t in tables}) == 1}
             assert {each.name: each.value for each in disclosed(published)} == same
-
-
-def test_limits_on_size_and_overlap():
-    """Catalogue 17-02: 19, 19.2 and 99.5."""
-    assert [most_answers(10, 1, 0), most_answers(50, 5, 3), most_answers(100, 2, 0)] == [19, 19.2, 99.5]
-
-
-def test_a_denial_leaks_unless_it_can_be_simulated():
-    """Catalogue 17-05: after max{a, b, c} = 9, to deny max{a, b} says that c is 9."""
-    nine = Total("first", frozenset("abc"), 9, "max")
-    after = denial([nine], frozenset("ab"))
-    assert after.denied
-    assert [(each.name, each.value, each.proof) for each in after.tells] == [("c", 9, {"first": 1})]
-    assert denial([nine], frozenset("abc")) == (False, [])
-    # Of max{a, b, d}, both what is below 9 and what is above is denied: they disclose c or nobody, and d.
-    assert denial([nine], frozenset("abd")) == (True, [])
-    assert denial([nine], frozenset("ad")) == (True, [])  # that d is above 9, and not by how much
 
 
 @pytest.mark.parametrize(
@@ -175,19 +156,3 @@ def test_a_file_that_holds_no_totals(tmp_path, capsys, text, says):
     said = capsys.readouterr().err
     assert says in said
     assert len(said.splitlines()) == 1
-
-
-def test_noise_is_of_all_totals_together():
-    """Theorem 16.10 and lemma 16.7: in two of three totals each person is twice; catalogue 16-05: a sensitivity of 1
-    and an epsilon of .5 have a standard deviation of 2.828427, and .0067379 of the noise beyond 10."""
-    published = totals("123", "12", "34")
-    assert sensitivity(published, 10) == 20
-    one = [Total("all", frozenset("a"), 0)]
-    drawn = np.array([float(noisy_totals(one, 0.5, 1, rng=seed)[0].value) for seed in range(4000)])
-    assert drawn.std() == pytest.approx(2.828427, rel=0.05)
-    assert (abs(drawn) > 10).mean() == pytest.approx(0.0067379, abs=0.005)
-    exact = noisy_totals(published, 1.0, 10, rng=None)  # OpenDP's
-    assert [total.of for total in exact] == [total.of for total in published]
-    assert all(ours.value != noisy.value for ours, noisy in zip(published, exact, strict=True))
-    with pytest.raises(ValueError, match="must be sums"):
-        noisy_totals(totals("12", kind="max"), 1.0, 10, rng=1)

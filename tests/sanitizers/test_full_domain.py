@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.naming import naming
+from support.plain_losses import classification_metric
 
 from privnb.datasets.dataset import Dataset
 from privnb.measures.utility import information_loss
@@ -241,7 +242,7 @@ MEASURES = {
     "height": lambda data, release: 1 - information_loss.precision(release),
     "discernibility": lambda data, release: information_loss.discernibility(release),
     "average class size": lambda data, release: information_loss.average_class_size(release),
-    "classification metric": lambda data, release: information_loss.classification_metric(data, release, "ward"),
+    "classification metric": lambda data, release: classification_metric(data, release, "ward"),
 }
 
 

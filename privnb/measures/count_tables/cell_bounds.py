@@ -10,12 +10,11 @@ Graphs", PNAS 97(22), 2000; Aggarwal and Yu 2008, section 12.5.2.
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from privnb.measures.base import state
 from privnb.measures.count_tables.known_sums import solved
-from privnb.microdata.count_tables import TableOfCounts, check_margins, separators, spread
+from privnb.microdata.count_tables import check_margins, separators, spread
 from privnb.runtime import expect
 
 LARGEST = 5_000  # cells of which programs are solved
@@ -101,36 +100,3 @@ def cell_bounds(margins, *, whole=False):
     wanted = np.concatenate(wanted)
     low, high = solved(sparse.vstack(sums), wanted, wanted, whole=whole)
     return Between(values, low.reshape(shape), high.reshape(shape))
-
-
-def widths_of_small(table, between, most=3, widest=5):
-    """How many cells of each small true count have an interval of each small width.
-
-    Parameters
-    ----------
-    table : TableOfCounts
-        The truth.
-    between : Between
-        Of its margins.
-    most : int
-        The greatest count that is small, from 0.
-    widest : int
-        From 0.
-
-    Returns
-    -------
-    DataFrame
-        One row a true count, 0 to `most`; one column a width, 0 to `widest`: of how many cells, fewer is better.
-
-    Source: Aggarwal and Yu 2008, table 12.6.
-    """
-    expect.kind("table", table, TableOfCounts)
-    expect.kind("between", between, Between, instead="`cell_bounds` gives it.")
-    for name, value in (("most", most), ("widest", widest)):
-        if expect.whole(name, value, 0) > LARGEST:
-            raise ValueError(f"{name} must be at most {LARGEST:,}, got {expect.found(value)}: nobody reads more.")
-    if table.values != between.values:
-        raise ValueError("table and between must be of the same attributes, in the same order.")
-    width = between.high - between.low
-    found = [[int(((table.counts == n) & (width == w)).sum()) for w in range(widest + 1)] for n in range(most + 1)]
-    return pd.DataFrame(found, pd.RangeIndex(most + 1, name="count"), pd.RangeIndex(widest + 1, name="width"))

@@ -184,19 +184,3 @@ def _windows(domain: object, values: Sequence) -> Iterator[NDArray[np.integer]]:
         found = [place[each] for each in domain.values[first:end] if each in place]
         if found:
             yield np.array(found)
-
-
-def certain_people(
-    counts: NDArray[np.integer],
-    public: NDArray[np.floating],
-    harmless: NDArray[np.bool_] | None = None,
-    near: float = NEAR,
-) -> int:
-    """Return how many people are in groups that make a value certain, see `certain_groups`.
-
-    Examples
-    --------
-    >>> certain_people(np.array([[3, 0], [1, 1]]), np.array([0.8, 0.2]))
-    3
-    """
-    return int(np.asarray(counts)[certain_groups(counts, public, harmless, near)].sum())

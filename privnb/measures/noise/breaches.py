@@ -1,7 +1,11 @@
 """(rho1, rho2) privacy breaches by the noisy cells of a release, worst and on average, and what bounds them.
 
+By Bayes' rule a published cell makes a value of its record likelier or less likely. It is an upward breach where a
+value at most rho1 likely becomes at least rho2 likely, and a downward one where it falls from rho2 to rho1. Whatever is
+believed before, noise that is at most gamma-amplifying multiplies no odds by more than gamma = e^epsilon.
+
 Source: Evfimievski, Gehrke, Srikant, "Limiting Privacy Breaches in Privacy Preserving Data Mining", PODS 2003; Aggarwal
-and Yu 2008, section 10.2.4. See `posteriors`.
+and Yu 2008, section 10.2.4.
 """
 
 import math
@@ -10,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from privnb.measures.base import measure
-from privnb.measures.noise.posteriors import RHO1, RHO2
 from privnb.microdata.treatment import Unreadable, of_column
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
 
+RHO1, RHO2 = 0.05, 0.5  # of the book's figures: a gamma of 19
 CELLS = 2**22  # of a table of true values by published ones at a time
 
 
@@ -48,7 +52,7 @@ def upward_posterior(dataset, release, rho1=RHO1):
     """How sure an adversary becomes of a rare value by one noisy cell, in the worst case.
 
     Of all values that at most `rho1` of the records have, and of all noisy cells as published. A breach (rho1, rho2)
-    where it reaches rho2. It is of a single value; sets of them are bounded by `posteriors.posterior_bounds`. The
+    where it reaches rho2. It is of a single value. The
     adversary knows the shares of the values and the law.
 
     Unreadable where no value of a noisy column is so rare, and for a law that does not say how likely a cell is.

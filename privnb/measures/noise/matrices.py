@@ -10,7 +10,6 @@ One module: each estimate and how far off it may be are read side by side.
 
 import numpy as np
 
-from privnb.attacks.algorithms.likeliest import RISE, STEPS, expectation_maximized
 from privnb.runtime import expect
 from privnb.runtime.tolerances import ROUNDING
 
@@ -84,53 +83,6 @@ def condition_number(matrix):
     return float(number) if number < SINGULAR else np.inf
 
 
-def diagonal_condition(gamma, size):
-    """The condition number of the gamma-diagonal matrix over `size` values, 1 + size / (gamma - 1): no symmetric
-    positive definite matrix of the same gamma has a smaller one.
-
-    Parameters
-    ----------
-    gamma : float
-        Above 1; e^epsilon.
-    size : int
-        Of the joint domain, from 2.
-
-    Returns
-    -------
-    float
-        From 1; lower is better. It is the same for the marginal of any of the attributes.
-
-    Source: Agrawal and Haritsa, ICDE 2005, theorem 2.
-
-    >>> diagonal_condition(19, 2000)
-    112.11111111111111
-    """
-    expect.above("gamma", gamma, 1, "the true value is the likeliest")
-    expect.whole("size", size, 2)
-    return 1 + size / (gamma - 1)
-
-
-def error_bound(matrix, seen, expected):
-    """How far off the inverse can be, relative to the true counts: the condition number by how far the published counts
-    are off their mean.
-
-    Parameters
-    ----------
-    matrix : array (size, size)
-    seen, expected : array (size,)
-        The published counts, and what they are on average.
-
-    Returns
-    -------
-    float
-        From 0; the Euclidean norm of the error by that of the true counts is at most this.
-
-    Source: Agrawal and Haritsa, ICDE 2005, theorem 1; Aggarwal and Yu 2008, section 10.2.3.
-    """
-    seen, expected = (np.asarray(expect.vector(n, v), dtype=float) for n, v in (("seen", seen), ("expected", expected)))
-    return condition_number(matrix) * float(np.linalg.norm(seen - expected) / np.linalg.norm(expected))
-
-
 def inverted(seen, matrix):
     """The true counts estimated by the inverse of the matrix.
 
@@ -163,65 +115,6 @@ def inverted(seen, matrix):
     if not np.isfinite(condition_number(found)):
         raise ValueError(
             "the matrix is singular: true values that it makes alike cannot be distinguished. Estimate the counts by "
-            "`iterated`, or give those values one count."
+            "`expectation_maximized`, or give those values one count."
         )
     return np.linalg.solve(found.T, np.asarray(seen, dtype=float))
-
-
-def iterated(seen, matrix, *, steps=STEPS, rise=RISE):
-    """The true counts estimated iteratively, as `expectation_maximized` does: the likeliest ones, none of them below 0.
-
-    Of a singular matrix these are not unique.
-
-    Parameters
-    ----------
-    seen : array (size,)
-        The published counts.
-    matrix : array (size, size)
-        As of `markov`.
-    steps : int
-        At most so many.
-    rise : float
-        It ends once the mean log-likelihood rises by less; above 0.
-
-    Returns
-    -------
-    Estimate
-
-    Source: Agrawal, Srikant, Thomas, "Privacy Preserving OLAP", SIGMOD 2005, section 4.3 (iterative Bayesian); Agrawal
-    and Aggarwal, PODS 2001 (as EM).
-    """
-    found = markov("matrix", matrix, len(expect.vector("seen", seen)))
-    return expectation_maximized(seen, found, steps=steps, rise=rise)
-
-
-def retained_count(seen, records, kept, share):
-    """How many records are truly in a range, estimated from how many are published in it by retention replacement.
-
-    Parameters
-    ----------
-    seen : float
-        Published records in the range.
-    records : int
-        All of them.
-    kept : float
-        How likely a value is kept; above 0, at most 1.
-    share : float
-        How likely a replacement is in the range, 0 to 1.
-
-    Returns
-    -------
-    float
-        Right on average; it may lie outside 0 to `records`.
-
-    Source: Agrawal, Srikant, Thomas, SIGMOD 2005, section 4.1.
-
-    >>> round(retained_count(350, 1000, 0.5, 0.2), 9)
-    500.0
-    """
-    expect.number("seen", seen)
-    expect.whole("records", records, 1)
-    expect.share("kept", kept)
-    if not (expect.is_number(share) and 0 <= share <= 1):
-        raise ValueError(f"share must be a probability, got {expect.found(share)}.")
-    return (seen - records * (1 - kept) * share) / kept

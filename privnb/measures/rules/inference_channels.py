@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from privnb.measures.base import state
-from privnb.miners.rules import Rule, named
+from privnb.miners.rules import named
 from privnb.runtime import expect
 
 state(
@@ -88,12 +88,6 @@ def channels(found, k):
     return few
 
 
-def following(found):
-    """All groups that follow from published supports, of however many people: a list of `Inferred`."""
-    _check(found)
-    return [each for whole in found for each in _following(found, whole)]
-
-
 def _following(found, whole):
     for size in range(len(whole) + 1):
         for having in map(frozenset, combinations(sorted(whole), size)):
@@ -155,30 +149,6 @@ def blocked(found, k):
             "published. Give all of them, as `itemsets` does."
         )
     return raised
-
-
-def told_by_rules(strengths):
-    """The supports that published rules tell: of both sides together, and, by the confidence, of the left side.
-
-    Parameters
-    ----------
-    strengths : dict of Rule to Strength
-        As of `rules`.
-
-    Returns
-    -------
-    dict of frozenset of str to float
-        For `channels`.
-
-    Source: Aggarwal and Yu 2008, section 5.4.1.
-    """
-    expect.kind("strengths", strengths, Mapping, instead="`rules` gives them.")
-    counts = {}
-    for rule, strength in strengths.items():
-        expect.kind("a rule", rule, Rule)
-        counts[rule.items] = strength.count
-        counts[rule.left] = round(strength.count / strength.confidence, 6)
-    return counts
 
 
 def _check(found):

@@ -117,46 +117,6 @@ def dissimilarity(before, after):
     return float(np.abs(true - frequencies).sum() / max(true.sum(), 1))
 
 
-class Bounds(NamedTuple):
-    """Between which shares support and confidence of a rule lie: two pairs of float."""
-
-    support: tuple[float, float]
-    confidence: tuple[float, float]
-
-
-def rule_bounds(baskets, rule):
-    """Between which shares support and confidence of a rule lie where cells are blocked.
-
-    The least counts the known items, the greatest the unknown ones, too. The confidence lies between the least
-    support of the rule by the greatest of its left side, and the reverse, at most 1.
-
-    Parameters
-    ----------
-    baskets : Baskets
-    rule : Rule
-
-    Returns
-    -------
-    Bounds
-        Each within 0 to 1. Where nobody need have the left side, the greatest confidence is 1.
-
-    Raises
-    ------
-    ValueError
-        For an unknown item.
-
-    Source: Saygin, Verykios, Clifton, SIGMOD Record 30(4), 2001.
-    """
-    expect.kind("baskets", baskets, Baskets)
-    expect.kind("rule", rule, Rule, instead='Rule.read("a, b => c") makes one.')
-    most = _greatest(baskets)
-    both = baskets.count(rule.items), most.count(rule.items)
-    left = baskets.count(rule.left), most.count(rule.left)
-    highest = min(1.0, both[1] / left[0]) if left[0] else 1.0
-    shares = tuple(count / len(baskets) for count in both)
-    return Bounds(shares, (both[0] / left[1] if left[1] else 0.0, highest))
-
-
 def sure_rules(baskets, support, confidence, *, most=ITEMS):
     """The rules whose least support and least confidence reach the thresholds: those that blocked cells leave sure.
 

@@ -11,7 +11,7 @@ Three kinds of loss, each in a form that a search over a count table can call to
 A record is suppressed when every quasi-identifier of it is `*`; a cell at the root of its hierarchy is `*` too. All but
 `mean_absolute_error` and `change_rate` raise Unreadable for quasi-identifiers that are noisy, perturbed or synthetic,
 whose cells are exact but not true, and ValueError for a release without quasi-identifiers. The exact cells of a
-bucketized release cost nothing: what it loses, `kl_divergence` and `classification_metric` of its buckets tell. Of a
+bucketized release cost nothing: what it loses, `kl_divergence` of its buckets tells. Of a
 subset of the records, the released ones are counted. Those that take the dataset read its records as the evaluator may,
 see `Release.originals`.
 
@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privnb.measures.base import measure
-from privnb.microdata.counts import class_value_counts, factorized
+from privnb.microdata.counts import factorized
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
 from privnb.microdata.hierarchy.generalization import OnALine
 from privnb.microdata.schema import text
@@ -246,44 +246,8 @@ def average_class_size_of(sizes, suppressed=0):
     return float((np.sum(sizes) + suppressed) / (len(sizes) + (suppressed > 0)))
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, 1),
-    unit="share of records",
-    format="{:%} of records",
-    by_combinations=True,
-)
-def classification_metric(dataset, release, target):
-    """Share of records whose value is not the commonest of their class.
-
-    What a classifier of `target` gets wrong at least when classes (or buckets) are all that it sees. In a tie one value
-    wins, so five against five are five errors. A suppressed record is an error. Also Aggarwal and Yu 2008, eq. 8.8.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    release : Release
-    target : str
-        Any attribute of the dataset, read from the original.
-
-    Returns
-    -------
-    float
-
-    Source: Iyengar, KDD 2002, CM.
-    """
-    dataset = release.originals(dataset)
-    suppressed = _stars(release)[1][release.equivalence_classes] == len(release.schema.quasi_identifiers)
-    release.check_classes("the classification metric is")
-    counts = class_value_counts(release.classes, dataset.cells[dataset.schema[target].name], release.times)
-    hidden = np.zeros(len(counts), dtype=bool)
-    hidden[release.classes[suppressed]] = True
-    return classification_metric_of(counts[~hidden], int(counts[hidden].sum()))
-
-
 def classification_metric_of(counts, suppressed=0):
-    """`classification_metric` from `counts` (classes, values) of the classes that are not suppressed, and the rest."""
+    """Return the share of people who are suppressed, or lack the commonest value of their class."""
     errors = counts.sum() - counts.max(axis=1).sum()
     return float((errors + suppressed) / (counts.sum() + suppressed))
 

@@ -25,42 +25,6 @@ def exact_match(predicted, true):
     return (predicted == true).astype(float)
 
 
-def accept_false_positives(predicted, true):
-    """Error implication of someone to whom a false alarm costs nothing: 1 where the guess is not below the truth.
-
-    For numbers, such as 0 healthy and 1 ill. Section 2.3, the medical researcher's function.
-    """
-    return (np.subtract(predicted, true) >= 0).astype(float)
-
-
-def accept_false_alarms(case, miss=0.0):
-    """`accept_false_positives` for labels, with a price.
-
-    Whoever guesses `case` for everybody misses none: compare with the best single answer. Section 2.3.
-
-    Parameters
-    ----------
-    case : str
-    miss : float
-        0, or negative where a missed case does harm.
-
-    Returns
-    -------
-    function
-        The error implication that is `miss` where a `case` is guessed to be none, else 1.
-    """
-    if not (expect.is_number(miss) and miss <= 0):
-        raise ValueError(
-            f"miss must be a number of at most 0: a missed case is worth nothing, or less. Got {expect.found(miss)}."
-        )
-
-    def error(predicted, true):
-        predicted, true = _alike(predicted, true)
-        return np.where((true == case) & (predicted != case), float(miss), 1.0)
-
-    return error
-
-
 def within(tolerance):
     """Error implication for numbers: 1 where the guess lies at most `tolerance` (in the target's units) from the
     truth, else 0.
@@ -71,32 +35,8 @@ def within(tolerance):
     def error(predicted, true):
         predicted, true = _alike(predicted, true)
         if not is_numeric_dtype(true):
-            raise ValueError("labels have no distance to be within. Give numbers, or a `cost_matrix` for labels.")
+            raise ValueError("labels have no distance to be within. Give numbers.")
         return (np.abs(predicted - true) <= tolerance).astype(float)
-
-    return error
-
-
-def cost_matrix(worth):
-    """Error implication read from a table: DataFrame, a row for each guess, a column for each true value.
-
-    `worth` is high where there is no error; a cost is negative. Raises ValueError for a guess or a truth without a
-    place in it, such as a generalized label.
-    """
-    expect.kind("worth", worth, pd.DataFrame, instead="A row a guess, a column a true value.")
-    numbers = all(dtype.kind in "iuf" for dtype in worth.dtypes) and np.isfinite(worth.to_numpy(dtype=float)).all()
-    if not (numbers and worth.index.is_unique and worth.columns.is_unique):
-        raise ValueError("worth must be finite numbers, each guess and each true value in it once.")
-
-    def error(predicted, true):
-        rows, columns = worth.index.get_indexer(np.asarray(predicted)), worth.columns.get_indexer(np.asarray(true))
-        absent = {*np.asarray(predicted)[rows < 0], *np.asarray(true)[columns < 0]}
-        if absent:
-            raise ValueError(
-                f"the cost matrix has no place for {sorted(map(str, absent))}. Give it a row for every guess and a "
-                "column for every true value."
-            )
-        return worth.to_numpy(dtype=float)[rows, columns]
 
     return error
 

@@ -24,7 +24,7 @@ class ResilientPerturbation(Multiplicative):
     Of each of some rotations, each with its columns in the order that is best against the naive estimate, the one is
     kept whose worst-protected column is best off under that estimate and under independent components matched to the
     columns' distributions. Then noise is added in steps, as little as leaves every column `least` under both, and under
-    a regression on some known records. What a column keeps is its variance of difference, see `least_column_privacy`:
+    a regression on some known records. What a column keeps is its variance of difference, see `column_privacy`:
     0 known, 2 unrelated. Against an adversary of another kind, or with more records, nothing is promised.
 
     Parameters
