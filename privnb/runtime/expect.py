@@ -7,17 +7,19 @@ shown only where it is short: the rows of a table belong into no error.
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
-import pandas as pd
+
+from privnb.runtime import lazy_pandas as pd
 
 LONGEST = 60  # letters of a value that an error repeats
 REPEATS = 1000  # of what is drawn: more tell nothing new, and take days
 
 
-def found(value):
+def found(value: Any) -> str:
     """A value as an error shows it: plain ones as they are written, of any other the kind.
 
     >>> found(2.5), found([1, 2]), found({}), found(np.zeros(3))
@@ -30,7 +32,7 @@ def found(value):
     return f"{'an' if kind[0] in 'AEIOaeio' or kind == 'ndarray' else 'a'} {kind}"
 
 
-def kind(name, value, *kinds, instead=""):
+def kind(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
     """Raise TypeError unless `value` is of one of `kinds`. `instead`: what gives one, to end the error with."""
     if not isinstance(value, kinds):
         wanted = " or ".join("None" if each is type(None) else each.__name__ for each in kinds)
@@ -38,80 +40,80 @@ def kind(name, value, *kinds, instead=""):
     return value
 
 
-def is_number(value):
+def is_number(value: Any) -> bool:
     """Whether it is a finite number and no bool; those of numpy and fractions are."""
     return isinstance(value, Real) and not isinstance(value, bool) and _finite(value)
 
 
-def _finite(value):
+def _finite(value: Any) -> bool:
     try:
         return math.isfinite(value)
     except OverflowError:  # a whole number larger than any float
         return True
 
 
-def number(name, value):
+def number(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a finite number."""
     if not is_number(value):
         raise ValueError(f"{name} must be a finite number, got {found(value)}.")
     return value
 
 
-def positive(name, value):
+def positive(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a finite number above 0."""
     if not (is_number(value) and value > 0):
         raise ValueError(f"{name} must be a positive number, got {found(value)}.")
     return value
 
 
-def above(name, value, least, why):
+def above(name: str, value: Any, least: float, why: str) -> Any:
     """Raise ValueError unless `value` is a finite number above `least`; `why` it cannot be that."""
     if not (is_number(value) and value > least):
         raise ValueError(f"{name} must be a number above {least:.4g} ({why}), got {found(value)}.")
     return value
 
 
-def share(name, value):
+def share(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a share above 0 and at most 1."""
     if not (is_number(value) and 0 < value <= 1):
         raise ValueError(f"{name} must be a share above 0 and at most 1, got {found(value)}.")
     return value
 
 
-def share_or_none(name: str, value: object) -> object:
+def share_or_none(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a share from 0 to 1."""
     if not (is_number(value) and 0 <= value <= 1):
         raise ValueError(f"{name} must be a share from 0 to 1, got {found(value)}.")
     return value
 
 
-def between(name, value, low, high, why):
+def between(name: str, value: Any, low: float, high: float, why: str) -> Any:
     """Raise ValueError unless `value` is a number above `low` and below `high`, see `why`."""
     if not (is_number(value) and low < value < high):
         raise ValueError(f"{name} must be a number above {low:.4g} and below {high:.4g} ({why}), got {found(value)}.")
     return value
 
 
-def is_whole(value):
+def is_whole(value: Any) -> bool:
     """Whether it is a whole number and no bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def boolean(name: str, value: object) -> object:
+def boolean(name: str, value: Any) -> Any:
     """Raise TypeError unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {found(value)}.")
     return value
 
 
-def integer(name: str, value: object) -> object:
+def integer(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a whole number."""
     if not is_whole(value):
         raise ValueError(f"{name} must be a whole number, got {found(value)}.")
     return value
 
 
-def whole(name, value, least, why=""):
+def whole(name: str, value: Any, least: int, why: str = "") -> Any:
     """Raise ValueError unless `value` is a whole number of at least `least`; `why` it cannot be less."""
     if not (is_whole(value) and value >= least):
         reason = f" ({why})" if why else ""
@@ -119,34 +121,34 @@ def whole(name, value, least, why=""):
     return value
 
 
-def repeats(name, value):
+def repeats(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a number of repeats: a whole number from 0 to `REPEATS`."""
     if not (is_whole(value) and 0 <= value <= REPEATS):
         raise ValueError(f"{name} must be a whole number from 0 to {REPEATS:,}, got {found(value)}.")
     return value
 
 
-def text(name, value, example):
+def text(name: str, value: Any, example: str) -> Any:
     """Raise ValueError unless `value` is text and not empty; `example`: what it says, such as "an attribute"."""
     if not isinstance(value, str) or not value:
         raise ValueError(f"{name} must be the name of {example}, as text, got {found(value)}.")
     return value
 
 
-def one_of(name, value, known):
+def one_of(name: str, value: Any, known: Collection[Any]) -> Any:
     """Raise ValueError unless `value` is one of the texts `known`."""
     if not (isinstance(value, str) and value in known):
         raise ValueError(f"{name} must be one of {', '.join(known)}, got {found(value)}.")
     return value
 
 
-def strings(**arguments):
+def strings(**arguments: Any) -> None:
     """Raise TypeError unless each argument is text, which may be empty."""
     for name, value in arguments.items():
         kind(name, value, str)
 
 
-def texts(name, value, what):
+def texts(name: str, value: Any, what: str) -> Any:
     """Raise ValueError unless `value` is a list or tuple of different texts; `what` they name."""
     if not (isinstance(value, list | tuple) and all(isinstance(each, str) and each for each in value)):
         raise ValueError(f"{name} must be a list of {what}, each as text, got {found(value)}.")
@@ -155,14 +157,14 @@ def texts(name, value, what):
     return value
 
 
-def numbers(name, value):
+def numbers(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a list or tuple of finite numbers."""
     if not (isinstance(value, list | tuple | range) and all(map(is_number, value))):
         raise ValueError(f"{name} must be a list of finite numbers, got {found(value)}.")
     return value
 
 
-def all_of(name, value, *kinds, instead=""):
+def all_of(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
     """Raise TypeError unless `value` is a list, or another collection in an order, of one of `kinds` each."""
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         wanted = " or ".join(each.__name__ for each in kinds)
@@ -173,14 +175,14 @@ def all_of(name, value, *kinds, instead=""):
     return value
 
 
-def path(name, value):
+def path(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is text that can be a path, or a path."""
     if not isinstance(value, str | os.PathLike) or not str(value) or "\0" in str(value):
         raise ValueError(f"{name} must be a path, as text, got {found(value)}.")
     return value
 
 
-def randomness(name, value):
+def randomness(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a seed, a list of them, a numpy Generator or None."""
     seeds = value if isinstance(value, list | tuple) and value else [value]
     whole_numbers = all(is_whole(each) and each >= 0 for each in seeds)
@@ -189,14 +191,14 @@ def randomness(name, value):
     return value
 
 
-def function(name, value):
+def function(name: str, value: Any) -> Any:
     """Raise TypeError unless `value` can be called."""
     if not callable(value):
         raise TypeError(f"{name} must be a function, got {found(value)}.")
     return value
 
 
-def table(name, value, columns, instead=""):
+def table(name: str, value: Any, columns: Iterable[str], instead: str = "") -> Any:
     """Raise TypeError unless `value` is a DataFrame, or ValueError unless it has these columns. `instead`: as above."""
     kind(name, value, pd.DataFrame, instead=instead)
     absent = [column for column in columns if column not in value]
@@ -205,7 +207,7 @@ def table(name, value, columns, instead=""):
     return value
 
 
-def column(name, value, length=None):
+def column(name: str, value: Any, length: int | None = None) -> Any:
     """Raise ValueError unless `value` is a list, array or column of values, not empty, and of that length."""
     listed = isinstance(value, list | tuple | pd.Series) or (isinstance(value, np.ndarray) and value.ndim == 1)
     if not (listed and len(value) and length in (None, len(value))):
@@ -214,7 +216,7 @@ def column(name, value, length=None):
     return value
 
 
-def vector(name, value, length=None):
+def vector(name: str, value: Any, length: int | None = None) -> Any:
     """Raise ValueError unless `value` is a list, array or column of finite numbers, and of that length."""
     plain = isinstance(value, np.ndarray | pd.Series) and value.dtype.kind in "iuf"
     items = value.tolist() if isinstance(value, np.ndarray | pd.Series) and not plain else value
@@ -226,7 +228,7 @@ def vector(name, value, length=None):
     return value
 
 
-def array(name, value, dimensions):
+def array(name: str, value: Any, dimensions: int) -> Any:
     """Raise ValueError unless `value` is an array of `dimensions` dimensions, of finite numbers and not empty."""
     numeric = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
     if not (numeric and value.ndim == dimensions and value.size and np.isfinite(value).all()):
@@ -235,7 +237,7 @@ def array(name, value, dimensions):
 
 
 # What an argument of a name must be, wherever one has it: a word means the same in all of the package.
-WORDS = {
+WORDS: dict[str, Callable[[str, Any], Any]] = {
     "rng": randomness,
     "seed": lambda name, value: whole(name, value, 0),
     "seeds": repeats,
@@ -260,14 +262,14 @@ WORDS = {
 }
 
 
-def word(name, *kinds, several="", instead=""):
+def word(name: str, *kinds: type, several: str = "", instead: str = "") -> None:
     """From now on an argument called `name` is of one of `kinds`, and one called `several` a list of such."""
     WORDS[name] = lambda name, value: kind(name, value, *kinds, instead=instead)
     if several:
         WORDS[several] = lambda name, value: all_of(name, value, *kinds, instead=instead)
 
 
-def these(**arguments):
+def these(**arguments: Any) -> None:
     """Raise the error of the first argument that is not what its name means: see `WORDS`."""
     for name, value in arguments.items():
         WORDS[name](name, value)

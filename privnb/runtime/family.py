@@ -4,7 +4,7 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -53,7 +53,7 @@ def lazily(room: str, base: str, **homes: str) -> tuple[Callable[[str], Any], Ca
     return get, lambda: [*get("__all__")]
 
 
-def members(base):
+def members(base: type[Any]) -> list[type[Any]]:
     """The classes below `base` that can be made and that a module has under their name; no private ones (`_Name`).
 
     Those of the package are found in the files of the base's room. To import any other class is enough: one of a
@@ -62,7 +62,7 @@ def members(base):
     """
     if base.__module__.startswith("privnb."):
         imported(".".join(base.__module__.split(".")[:2]))
-    found = []
+    found: list[type[Any]] = []
     for child in base.__subclasses__():
         there = getattr(sys.modules.get(child.__module__), child.__name__, None) is child
         found += [child] if there and not inspect.isabstract(child) and not child.__name__.startswith("_") else []
@@ -70,7 +70,7 @@ def members(base):
     return list(dict.fromkeys(found))
 
 
-def check_fact(kind, name, known, *, several=False):
+def check_fact(kind: type, name: str, known: Collection[Any], *, several: bool = False) -> None:
     """Raise ValueError where the class `kind` states, or forgot, a fact that is none of `known`: as soon as it is made.
 
     `several`: it is a tuple of some of them. One that each object tells, a property, is not looked at; and
@@ -89,12 +89,12 @@ def check_fact(kind, name, known, *, several=False):
         )
 
 
-def opening(kind):
+def opening(kind: Any) -> str:
     """The first paragraph of the docstring of a class or a function, in plain words."""
     return " ".join((kind.__doc__ or "").split("\n\n")[0].split()).replace("`", "")
 
 
-def sentence(kind):
+def sentence(kind: Any) -> str:
     """What a class does, in a sentence: the first one of its docstring.
 
     >>> sentence(type("Blur", (), {"__doc__": "Blur `ages`. Slowly."}))
@@ -103,7 +103,7 @@ def sentence(kind):
     return opening(kind).split(". ")[0].rstrip(".") + "."
 
 
-def source(kind):
+def source(kind: Any) -> str:
     """Who a class or a function is by, as its docstring names them after "Source:"; empty where it names nobody.
 
     >>> source(type("Blur", (), {"__doc__": "Blur ages. Source: Blur et al., 1999.  More."}))

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from typing import Any, TextIO
 
 CURSOR = re.compile(r"(?:\s|\x1b\[A)*")  # how several bars of progress move the cursor of a terminal
 FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol that are blank
@@ -21,7 +22,7 @@ def shown(text: str) -> str:
 class Shown:
     """A stream for people, to which texts are written as `shown` gives them."""
 
-    def __init__(self, stream):
+    def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
@@ -29,13 +30,13 @@ class Shown:
         self.stream.write(text if CURSOR.fullmatch(text) else shown(text))
         return len(text)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
 
-def _is_invisible(letter):
+def _is_invisible(letter: str) -> bool:
     return unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") or letter in FILLERS
 
 
-def _escape(letter):
+def _escape(letter: str) -> str:
     return letter.encode("unicode_escape", "surrogatepass").decode("ascii")

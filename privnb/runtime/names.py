@@ -4,7 +4,7 @@ import difflib
 import itertools
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 OWN = "\ue000"  # begins the names of privnb's own columns: an invisible character, which no name of a table may hold
 QUOTED = r'"((?:[^"]|"")*)"'
@@ -12,7 +12,7 @@ QUOTED = r'"((?:[^"]|"")*)"'
 ITEM = re.compile(rf'\s*(?:{QUOTED}|((?:(?<![^\s:|,])"(?:[^"]|"")*"|[^,])*?))\s*(?:,|$)')
 
 
-def refused(name):
+def refused(name: str) -> str:
     """What a name holds that no name may, for an error; "" if it may be used.
 
     No control character, none that is invisible or turns the direction of what follows, no angle bracket: a name stands
@@ -29,7 +29,7 @@ def refused(name):
     return ""
 
 
-def offered(name):
+def offered(name: str) -> str:
     """A name that may be used instead: a space for each character that is refused, and no others at its ends.
 
     >>> offered("illness<b>"), offered("<>")
@@ -38,10 +38,12 @@ def offered(name):
     return " ".join("".join(" " if refused(each) else each for each in name).split()) or "unnamed"
 
 
-def renamed_in(names):
+def renamed_in(names: Iterable[str]) -> dict[str, str]:
     """`{column: another name}` for the columns whose own names may not be used or can name no file of a hierarchy."""
+    names = [*names]
     unfit = [column for column in names if refused(column) or re.search(r"[/\\]|^\.", column)]
-    taken, renamed = set(names) - set(unfit), {}
+    taken = set(names) - set(unfit)
+    renamed: dict[str, str] = {}
     for column in unfit:
         name = offered(re.sub(r"[/\\]|^\W+", " ", column))
         numbered = (f"{name} {number}" for number in itertools.count(2))
@@ -65,14 +67,14 @@ invisible character.
     ]
 
 
-def apart(names):
+def apart(names: Sequence[str]) -> list[str]:
     """Names of the columns of a file, of which a second and third one of a name have numbers, and one without a name
     that of its place.
 
     >>> apart(["", "sex", "age", "age"])
     ['column 1', 'sex', 'age', 'age (2)']
     """
-    found = []
+    found: list[str] = []
     for place, name in enumerate(names, 1):
         own = name if name.strip() else f"column {place}"
         numbered = (f"{own} ({number})" for number in itertools.count(2))
@@ -81,7 +83,7 @@ def apart(names):
     return found
 
 
-def first_of(name):
+def first_of(name: str) -> str:
     """The name that `apart` gave a number, if it did.
 
     >>> first_of("age (2)"), first_of("age")
@@ -90,7 +92,7 @@ def first_of(name):
     return next(iter(re.findall(r"(.+) \(\d+\)", name)), "")
 
 
-def has_none(names):
+def has_none(names: Iterable[str]) -> list[str]:
     """Which columns have the name that `apart` gives one without a name.
 
     >>> has_none(["column 1", "sex", "column 2"])
@@ -99,7 +101,7 @@ def has_none(names):
     return [name for place, name in enumerate(names, 1) if name == f"column {place}"]
 
 
-def some_of(names, most=3):
+def some_of(names: Iterable[str], most: int = 3) -> str:
     """Names for a sentence that needs not all of them.
 
     >>> some_of(["a", "b", "c", "d"]), some_of(["a"])
@@ -110,7 +112,7 @@ def some_of(names, most=3):
     return name_list(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def name_list(names):
+def name_list(names: Iterable[str]) -> str:
     """Names as one text, commas between them; a name that has a comma itself stands in quotes.
 
     >>> name_list(["age", "City, State"])
@@ -138,7 +140,7 @@ def unquoted(text: str) -> str:
     return match.group(1).replace('""', '"') if match else text
 
 
-def names_in(text):
+def names_in(text: str) -> list[str]:
     """The names that a text lists, as `name_list` or a person writes it.
 
     >>> names_in('age,"City, State", ')
@@ -153,7 +155,7 @@ def names_in(text):
     return [name for name in found if name]
 
 
-def like(word, names):
+def like(word: str, names: Collection[str]) -> list[str]:
     """Which names a word with * means, in whose place any text may stand. What is a name itself means that one, and a
     word that means none stays.
 
@@ -164,7 +166,7 @@ def like(word, names):
     return [word] if word in names else [name for name in names if form.fullmatch(name)] or [word]
 
 
-def meant(words, known):
+def meant(words: Iterable[object], known: Iterable[object]) -> str:
     """Which of the `known` words somebody may have meant who wrote `words`, as a question; "" where none is near.
 
     >>> meant(["ocupation", "Sex"], ["age", "sex", "occupation"])
@@ -178,5 +180,5 @@ def meant(words, known):
     return f" Did you mean {', '.join(map(repr, found))}?" if found else ""
 
 
-def _bare(name):
+def _bare(name: str) -> list[str]:
     return [] if '"' in name else names_in(name)

@@ -14,7 +14,7 @@ MINUS = "\N{MINUS SIGN}"  # as charts have it
 LEAST, SMALL = 0.01, 1e-4  # the smallest per cent and other number that are written as such
 
 
-def written(format, value, *ends):
+def written(format: str, value: float, *ends: float) -> str:
     """A number with its unit; beside the `ends` of its interval in their digits.
 
     A share has two significant digits; it is 0% or 100% only if it is exactly that. A count stands in full.
@@ -39,14 +39,14 @@ def written(format, value, *ends):
     return f"{before}{number}{_one(after) if number == '1' else after}"
 
 
-def _one(unit):
+def _one(unit: str) -> str:
     """A unit of 1."""
     what, of, rest = unit.partition(" of ")
     what = f"{what.removesuffix('people')}person" if what.endswith("people") else re.sub("(?<!s)s$", "", what)
     return what + of + rest
 
 
-def bare(format, value, decimals=None):
+def bare(format: str, value: float, decimals: int | None = None) -> str:
     """A number without its unit; `decimals`: as many as another number that it stands beside.
 
     >>> bare("{:,} people", 1234), bare("{:%} of people", 0.0885, 2)
@@ -69,7 +69,7 @@ def bare(format, value, decimals=None):
     return f"{text}{percent}".replace("-", MINUS)
 
 
-def percent(share):
+def percent(share: float) -> str:
     """A share as people read it, without a unit.
 
     >>> percent(0.52514)
@@ -78,7 +78,7 @@ def percent(share):
     return bare("{:%}", share)
 
 
-def interval(format, value, low, high):
+def interval(format: str, value: float, low: float, high: float) -> tuple[str, str, str]:
     """A number and the ends of its interval, bare and in the same digits, of which there are enough to tell the ends
     apart; a high end of several times the number has no more of them than it needs: three texts.
 
@@ -91,7 +91,7 @@ def interval(format, value, low, high):
     """
     _, sign, kind, _ = parts(format)
     if not all(map(math.isfinite, (value, low, high))):
-        return tuple(bare(format, each) for each in (value, low, high))
+        return bare(format, value), bare(format, low), bare(format, high)
     times = 100 if kind == "%" else 1
     # Of 0, and of what is written as nearly that, no digits are shown.
     first = max(abs(low), abs(high)) if not value or _tiny(kind, times * value, sign, 0) else value
@@ -104,7 +104,7 @@ def interval(format, value, low, high):
     return texts
 
 
-def ranged(format, value, low, high):
+def ranged(format: str, value: float, low: float, high: float) -> str:
     """A number without its unit, and behind it its interval where it has one.
 
     >>> ranged("{:%} of people", 0.0886, 0.0841, 0.0932), ranged("{:,} people", 1234, math.nan, math.nan)
@@ -116,7 +116,7 @@ def ranged(format, value, low, high):
     return f"{number} ({' to '.join(ends)})"
 
 
-def bounds(format, low, high):
+def bounds(format: str, low: float, high: float) -> tuple[str, str]:
     """Two numbers that another one lies between, the first rounded down and the second up: texts.
 
     >>> bounds("{:%} of people", 0.9787, 0.9987)
@@ -132,13 +132,15 @@ def bounds(format, low, high):
     return bare(format, low), written(format, high)
 
 
-def parts(format):
+def parts(format: str) -> tuple[str, str, str, str]:
     """What stands before the number, its sign, its kind ("%", "," or "g") and what stands behind it, its unit."""
-    before, sign, kind, after = FORMAT.fullmatch(format).groups()
+    match = FORMAT.fullmatch(format)
+    assert match, format
+    before, sign, kind, after = match.groups()
     return before, sign, kind or "g", after
 
 
-def _tiny(kind, number, sign, decimals):
+def _tiny(kind: str, number: float, sign: str, decimals: int | None) -> str:
     """What is said instead of digits of a number that is nearly 0, or nearly 100 per cent; "" of all others."""
     if kind == "%" and 0 < number < LEAST and not sign:
         return f"below {LEAST}%" if decimals is not None else f"1 in {_two_digits(100 / number):,}"
@@ -149,7 +151,7 @@ def _tiny(kind, number, sign, decimals):
     return ""
 
 
-def _decimals(kind, number):
+def _decimals(kind: str, number: float) -> int:
     if kind == ",":
         return 0 if number == round(number) or abs(number) >= 10 else max(1, _digits(number, 1))
     decimals = _digits(number, 2 if kind == "%" else 3)
@@ -160,18 +162,18 @@ def _decimals(kind, number):
     return decimals
 
 
-def _digits(number, significant):
+def _digits(number: float, significant: int) -> int:
     """How many decimals show so many significant digits."""
     if number == 0:
         return 0
     return max(0, significant - 1 - int(f"{number:.{significant - 1}e}".partition("e")[2]))
 
 
-def _rounded(number):
+def _rounded(number: float) -> float:
     """A number less what is only the rounding of sums: with as many digits as results are written with."""
     return float(f"{number:.12g}")
 
 
-def _two_digits(number):
+def _two_digits(number: float) -> int:
     number = round(number)
     return round(number, 1 - math.floor(math.log10(number)))

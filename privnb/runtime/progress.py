@@ -7,13 +7,17 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
 
+Item = TypeVar("Item")
 FILE = "PRIVNB_PROGRESS"  # the environment variable that names the file; set for the kernels of a report
 SECONDS = 0.2  # between two lines of one step in that file
 QUIET = 60  # seconds between two plain lines of one step, where the report has no terminal
 
 
-def track(iterable, description, total=None):
+def track(iterable: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
     """The items of `iterable`, with a bar that shows how many are done.
 
     The bar is a widget in JupyterLab and text on stderr in a terminal; it goes away at the end. In a run of the
@@ -39,11 +43,11 @@ def track(iterable, description, total=None):
     return iter(tqdm(iterable, desc=description, total=total, leave=False))
 
 
-_silent = []  # one for each step inside which others show nothing
+_silent: list[bool] = []  # one for each step inside which others show nothing
 
 
 @contextlib.contextmanager
-def silent():
+def silent() -> Iterator[None]:
     """Steps inside show no bars of their own, as those of a worker do not."""
     _silent.append(True)
     try:
@@ -53,11 +57,11 @@ def silent():
 
 
 @contextlib.contextmanager
-def watched(share, description):
+def watched(share: Callable[[], float], description: str) -> Iterator[None]:
     """A bar as of `track` for what goes on inside. `share()`: how much of it is done, in percent; negative: unknown."""
     ended = threading.Event()
 
-    def percents():
+    def percents() -> Iterator[int]:
         done = 0
         while not ended.wait(SECONDS):
             now = min(int(share()), 100)
@@ -73,7 +77,7 @@ def watched(share, description):
         looking.join()
 
 
-def _noted(iterable, description, total):
+def _noted(iterable: Iterable[Item], description: str, total: int | None) -> Iterator[Item]:
     began = last = time.monotonic()
     note(step=description, done=0, total=total, left=None)
     for done, item in enumerate(iterable, 1):
@@ -85,16 +89,16 @@ def _noted(iterable, description, total):
     note(step="")
 
 
-def note(**state):
+def note(**state: Any) -> None:
     """Append `state` as a line of JSON to the file of this run. A full disk is no reason to stop a computation."""
     with contextlib.suppress(OSError), open(os.environ[FILE], "a", encoding="utf-8") as file:
         file.write(json.dumps(state) + "\n")
 
 
-_said = set()
+_said: set[str] = set()
 
 
-def say(text):
+def say(text: str) -> None:
     """Tell people of a trouble that stops nothing, once: on stderr, or in a run of the report on its stderr."""
     if not text or text in _said:
         return
@@ -105,7 +109,7 @@ def say(text):
         print(text, file=sys.stderr)
 
 
-def seen(path, digest):
+def seen(path: str | os.PathLike[str], digest: str) -> None:
     """In a run of the report: this process has read the file `path`, with content of this digest."""
     if os.environ.get(FILE):
         note(seen=[str(path), digest])
@@ -121,11 +125,11 @@ class Notes:
         where there is any.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: Path) -> None:
         self.path, self._read = path, 0
-        self.state = {"cell": 0, "step": "", "done": 0, "total": None, "left": None}
+        self.state: dict[str, Any] = {"cell": 0, "step": "", "done": 0, "total": None, "left": None}
 
-    def grew(self):
+    def grew(self) -> bool:
         """Whether there are new lines, which `state` then tells."""
         before = self._read
         with contextlib.suppress(OSError), open(self.path, "rb") as file:
@@ -150,9 +154,13 @@ class Bars:
     `cells`: `{notebook: number of its cells}`.
     """
 
-    def __init__(self, cells, file=None):
+    def __init__(self, cells: Mapping[str, int], file: TextIO | None = None) -> None:
         self.cells, self.file = cells, file or sys.stderr
-        self.since, self.bars, self.shown, self.said, self.spoke = {}, {}, {}, set(), {}
+        self.since: dict[str, float] = {}
+        self.bars: dict[str, Any] = {}
+        self.shown: dict[str, tuple[int | None, str]] = {}
+        self.said: set[tuple[str, str]] = set()
+        self.spoke: dict[str, float] = {}
         if self.file.isatty():
             from tqdm import tqdm
 
@@ -163,7 +171,7 @@ class Bars:
                     desc=name.ljust(width), total=total, position=place, file=self.file, bar_format=layout
                 )
 
-    def show(self, name, state):
+    def show(self, name: str, state: Mapping[str, Any]) -> None:
         """Show the `state` (as of `Notes`) of one notebook."""
         step, left = state["step"], state["left"] or 0
         counted = f"{step} {state['done']}/{state['total']}" if step and state["total"] else step
@@ -173,16 +181,16 @@ class Bars:
             line = counted
         self._put(name, state["cell"], ", ".join(filter(None, [self._time(name), counted])), line)
 
-    def end(self, name, word):
+    def end(self, name: str, word: str) -> None:
         """Close the line of one notebook with `word`, such as "done", and its time."""
         text = f"{word} in {self._time(name)}"
         self._put(name, self.cells[name] if word == "done" else None, text, text)
 
-    def _time(self, name):
+    def _time(self, name: str) -> str:
         now = time.monotonic()
         return f"{now - self.since.setdefault(name, now):.0f} s"
 
-    def _put(self, name, cell, postfix, line):
+    def _put(self, name: str, cell: int | None, postfix: str, line: str) -> None:
         bar = self.bars.get(name)
         if bar is None:
             if line and (name, line) not in self.said:
@@ -194,16 +202,16 @@ class Bars:
             bar.n = bar.n if cell is None else min(cell, bar.total)
             bar.set_postfix_str(postfix)
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         """A line of its own, beside the bars."""
         print(text, file=self.file, flush=True)
 
-    def close(self):
+    def close(self) -> None:
         for bar in self.bars.values():
             bar.close()
 
 
-def taken(seconds):
+def taken(seconds: float) -> str:
     """How long something took, for people.
 
     >>> taken(7.4), taken(299.6)

@@ -4,22 +4,25 @@ A sentence is plain text. `say` alone makes HTML of it, and escapes all of it: w
 no link and no formula in a notebook or a page. What our own words stress they mark with `B`, `E` and `C`.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-import pandas as pd
-
+from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.invisible import shown
 
 # Before and after what is bold, emphasized, or as in a terminal. Unicode keeps these characters for a program's own
 # use: no text has them, where every other mark might be part of a name.
 B, E, C = "\ufdd0", "\ufdd1", "\ufdd2"
 MARKS = {B: ("strong", "**"), E: ("em", "*"), C: ("code", "`")}
+Part = str | Sequence[str]  # a paragraph, or a list of them
 OPEN = '<div class="text mathjax_ignore">'  # without the second class JupyterLab draws what stands between two $
 
 
-def listed(names):
+def listed(names: Sequence[str]) -> str:
     """Names as a person lists them, apart where they have commas themselves.
 
     >>> listed(["a", "b", "c"]), listed(["Mondrian, k = 2", "Mondrian, k = 9", "Anatomy"])
@@ -34,22 +37,24 @@ def listed(names):
 class Sentences:
     """What a notebook shows of `parts`: a text is a paragraph, a list of texts a list. `data`: as plain text."""
 
-    def __init__(self, *parts):
+    def __init__(self, *parts: Part) -> None:
         self.parts = parts
 
     @property
-    def data(self):
+    def data(self) -> str:
         """Paragraphs as Markdown writes them, with names and values as they are: to read, not to render."""
-        paragraphs = ["\n".join(f"- {line}" for line in part) if _many(part) else part for part in self.parts]
+        paragraphs = [
+            "\n".join(f"- {line}" for line in part) if not isinstance(part, str) else part for part in self.parts
+        ]
         text = "\n\n".join(paragraphs)
         for mark, (_, written) in MARKS.items():
             text = text.replace(mark, written)
         return text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.data
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return f"{OPEN}{''.join(map(_html, self.parts))}</div>"
 
 
@@ -60,14 +65,14 @@ class Page:
     table: pd.DataFrame
     title: str
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.title
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return shown(self.table.to_html(border=0, index=not isinstance(self.table.index, pd.RangeIndex)))
 
 
-def say(*parts):
+def say(*parts: Part) -> Sentences:
     """Sentences to show: each of `parts` is a text, which becomes a paragraph, or a list of them.
 
     >>> say(f"{B}All{B} of <b>", ["a", "b"])._repr_html_().removeprefix(OPEN)
@@ -76,19 +81,15 @@ def say(*parts):
     return Sentences(*parts)
 
 
-def _many(part):
-    return not isinstance(part, str)
-
-
-def _html(part):
+def _html(part: Part) -> str:
     return (
         f"<ul>{''.join(f'<li>{_inline(line)}</li>' for line in part)}</ul>"
-        if _many(part)
+        if not isinstance(part, str)
         else f"<p>{_inline(part)}</p>"
     )
 
 
-def _inline(text):
+def _inline(text: str) -> str:
     text = shown(escape(text))
     for mark, (element, _) in MARKS.items():
         text = re.sub(f"{mark}([^{mark}]*){mark}", rf"<{element}>\1</{element}>", text).replace(mark, "")

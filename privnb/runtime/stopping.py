@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
+from typing import Any
 
 WAIT = 0.02  # seconds until a stop that came at a bad moment is tried again
 noted: list[int] = []  # signals that came before the command was ready
@@ -45,22 +46,23 @@ def stoppable() -> Iterator[None]:
         yield
         return
 
-    stopped, waits = [], False
+    stopped: list[int] = []
+    waits = False
 
-    def stop(number, frame):
+    def stop(number: int, frame: FrameType | None) -> None:
         for each in mine.keys() - {signal.SIGINT}:  # once is enough: neither signal stops what cleans up
             signal.signal(each, signal.SIG_IGN)
         stopped.append(number)
         stop_here(None, frame)
 
-    def stop_here(_, frame):
+    def stop_here(_: int | None, frame: FrameType | None) -> None:
         nonlocal waits
         if waits := can_wait and _is_importing(frame):
             signal.setitimer(signal.ITIMER_REAL, WAIT)
         else:
             raise KeyboardInterrupt(stopped[-1])
 
-    def retry(lost):
+    def retry(lost: Any) -> None:
         nonlocal waits
         if can_wait and stopped and issubclass(lost.exc_type, KeyboardInterrupt):
             waits = True
@@ -98,7 +100,7 @@ def stoppable() -> Iterator[None]:
         raise KeyboardInterrupt(stopped[0])
 
 
-def _is_importing(frame):
+def _is_importing(frame: FrameType | None) -> bool:
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

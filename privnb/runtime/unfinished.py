@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 SCRATCH = "privnb"  # the name of those in the system's folder for temporary files
@@ -42,7 +43,7 @@ def atomic_write(path: Path, content: str | bytes, mode: int = 0o666) -> None:
 
 
 @contextlib.contextmanager
-def folder(beside=None, name=SCRATCH):
+def folder(beside: str | Path | None = None, name: str = SCRATCH) -> Iterator[Path]:
     """A folder for its owner alone. Raises OSError where none can be made.
 
     Parameters
@@ -67,7 +68,7 @@ def folder(beside=None, name=SCRATCH):
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _is_ours(path):
+def _is_ours(path: Path) -> bool:
     """Whether a folder belongs to whoever runs this: others write into the system's folder too."""
     try:
         return path.lstat().st_uid == os.getuid()
@@ -75,7 +76,7 @@ def _is_ours(path):
         return False
 
 
-def _runs(process):
+def _runs(process: str) -> bool:
     """Whether a process of this number, a text, runs."""
     try:
         os.kill(int(process), 0)

@@ -58,7 +58,7 @@ class Validated:
     """
 
     def __post_init__(self) -> None:
-        for name, check in argument_checks(type(self)).items():
+        for name, check in argument_checks(type(self)).items():  # type: ignore[arg-type]
             check(name, getattr(self, name))
 
 
@@ -87,13 +87,13 @@ def check_of(annotation: Any) -> Check | None:
     if annotation in NUMBERS:
         return NUMBERS[annotation]
     kind = origin or annotation
-    if not isinstance(kind, type) or kind in (object, Any) or getattr(kind, "_is_protocol", False):
+    if not isinstance(kind, type) or annotation is Any or kind is object or getattr(kind, "_is_protocol", False):
         return None
     if kind is np.ndarray:
         return an_instance(np.ndarray)
     if issubclass(kind, type):
         return an_instance(type)
-    if kind is Callable or issubclass(kind, Callable):  # type: ignore[arg-type]
+    if issubclass(kind, Callable):  # type: ignore[arg-type]
         return expect.function
     items = get_args(annotation)
     if items and issubclass(kind, Sequence) and not issubclass(kind, tuple):
