@@ -34,7 +34,7 @@ RISKS = ("evaluation/risks/test_identity_and_attribute.py",)
 LINKABILITY = ("evaluation/risks/test_linkability_and_anti_utility.py",)
 MEMBERSHIP = ("evaluation/risks/test_membership.py",)
 BY_POLICY = ("decision/test_by_policy.py",)
-BY_CAPS = ("decision/test_by_caps.py", "decision/test_points.py")
+BY_CAPS = ("decision/test_two_losses.py", "decision/test_points.py")
 FILE = tuple(
     f"reporting/test_chosen_release.py::test_{name}"
     for name in (

@@ -28,9 +28,9 @@ from privnb.attacks import DistanceLinkage, Linkage
 from privnb.attacks.inference.unknown_filling import filled
 from privnb.datasets.dataset import load
 from privnb.datasets.draft import draft
-from privnb.decision import Loss, Policy
+from privnb.decision import Loss
 from privnb.decision.card import Card
-from privnb.decision.policies import Cap, Need, RiskPolicy
+from privnb.decision.policies import Cap, Need, Policy
 from privnb.decision.policy_search import Searched
 from privnb.evaluation import experiments
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
@@ -222,7 +222,7 @@ BAD = {
 
 
 AXES = {"privacy": "k_achieved", "utility": "certainty_penalty"}
-OWNERS = RiskPolicy("ours", "", "", "", "", caps=(Cap("identity", 0.2),), needs=(Need("certainty_penalty"),))
+OWNERS = Policy("ours", "", "", "", "", caps=(Cap("identity", 0.2),), needs=(Need("certainty_penalty"),))
 
 
 @cache
@@ -236,7 +236,7 @@ def legal():
     return {
         "encoded": encode(dataset.table, ["age", "ward"], dataset.schema, dataset.hierarchies),
         "marginals": anonymized_marginals(dataset, ["ward", "diagnosis"], KAnonymity(2)),
-        "releases": decision.points(results, **AXES).assign(refused=""), "floor": 5, "policy": Policy(privacy=0),
+        "releases": decision.points(results, **AXES).assign(refused=""), "floor": 5, "policy": OWNERS,
         "dataset": dataset, "release": release, "sanitizer": sanitizer, "sanitizers": [sanitizer],
         "partitions": [Mondrian(KAnonymity(5))], "partition": sanitizer, "results": results,
         "kept": results.head(1).assign(measure="utility_decline", miner="worst", value=0.01),
@@ -402,7 +402,7 @@ def of_one():
         "answers.search.cap": 1, "answers.perturbation.recovered": given["results"], "answers.perturbation.people": 60,
         "answers.floors.owners": OWNERS,
         **{f"{f}.table": decision.choices(given["releases"])
-           for f in ("charts.which", "frontier.reason")},
+           for f in ("charts.which",)},
         **{f"{f}.steps": STEPS for f in ("answers.every_setting", "charts.every_setting",
                                          "charts.every_number")},
         "charts.Aggregate.rows": pd.DataFrame({"people": [12]}), "charts.Aggregate.titles": {"people": "people"},
@@ -425,13 +425,13 @@ def of_one():
         },
         "experiments.of_the_card.card": Card({}),
         "charts.summary.found": decision.Summary("", "nobody is below the floor", ()),
-        **{f"frontier.Policy.{axis}": 0.2 for axis in decision.AXES},
+        **{f"frontier.{f}.{axis}": 0.2 for f in ("caps", "check_limits") for axis in decision.AXES},
+        **{f"answers.publication.{axis}": 0.2 for axis in decision.AXES},
         **{f"frontier.{f}.{axis}": Loss(name, best=0) for f in ("points", "tune") for axis, name in AXES.items()},
         "frontier.grid.low": 2, "frontier.grid.high": 9, "frontier.grid.size": 3,
         "frontier.tune.evaluate": lambda k: given["results"].assign(parameters=f"k={k}"),
         "frontier.tune.values": range(2, 40), "frontier.search.losses": lambda place: (place, place),
         "frontier.search.size": 8, "frontier.search.cap": 3,
-        "frontier.sentences.table": decision.choices(given["releases"]),
         "experiments.mapped.family": given["sanitizers"], "experiments.made_up_noise.records": 1000,
         "experiments.compared.records": 100, "experiments.noise_removed.deviation": [0.1],
         "experiments.rotation_undone.known": [0, 20],
@@ -542,7 +542,9 @@ ACCEPTED = {
     # Of a frontier: losses and caps are any numbers, 0 is no cap, a search may be long.
     "frontier.*.*cap": {"below", "zero", "half", "huge"}, "frontier.Loss.best": {"below", "zero", "half", "huge"},
     "floor": {"huge"}, "frontier.points.floor": {"none", "huge"}, "frontier.tune.floor": {"none", "huge"},
-    "frontier.Policy.*": {"zero"}, "charts.summary.found": {"none"}, "frontier.search.size": {"huge"},
+    "frontier.caps.*": {"zero"},
+    "frontier.check_limits.*": {"zero"}, "answers.publication.*": {"zero"},
+    "charts.summary.found": {"none"}, "frontier.search.size": {"huge"},
     "frontier.points.names": {"dict"},
     "frontier.grid.low": {"half"}, "frontier.grid.high": {"huge"}, "frontier.Loss.measure": {"text"},
     "frontier.Loss.miner": {"empty"}, "frontier.Loss.target": {"text"},

@@ -37,7 +37,7 @@ class Decision:
 
     Parameters
     ----------
-    policy : RiskPolicy
+    policy : Policy
     releases : DataFrame
         One row per release, see `judged`.
     vectors : DataFrame
@@ -328,7 +328,7 @@ def decide(results, policy, people: int = 0):
     results : DataFrame
         Tidy results of one dataset, of the risks that the policy caps (`evaluation.risks`), of `smallest_combination`,
         and of the measures that it needs; of the original and of the release without quasi-identifiers too.
-    policy : RiskPolicy
+    policy : Policy
     people : int
         How many people the table has; 0: it is not known.
 
@@ -358,7 +358,7 @@ def vectors(results, policy):
     Parameters
     ----------
     results : DataFrame
-    policy : RiskPolicy
+    policy : Policy
 
     Returns
     -------

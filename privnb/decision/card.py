@@ -280,7 +280,7 @@ def verify(found, release_path, policy=None):
     ----------
     found : Card
     release_path : str or path-like
-    policy : RiskPolicy, optional
+    policy : Policy, optional
         The policy as it is now; None: that of the package by the card's name, where there is one.
 
     Returns

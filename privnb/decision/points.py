@@ -2,11 +2,11 @@
 
 Privacy and utility cannot be compared with each other, but two releases can: one is more efficient than another if it
 is as good in both and better in one. Source: Li and Li, KDD 2009, section 4 (after Modern Portfolio Theory).
-Long, since what a point is and what dominates it share every rule on intervals, bounds and seeds.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
 from privnb.runtime import expect
 from privnb.runtime.tolerances import nearly_equal
+from privnb.runtime.validation import at_least
 from privnb.sanitizers import Identity
 
 AXES = ("privacy", "utility")
@@ -38,10 +39,12 @@ UNSURE = "how many people share its rarest combination is not known"
 
 def check_points(name, value, columns=COLUMNS):
     """Raise TypeError unless `value` is a table, and ValueError unless it has these of the columns of points."""
-    return expect.table(name, value, columns, "`frontier.points` gives one.")
+    return expect.table(name, value, columns, "`decision.points` gives one.")
 
 
 expect.WORDS["releases"] = check_points
+Releases = Annotated[pd.DataFrame, check_points]
+Floor = Annotated[int, at_least(2, "a combination of one is a person's own")]
 
 
 @dataclass(frozen=True)

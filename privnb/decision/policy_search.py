@@ -149,7 +149,7 @@ def other_roles(schema: Schema) -> list[dict[str, Role]]:
 def searched_in_roles(
     load: Callable[[Mapping[str, Role]], Dataset],
     dataset: Dataset,
-    policy: policies.RiskPolicy,
+    policy: policies.Policy,
     *,
     profile: str = "quick",
     seeds: int = 0,
@@ -165,7 +165,7 @@ def searched_in_roles(
     load : function
         Loads the same records in other roles of some columns.
     dataset : Dataset
-    policy : RiskPolicy
+    policy : Policy
     profile, seeds, fewest, store, records
         As of `searched`.
 
@@ -202,7 +202,7 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
     Parameters
     ----------
     dataset : Dataset
-    policy : RiskPolicy
+    policy : Policy
     profile : str
         How much is run, by name: one of `PROFILES`.
     seeds : int

@@ -14,7 +14,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.datasets.unknown_files import Unknown
 from privnb.decision import card
 from privnb.decision.card import Card, CardError
-from privnb.decision.policies import RiskPolicy
+from privnb.decision.policies import Policy
 from privnb.decision.policy_search import Searched
 from privnb.microdata.schema import NotForThisTable, Role, SchemaError
 from privnb.microdata.treatment import TRUE
@@ -240,7 +240,7 @@ def _counted(made, schema, known, done):
     return spreadsheets.read(done, names, lambda written: exact.counted(written, Memory.of(MEMORY)))
 
 
-def rule_of(policy: RiskPolicy, broken: Sequence[str] = ()) -> Rule:
+def rule_of(policy: Policy, broken: Sequence[str] = ()) -> Rule:
     """Return what a policy asks of the gate. `broken`: what the release breaks of it as it was measured, in words."""
     certain = [cap.at_most for cap in policy.caps if cap.risk == "certainty"]
     return Rule(policy.title, policy.floor, min(certain, default=None), tuple(broken))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privnb.decision.policies import RiskPolicy
+from privnb.decision.policies import Policy
 from privnb.evaluation.results import SETTING, guessed
 from privnb.measures.disclosure.certainty import (
     NEAR,
@@ -79,7 +79,7 @@ def secrets(
         yield found
 
 
-def surer(found: Sequence[Secret], policy: RiskPolicy) -> Iterator[str]:
+def surer(found: Sequence[Secret], policy: Policy) -> Iterator[str]:
     """Yield why a sensitive value is surer in a file than its policy allows, though it was not in the release that was
     measured: sentences.
     """

@@ -23,7 +23,6 @@ from privnb.decision.answer import (
 )
 from privnb.decision.card import ENDING, check
 from privnb.decision.policies import measure_of
-from privnb.decision.reasons import UNSAID
 from privnb.evaluation.risks import linkability, membership
 from privnb.measures.base import facts
 from privnb.microdata.withholding import LIMIT
@@ -350,7 +349,7 @@ def _use(number):
     better = {"lower": "lower is better", "higher": "higher is better"}.get(of.better, "")
     without = "" if number["baseline"] is None else f"{of.baseline}: {of.written(number['baseline'])}"
     value = "unknown" if number["value"] is None else of.written(number["value"])
-    if of.unit == UNSAID and number["value"] is not None and number["baseline"]:
+    if of.unit == "nats" and number["value"] is not None and number["baseline"]:
         share = percent(number["value"] / number["baseline"])
         value, without = f"{share} of that of the {of.baseline}", f"{of.baseline}: 100%"
     return {"title": of.title, "says": of.sentence, "value": value, "better": better, "without": without,

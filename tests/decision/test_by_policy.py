@@ -9,12 +9,12 @@ from support.results_frame import made
 
 from privnb import decision
 from privnb.decision import by_policy
-from privnb.decision.policies import Cap, Need, RiskPolicy
+from privnb.decision.policies import Cap, Need, Policy
 from privnb.evaluation.results import tidy
 from privnb.reporting import charts
 
 MISSING = float("nan")
-POLICY = RiskPolicy(
+POLICY = Policy(
     "ours", "Ours", "the owner", "a hospital", "age",
     caps=(Cap("identity", 0.09, "largest", people=11), Cap("attribute", 0.05)), needs=(Need("cost", 0.9),),
 )  # fmt: skip
@@ -110,9 +110,9 @@ def test_where_the_chosen_file_is_refused_the_runner_up_is_chosen_and_it_says_wh
 
 @pytest.mark.slow
 def test_no_release_below_the_floor_nor_the_original_is_chosen_whatever_the_caps():
-    loose = RiskPolicy("loose", "", "", "", "", caps=(Cap("identity", 1.0, "largest"),), needs=(Need("cost"),))
+    loose = Policy("loose", "", "", "", "", caps=(Cap("identity", 1.0, "largest"),), needs=(Need("cost"),))
     assert decided(policy=loose).setting == "k-member clustering, k = 30"
-    strict = RiskPolicy("floor", "", "", "", "", floor=45, caps=loose.caps, needs=loose.needs)
+    strict = Policy("floor", "", "", "", "", floor=45, caps=loose.caps, needs=loose.needs)
     assert decided(policy=strict).setting == "Suppression"
     nobody = {name: RELEASES[name] | {"people": 4.0} for name in RELEASES}
     found = decided(nobody, loose)
@@ -131,7 +131,7 @@ def test_of_several_draws_the_smallest_combination_counts_and_none_may_be_unknow
 
 
 def test_an_unknown_or_absent_risk_keeps_no_cap():
-    policy = RiskPolicy("more", "", "", "", "", caps=(Cap("membership", 1.0),), needs=(Need("cost"),))
+    policy = Policy("more", "", "", "", "", caps=(Cap("membership", 1.0),), needs=(Need("cost"),))
     found = decided(policy=policy)
     assert found.chosen is None
     # What is below the floor is ruled out by that alone: nothing more was to be measured of it.
@@ -142,9 +142,7 @@ def test_an_unknown_or_absent_risk_keeps_no_cap():
 
 
 def test_a_cap_of_the_worst_group_reads_each_group():
-    policy = RiskPolicy(
-        "groups", "", "", "", "", caps=(Cap("attribute", 0.1, group="worst group"),), needs=(Need("cost"),)
-    )
+    policy = Policy("groups", "", "", "", "", caps=(Cap("attribute", 0.1, group="worst group"),), needs=(Need("cost"),))
     releases = {name: RELEASES[name] for name in ("Identity", "Suppress")}
     releases["Mondrian k=11"] = RELEASES["Mondrian k=11"] | {"groups": {"race: a": 0.05, "race: b": 0.2}}
     releases["Mondrian k=20"] = RELEASES["Mondrian k=20"] | {"groups": {"race: a": 0.1, "race: b": 0.01}}
@@ -211,9 +209,7 @@ def test_it_is_said_for_people_the_answer_first():
     assert "attribute: 2 of 7 releases that keep the floor, unknown of 1 of them." in lists
     assert "A digest" not in said[-1]
     assert said[-1].endswith("That no attack found more does not mean that there is none.")
-    none = decided(
-        policy=RiskPolicy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
-    ).sentences
+    none = decided(policy=Policy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)).sentences
     assert "No release is chosen" in none[0]
 
 
@@ -229,7 +225,7 @@ def test_how_much_of_each_cap_the_choice_uses_is_said():
     assert decided(policy=replace(POLICY, verified=True)).caps.startswith("Caps of Ours: identity")
     other = replace(POLICY, caps=(Cap("identity", 0.5, "largest"), Cap("attribute", 0.021)))
     assert decided(policy=other).caps.endswith(" of 50%, attribute 1% of 2.1%, certainty 0% of 0%.")
-    none = RiskPolicy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
+    none = Policy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
     assert decided(policy=none).caps == ""
 
 
@@ -267,7 +263,7 @@ def test_of_how_many_people_the_value_is_certain_is_said():
     shares = [("job", 0.1), ("income", 0.4)]
     key = "town", "Mondrian", "k=11", 1, "made_certain", ""
     more = [made(*key, name, share, share, share, 0) for name, share in shares]
-    policy = RiskPolicy("k", "K", "", "", "", caps=LOSS.caps[:1], needs=LOSS.needs)
+    policy = Policy("k", "K", "", "", "", caps=LOSS.caps[:1], needs=LOSS.needs)
     found = decision.decide(pd.concat([results(few), tidy(more)]), policy)
     start = "This release discloses the income of 40% of people and the job of 10% of people with certainty."
     assert found.certainty.startswith(start)
@@ -343,9 +339,7 @@ def test_the_chart_of_a_decision_shows_each_release_by_its_loss_and_its_tightest
 
 
 def test_a_cap_that_no_release_can_be_shown_to_keep_is_said_first():
-    policy = RiskPolicy(
-        "m", "M", "", "", "", caps=(Cap("attribute", 0.1), Cap("certainty", 1.0)), needs=(Need("cost"),)
-    )
+    policy = Policy("m", "M", "", "", "", caps=(Cap("attribute", 0.1), Cap("certainty", 1.0)), needs=(Need("cost"),))
     few = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=11")}
     few["Suppress"] = few["Suppress"] | {"attribute": (0.06, 0.01, 0.11)}
     few["Mondrian k=11"] = few["Mondrian k=11"] | {"attribute": (0.16, 0.11, 0.21)}

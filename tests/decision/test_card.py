@@ -20,7 +20,7 @@ from privnb.datasets.dataset import load
 from privnb.decision import answer, card as cards, group_sizes
 from privnb.decision.by_policy import LOSS, averaged
 from privnb.decision.card import Card, CardError
-from privnb.decision.policies import Cap, Need, RiskPolicy
+from privnb.decision.policies import Cap, Need, Policy
 from privnb.evaluation.cases import evaluate
 from privnb.evaluation.combinations import Combinations
 from privnb.evaluation.results import tidy
@@ -33,7 +33,7 @@ from privnb.reporting import findings, leak_scan, release_card
 from privnb.sanitizers import LocalRecoding, Mondrian
 from privnb.sanitizers.catalogue import ends
 
-POLICY = RiskPolicy(
+POLICY = Policy(
     "ours", "Our own", "the hospital's board", "another hospital", "a person's quasi-identifiers",
     caps=(Cap("identity", 0.09, "largest", people=11), Cap("attribute", 0.4)), needs=(Need("certainty_penalty"),),
     floor=11, sha256="0" * 64,

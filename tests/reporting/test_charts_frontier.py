@@ -182,7 +182,8 @@ def test_the_table_of_choices():
     shown = charts.which(choices).rows
     assert shown.setting.tolist() == choices.setting.tolist()
     chosen = choices.iloc[0]
-    assert shown.privacy[0] == f"{chosen.privacy:.3g}"
+    baseline = f"; baseline {chosen.privacy_baseline:.3g}" if chosen.privacy_baseline > 0 else ""
+    assert shown.privacy[0] == f"{chosen.privacy:.3g}{baseline}"
     assert shown.why[0] == f"{chosen.why}; it costs {chosen.costs}"
     nothing = charts.which(decision.choices(releases[releases.setting == "Identity"], privacy_cap=0.4)).rows.iloc[0]
     assert (nothing.setting, nothing.privacy, nothing.utility) == ("none", "", "")

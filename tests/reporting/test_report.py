@@ -539,7 +539,7 @@ def test_a_page_that_has_nothing_to_say_says_so_in_a_line(tag, tmp_path, write_n
 
 def test_what_the_first_cells_refuse_is_refused_before_anything_runs(folder, tmp_path, monkeypatch, write_notebook):
     monkeypatch.setattr(report, "run", None)
-    check = "from privnb.decision import Policy\nPolicy(privacy=K)"
+    check = "from privnb.decision import check_limits\ncheck_limits(5, privacy=K)"
     write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''\nK = 1.0"), ("setup", check))
     with pytest.raises(ReportError, match=r"01_a: .*-2"):
         build(tmp_path / "out", folder=tmp_path / "notebooks", parameters={"K": -2})

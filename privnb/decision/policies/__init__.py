@@ -136,7 +136,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class RiskPolicy:
+class Policy:
     """What an owner accepts: caps on risks, needs of users, and the smallest published combination.
 
     Parameters
@@ -204,8 +204,8 @@ class RiskPolicy:
 
 
 def check(policy):
-    """Raise TypeError unless `policy` is a RiskPolicy."""
-    expect.kind("policy", policy, RiskPolicy, instead="decision.policies.read(name) gives one.")
+    """Raise TypeError unless `policy` is a Policy."""
+    expect.kind("policy", policy, Policy, instead="decision.policies.read(name) gives one.")
 
 
 def ready():
@@ -222,7 +222,7 @@ def read(policy):
 
     Returns
     -------
-    RiskPolicy
+    Policy
 
     Raises
     ------
@@ -252,7 +252,7 @@ def parsed(content, name):
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise PolicyError(f"policy '{name}': it is no TOML file: {error}.") from None
     tables = {"caps": Cap, "needs": Need}
-    _check_keys(name, text, [each.name for each in fields(RiskPolicy) if each.name not in ("name", "sha256")])
+    _check_keys(name, text, [each.name for each in fields(Policy) if each.name not in ("name", "sha256")])
     missing = [key for key in (*NEEDED, *tables) if key not in text]
     if missing:
         raise PolicyError(f"policy '{name}' lacks {', '.join(missing)}. The ready ones show how they are written.")
@@ -260,7 +260,7 @@ def parsed(content, name):
         rows = text[key] if isinstance(text[key], list) else [text[key]]
         text[key] = tuple(_row(name, key, kind, number, row) for number, row in enumerate(rows, 1))
     try:
-        return RiskPolicy(name=name, sha256=hashlib.sha256(content).hexdigest(), **text)
+        return Policy(name=name, sha256=hashlib.sha256(content).hexdigest(), **text)
     except (TypeError, ValueError) as error:
         raise PolicyError(f"policy '{name}': {error}") from None
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from privnb.decision import AXES, Summary
-from privnb.decision.by_caps import check_choices
+from privnb.decision.two_losses import check_choices
 from privnb.measures import facts
 from privnb.measures.base import Measure
 from privnb.reporting.charts.base import Aggregate, none
@@ -12,7 +12,7 @@ from privnb.runtime import expect, numerals
 
 
 def which(table):
-    """The table of `frontier.choices`: which release, why, and what it costs."""
+    """The table of `decision.choices`: which release, why, and what it costs."""
     check_choices("table", table)
     costs = ("; it costs " + table.costs).where(table.costs != "", "")
     titles = {"question": "the owner's question", "setting": "which release", **{axis: f"{axis} loss" for axis in AXES}}
@@ -66,12 +66,13 @@ def _written(rows):
     written = {}
     for axis in AXES:
         of = facts(rows[f"{axis}_measure"].iloc[0]) if f"{axis}_measure" in rows else Measure(axis)
-        bounds = rows[[axis, f"{axis}_low", f"{axis}_high"]]
+        bounds = rows[[axis, f"{axis}_low", f"{axis}_high", f"{axis}_baseline"]]
         written[axis] = [_number(of.format, *each) for each in bounds.itertuples(index=False)]
     return rows.assign(**written)
 
 
-def _number(format, value, low, high):
+def _number(format, value, low, high, baseline):
     if pd.isna(value):
         return "" if pd.isna(high) else f"withheld, at most {numerals.bare(format, high)}"
-    return numerals.ranged(format, value, low, high)
+    beside = "" if pd.isna(baseline) else f"; baseline {numerals.bare(format, baseline)}"
+    return numerals.ranged(format, value, low, high) + beside

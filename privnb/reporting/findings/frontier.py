@@ -1,23 +1,30 @@
-"""Which release to publish, from the points of the frontier."""
+"""What two losses alone say of releases, and what a search of one parameter found."""
 
 import numpy as np
 
 from privnb import decision
 from privnb.decision import AXES
-from privnb.decision.points import check_loss
-from privnb.decision.policies import RiskPolicy
+from privnb.decision.points import bounded, check_loss
+from privnb.decision.policies import Policy
+from privnb.decision.two_losses import check_share, ends
+from privnb.evaluation.combinations import FLOOR
 from privnb.evaluation.results import check_results, whose
+from privnb.measures import facts
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, of
-from privnb.runtime import expect
+from privnb.runtime import expect, numerals
 from privnb.runtime.sentences import B, listed
 from privnb.runtime.tolerances import EXACT, ROUNDING
 from privnb.sanitizers.catalogue import title
 
+# The ends of each axis, the harmless one first.
+ENDS = {
+    "privacy": ("that without quasi-identifiers", "the original's"),
+    "utility": ("the original's", "that without quasi-identifiers"),
+}
 
-@of_results(
-    owners=lambda name, value: expect.kind(name, value, RiskPolicy, instead="decision.policies.read gives one.")
-)
+
+@of_results(owners=lambda name, value: expect.kind(name, value, Policy, instead="decision.policies.read gives one."))
 def floors(floor, owners):
     """How many people must share a published combination on two axes alone, and how many under the owner's policy.
 
@@ -25,7 +32,7 @@ def floors(floor, owners):
     ----------
     floor : int
         Of the two axes.
-    owners : RiskPolicy
+    owners : Policy
     """
     yield (
         f"A release is compared on these two axes only if at least {B}{floor} people{B} share each published "
@@ -33,33 +40,83 @@ def floors(floor, owners):
     )
 
 
-@of_results()
-def publication(results, releases, policy):
-    """What two axes alone say, which is no recommendation: which release loses least, and why others are left out.
+@of_results(privacy=check_share, utility=check_share)
+def publication(results, releases, floor, *, privacy, utility):
+    """What two losses alone say, which is not a recommendation: which release loses least, and why others are left out.
 
     Parameters
     ----------
     results, releases : DataFrame
-        Tidy results, and `frontier.points` of these with the policy's floor.
-    policy : Policy
-        What the owner accepts.
+        Tidy results, and `decision.points` of these with this floor.
+    floor : int
+    privacy, utility : float
+        As of `decision.caps`.
     """
-    caps = policy.caps(releases)
-    table = decision.choices(releases, **caps)
-    first = f"{B}{table.setting.iloc[0]}{B} comes first"
-    if table.setting.iloc[0] == "none":
-        first = f"{B}None of these releases should be published{B}"
-    yield f"{first} ({whose(results)}): {decision.reason(releases, table, policy)}."
+    caps = decision.caps(releases, privacy=privacy, utility=utility)
+    first = decision.choices(releases, **caps).iloc[0]
+    kept = [_cap(axis, share, caps, releases) for axis, share in zip(AXES, (privacy, utility), strict=True) if share]
+    kept = " and ".join([*kept, f"at least {floor} people per combination"])
+    if first.setting == "none":
+        yield f"{B}None of these releases should be published{B} ({whose(results)}): none has {kept}: {first.why}."
+    else:
+        least = _loss("privacy" if utility and not privacy else "utility", first, releases)
+        yield f"{B}{first.setting}{B} comes first ({whose(results)}): {least}, the least with {kept}."
     if reasons := decision.left_out(releases, **caps):
         many = sum(map(len, reasons.values()))
         yield f"{many} of {len(releases)} releases {'is' if many == 1 else 'are'} left out:"
         yield [f"{capitalized(why)}: {listed(settings)}." for why, settings in reasons.items()]
-    yield from decision.sentences(table, releases)
+    yield " ".join(_compared(releases))
     yield _mined(of(results, "accuracy_gain"), releases)
     yield (
         "A release is efficient among these releases and by these two measures. That no attack was found does not mean "
         "that there is none."
     )
+
+
+def _loss(axis, row, releases):
+    """A loss with its interval; in a unit that tells people nothing as a share of its far end."""
+    measure, numbers = facts(releases[f"{axis}_measure"].iloc[0]), row[[axis, f"{axis}_low", f"{axis}_high"]]
+    far, format = _far_end(axis, measure, releases), measure.format
+    if far:
+        numbers, format = numbers / far, f"{{:%}} of {ENDS[axis][1]}"
+    return f"{measure.phrase} {Finding('', *numbers, format=format).text.replace(B, '')}"
+
+
+def _cap(axis, share, caps, releases):
+    """What a release has to keep of one axis."""
+    measure, losses = facts(releases[f"{axis}_measure"].iloc[0]), ends(axis, releases)
+    if _far_end(axis, measure, releases):
+        return f"{measure.phrase} up to {numerals.percent(share)} of {ENDS[axis][1]}"
+    hidden = [name for name, loss in zip(ENDS[axis], losses, strict=True) if not np.isfinite(loss)]
+    why = f"{hidden[0]} is not known" if hidden else f"{numerals.percent(share)} of the way to {ENDS[axis][1]}"
+    return f"{measure.phrase} up to {measure.bare(caps[f'{axis}_cap'])} ({why})"
+
+
+def _far_end(axis, measure, releases):
+    """The loss at the far end, if its unit tells people nothing and the other end is 0; else 0."""
+    near, far = ends(axis, releases)
+    shares = measure.unit == "nats" and np.isfinite([near, far]).all() and abs(near) <= EXACT < far
+    return far if shares else 0
+
+
+def _compared(releases):
+    """How many releases are efficient, dominated, undecided or refused, and by which losses: sentences."""
+    count = releases.status.value_counts().reindex(["efficient", "dominated", "undecided"], fill_value=0)
+    verb = count.map(lambda n: "is" if n == 1 else "are")
+    named = {axis: releases[f"{axis}_of"].iloc[0] for axis in AXES}
+    named = {axis: name if name.startswith(f"{axis} loss") else f"{name} ({axis} loss)" for axis, name in named.items()}
+    yield (
+        f"Of {len(releases)} releases {count.efficient} {verb.efficient} efficient: no other one here is as good in "
+        f"both {named['privacy']} and {named['utility']} and better in one; lower is better for both. "
+        f"{count.dominated} {verb.dominated} dominated, {count.undecided} cannot be decided."
+    )
+    if least := (~bounded(releases)).sum():
+        yield (
+            f"Of {least} a loss is known from below only: such a release may be dominated, but dominates none, keeps "
+            "no cap and is no end of the frontier."
+        )
+    if refused := (releases.refused.fillna("") != "").sum():
+        yield f"{refused} may not be chosen whatever the losses, and {'is' if refused == 1 else 'are'} left out."
 
 
 def _mined(gains, releases):
@@ -81,19 +138,19 @@ def _mined(gains, releases):
     whole=lambda name, value: value is None or check_results(name, value),
     axes=lambda _, losses: [check_loss(axis, loss) for axis, loss in losses.items()],
 )
-def search(tuned, cap, whole=None, *, floor=decision.Policy.floor, **axes):
+def search(tuned, cap, whole=None, *, floor=FLOOR, **axes):
     """What a search under a cap found, how much it tried, and how near it comes to the whole grid's best.
 
     Parameters
     ----------
     tuned : Tuned or None
-        Of `frontier.tune`; None where no search was asked for.
+        Of `decision.tune`; None where no search was asked for.
     cap : float
         The most privacy loss accepted.
     whole : DataFrame, optional
         Results of the whole grid.
     floor, **axes : int, and Loss or str
-        As of `frontier.points`: `privacy` and `utility`.
+        As of `decision.points`: `privacy` and `utility`.
     """
     if tuned is None:
         yield "Nothing was searched: that takes a PRIVACY_CAP above 0, a TUNED parameter and a sensitive attribute."

@@ -9,7 +9,7 @@ from support.results_frame import made
 
 from privnb import decision, evaluation
 from privnb.datasets.dataset import Dataset
-from privnb.decision import Policy
+from privnb.decision import caps, check_limits
 from privnb.evaluation.results import join, tidy
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
@@ -69,7 +69,7 @@ def test_the_floor_is_the_owners():
     assert unsure == "its rarest combination of quasi-identifiers may belong to fewer than 7 people"
     for floor in (1, 0, 2.5, "5", True):
         with pytest.raises(ValueError, match="floor must be a whole number of at least 2"):
-            Policy(floor=floor)
+            check_limits(floor)
 
 
 def test_without_a_floor_nothing_is_recommended():
@@ -92,22 +92,22 @@ def test_the_least_losses_are_not_chosen_below_the_floor():
 
 def test_a_cap_is_a_share_of_the_way_between_the_ends():
     table = points(LOSSES)
-    assert Policy(privacy=0.2).caps(table) == {"privacy_cap": pytest.approx(0.002), "utility_cap": None}
-    assert Policy(privacy=0, utility=0.25).caps(table) == {"privacy_cap": None, "utility_cap": 0.25}
+    assert caps(table, privacy=0.2) == {"privacy_cap": pytest.approx(0.002), "utility_cap": None}
+    assert caps(table, privacy=0, utility=0.25) == {"privacy_cap": None, "utility_cap": 0.25}
     ends = points(LOSSES | {"Identity": (np.inf, 0.0, FEW), "Suppress": (0.3, 1.0, ENOUGH)})
-    assert Policy(privacy=0.5).caps(ends)["privacy_cap"] == 0.3, "unbounded: nothing above what anybody knows"
+    assert caps(ends, privacy=0.5)["privacy_cap"] == 0.3, "unbounded: nothing above what anybody knows"
     lower = points(LOSSES | {"Identity": (0.2, 0.0, FEW), "Suppress": (0.3, 1.0, ENOUGH)})
-    assert Policy(privacy=0.5).caps(lower)["privacy_cap"] == 0.3
+    assert caps(lower, privacy=0.5)["privacy_cap"] == 0.3
     with pytest.raises(ValueError, match="begins at the privacy loss of the release without quasi-identifiers"):
-        Policy().caps(table[table.sanitizer != "Suppress"])
+        caps(table[table.sanitizer != "Suppress"])
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.5, "0.1", True, np.inf, np.nan])
 def test_caps_are_shares(wrong):
     with pytest.raises(ValueError, match=r"PRIVACY_CAP is the most privacy loss that you accept, .*; got "):
-        Policy(privacy=wrong)
+        check_limits(5, privacy=wrong)
     with pytest.raises(ValueError, match=r"UTILITY_CAP is the most utility loss that you accept, .*; got "):
-        Policy(utility=wrong)
+        check_limits(5, utility=wrong)
 
 
 # On tables
@@ -165,10 +165,10 @@ def test_a_rare_sensitive_value_does_not_let_the_original_pass(measured):
     for left, dangerous in ((every, "Bucketize"), (every[every.sanitizer != "Bucketize"], "Identity")):
         assert decision.choices(left, privacy_cap=0.1).sanitizer[0] == dangerous, "by a cap of 0.1 without a floor"
     releases = decision.points(measured, privacy="accuracy_gain", utility="certainty_penalty", floor=5)
-    for policy in (Policy(), Policy(privacy=1), Policy(privacy=0), Policy(privacy=0, utility=1)):
-        chosen = decision.choices(releases, **policy.caps(releases)).setting[0]
-        assert chosen in ("Suppression", "Mondrian, k = 10"), policy
-    assert Policy().caps(releases)["privacy_cap"] < 0.01
+    for accepted in ({}, {"privacy": 1}, {"privacy": 0}, {"privacy": 0, "utility": 1}):
+        chosen = decision.choices(releases, **caps(releases, **accepted)).setting[0]
+        assert chosen in ("Suppression", "Mondrian, k = 10"), accepted
+    assert caps(releases)["privacy_cap"] < 0.01
 
 
 def test_the_smallest_combination_is_of_what_is_published(rare, measured):

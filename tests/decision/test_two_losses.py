@@ -5,9 +5,10 @@ import pytest
 from support.results_frame import made
 
 from privnb import decision
-from privnb.decision import choices, knee, sentences
+from privnb.decision import choices, knee
 from privnb.evaluation.results import tidy
-from privnb.runtime.sentences import B
+from privnb.reporting import charts
+from privnb.reporting.findings.frontier import _compared
 
 MISSING = float("nan")
 
@@ -204,37 +205,39 @@ def test_an_exact_infinite_loss_is_still_an_end():
     assert found.setting.tolist() == ["KMember k=2", "KMember k=2", "Identity"]
 
 
-def test_sentences_say_what_is_known_from_below():
-    table = with_noise_below(0.3, 0.3)
-    assert "Of 1 a loss is known from below only" in sentences(choices(table), table)[0]
-    assert "from below" not in sentences(choices(points(CURVE)), points(CURVE))[0]
+def test_what_is_known_from_below_is_counted():
+    assert "Of 1 a loss is known from below only" in " ".join(_compared(with_noise_below(0.3, 0.3)))
+    assert "from below" not in " ".join(_compared(points(CURVE)))
 
 
 # In words
 
 
-def test_sentences_say_losses_baselines_and_costs():
-    table = points(CURVE)
-    said = sentences(choices(table, privacy_cap=0.45), table)
-    assert said[0].startswith("Of 6 releases 5 are efficient")
-    assert "risk (privacy loss) and cost (utility loss)" in said[0]
-    assert "1 are dominated, 0 cannot be decided" not in said[0]
-    assert "1 is dominated, 0 cannot be decided" in said[0]
-    assert said[1].startswith(
-        f"The least utility loss with a privacy loss of at most 0.45: {B}KMember k=5{B}, privacy loss 0.2 (baseline "
-        "0.01) and utility loss 0.2; 4 of 6 releases keep the cap"
-    )
-    assert said[1].endswith("It costs 0.2 more privacy loss than Suppress and 0.2 more utility loss than Identity.")
-    assert said[2].startswith("The knee of the frontier: KMember k=5, "), "nothing but a recommendation is bold"
-    assert len(said) == 5
+def test_releases_are_counted_by_what_no_other_one_beats():
+    said = next(_compared(points(CURVE)))
+    assert said.startswith("Of 6 releases 5 are efficient")
+    assert "risk (privacy loss) and cost (utility loss)" in said
+    assert "1 are dominated, 0 cannot be decided" not in said
+    assert "1 is dominated, 0 cannot be decided" in said
 
 
-def test_sentences_with_intervals_withheld_numbers_and_no_choice():
+def test_the_table_says_losses_baselines_and_costs():
+    shown = charts.which(choices(points(CURVE), privacy_cap=0.45)).rows
+    first = shown.iloc[0]
+    assert first.question == "the least utility loss with a privacy loss of at most 0.45"
+    assert (first.setting, first.privacy, first.utility) == ("KMember k=5", "0.2; baseline 0.01", "0.2")
+    assert first.why.startswith("4 of 6 releases keep the cap")
+    assert first.why.endswith("it costs 0.2 more privacy loss than Suppress and 0.2 more utility loss than Identity")
+    assert shown.question[1] == "the knee of the frontier"
+    assert shown.setting[1] == "KMember k=5"
+    assert len(shown) == 4
+
+
+def test_intervals_withheld_numbers_and_no_choice_are_written():
     table = points({"LaplaceNoise epsilon=1": (noise(0.3), noise(0.1)), "KMember k=2": ((None, 1, 9), 0.2)})
-    said = sentences(choices(table, privacy_cap=0.1), table)
-    assert said[1].startswith(
-        f"The least utility loss with a privacy loss of at most 0.1: {B}none{B}; no release keeps"
-    )
-    assert "privacy loss 0.3 (95% interval 0.2" in said[2]
+    shown = charts.which(choices(table, privacy_cap=0.1)).rows
+    assert shown.setting[0] == "none"
+    assert shown.why[0].startswith("no release keeps")
+    assert shown.privacy[1].startswith("0.300 (0.2")
     table = points({"KMember k=2": ((None, 1, 9), 0.2)})
-    assert "privacy loss withheld (at most 9)" in sentences(choices(table, privacy_cap=10), table)[1]
+    assert charts.which(choices(table, privacy_cap=10)).rows.privacy[0] == "withheld, at most 9"
