@@ -294,12 +294,13 @@ def decide(args):
     from privnb.evaluation.parameters import study
     from privnb.evaluation.samples import record_by_record
     from privnb.microdata.schema import SchemaError
-    from privnb.reporting import chosen_release
+    from privnb.publishing import decided
+    from privnb.reporting import release_card
     from privnb.tables.spreadsheets import OPTION
 
     policy = policies.read(args.policy)
     if args.release:
-        chosen_release.refuse_place(args.release, spreadsheet_safe=args.spreadsheet_safe)
+        decided.refuse_place(args.release, spreadsheet_safe=args.spreadsheet_safe)
     elif args.allow is not None:
         raise SchemaError("--allow is for the file that --release names. Add --release OUT.csv, or leave out --allow.")
     elif args.spreadsheet_safe:
@@ -317,9 +318,10 @@ def decide(args):
     dataset, found = searched_in_roles(
         in_roles, dataset, policy, profile=args.profile, seeds=args.seeds, store=args.store or "", records=len(whole)
     )
-    ended = chosen_release.end(
-        args.name, found, dataset, args.release, study=named, spreadsheet_safe=args.spreadsheet_safe, allow=args.allow
-    )
+    ended = decided.end(
+        args.name, found, dataset, args.release, render=release_card.texts, study=named,
+        spreadsheet_safe=args.spreadsheet_safe, allow=args.allow,
+    )  # fmt: skip
     print(*filter(None, [ended.said, what_would_help(ended.found, dataset), as_they_are(dataset)]), sep="\n")
     return int(ended.found.chosen is None)
 

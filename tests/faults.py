@@ -36,7 +36,7 @@ MEMBERSHIP = ("evaluation/risks/test_membership.py",)
 BY_POLICY = ("decision/test_by_policy.py",)
 BY_CAPS = ("decision/test_two_losses.py", "decision/test_points.py")
 FILE = tuple(
-    f"reporting/test_chosen_release.py::test_{name}"
+    f"publishing/test_decided.py::test_{name}"
     for name in (
         "a_file_in_which_a_secret_is_surer_than_the_policy_allows_is_refused",
         "a_neutral_column_that_may_be_known_makes_a_value_surer_in_a_file",
@@ -46,7 +46,7 @@ FILE = tuple(
 )
 SAVING = ("explorer/test_saving.py",)
 LEAKS = ("publishing/test_leaks.py",)
-SCAN = ("reporting/test_leak_scan.py",)
+SCAN = ("publishing/test_leak_scan.py",)
 COUNTS = ("microdata/test_counts.py",)
 RELEASE = ("microdata/test_release.py",)
 ORDER = ("sanitizers/test_undoing.py::test_rows_and_buckets_say_nothing_of_the_tables_order",)

@@ -626,13 +626,14 @@ def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):
 
 
 def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monkeypatch, capsys, tmp_path):
-    from privnb.reporting import chosen_release
+    from privnb.publishing import decided
+    from privnb.reporting import release_card
 
     asked, loaded, ended, chosen = [], [], [], None
 
     def end(*given, **more):
         ended.append((given, more))
-        return chosen_release.Ended(SimpleNamespace(chosen=chosen), "It is said.")
+        return decided.Ended(SimpleNamespace(chosen=chosen), "It is said.")
 
     def searched(load_in, dataset, policy, **more):
         asked.append(((dataset, policy), more))
@@ -641,14 +642,15 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
 
     monkeypatch.setattr(policy_search, "searched_in_roles", searched)
     monkeypatch.setattr(recommended, "what_would_help", lambda found, dataset: "")
-    monkeypatch.setattr(chosen_release, "end", end)
+    monkeypatch.setattr(decided, "end", end)
     assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--records", "60", "--seeds", "2"]) == 1
     assert capsys.readouterr().out.startswith("It is said.\nward is published as in the table. The owner states ")
     ((dataset, policy), more) = asked[0]
     assert len(loaded[0]) == 60, "the same records in other roles"
     assert (len(dataset), policy.floor, more["seeds"], more["profile"]) == (60, 5, 2, "quick")
     assert more["records"] == 300, "of the table that is released"
-    assert ended == [((str(CLINIC), "found", dataset, None), {"study": "", "spreadsheet_safe": False, "allow": None})]
+    given = {"render": release_card.texts, "study": "", "spreadsheet_safe": False, "allow": None}
+    assert ended == [((str(CLINIC), "found", dataset, None), given)]
     assert cli.main(["decide", str(CLINIC), "--policy", "ontario"]) == 2
     assert "'ontario' is no policy of the package" in capsys.readouterr().err
     out = tmp_path / "there.csv"

@@ -19,8 +19,8 @@ from privnb.microdata.schema import Role
 from privnb.microdata.treatment import KINDS, Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
+from privnb.publishing import leak_scan
 from privnb.publishing.leaks import Original, persons_own
-from privnb.reporting import leak_scan
 from privnb.reporting.findings import steep_hierarchy
 from privnb.runtime import expect
 from privnb.runtime.family import sentence

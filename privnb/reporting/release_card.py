@@ -26,12 +26,12 @@ from privnb.decision.policies import measure_of
 from privnb.evaluation.risks import linkability, membership
 from privnb.measures.base import facts
 from privnb.microdata.withholding import LIMIT
+from privnb.publishing.decided import PAGE
 from privnb.reporting.rendering import templates
 from privnb.runtime.invisible import shown
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import Page, listed, say
 
-PAGE = ".card.html"
 WORST = 3  # groups that are named beside a risk
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from privnb.evaluation import store
 from privnb.microdata.withholding import LIMIT
-from privnb.reporting import leak_scan, places, rendering
+from privnb.publishing import leak_scan
+from privnb.reporting import places, rendering
 from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
 from privnb.reporting.running import SECONDS, failed_folder, forget_failures, run, store_folder, without
 from privnb.runtime import processes
@@ -182,7 +183,13 @@ def _refuse_leaks(chosen, out, work, failures):
     fewest = [notebook.values["FEWEST"] for notebook in chosen if "FEWEST" in notebook.values]
     where = f"What is made is kept in {kept}, for you alone, and finished evaluations beside it: the next run is short."
     try:
-        leak_scan.check(work / "report", described, fewest=min([LIMIT, *fewest]), kept="\n".join([where, *failures]))
+        leak_scan.check(
+            work / "report",
+            described,
+            fewest=min([LIMIT, *fewest]),
+            kept="\n".join([where, *failures]),
+            public=(str(rendering.vega_script()),),
+        )
     except leak_scan.LeakError:
         (work / "report").chmod(0o700)
         places.swap(work / "report", kept, work / "withheld-before")

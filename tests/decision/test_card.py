@@ -28,8 +28,8 @@ from privnb.evaluation.risks import questions
 from privnb.evaluation.risks.groups import OTHERS, groups_of
 from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.privacy_models import DistinctDiversity, KAnonymity
-from privnb.publishing import from_files
-from privnb.reporting import findings, leak_scan, release_card
+from privnb.publishing import from_files, leak_scan
+from privnb.reporting import findings, release_card
 from privnb.sanitizers import LocalRecoding, Mondrian
 from privnb.sanitizers.catalogue import ends
 
@@ -203,7 +203,7 @@ def test_what_rules_releases_out_is_one_reason_a_line_and_a_name_a_line(made):
     assert "<li>and 7 more</li>" in release_card.page(Card(many))
 
 
-def test_the_runner_up_stands_beside_the_chosen_release(made):
+def test_the_runner_up_stands_beside_the_decided(made):
     _, found, results, card = made
     beside, kept = card.content["decision"]["beside"], found.releases[found.releases.kept]
     assert (beside["release"], beside["is"]) == (found.runner_up, "runner-up")

@@ -43,8 +43,8 @@ from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.withholding import Margin, suppress
 from privnb.miners import reference_set
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import leaks
-from privnb.reporting import charts, leak_scan, report
+from privnb.publishing import leak_scan, leaks
+from privnb.reporting import charts, report
 from privnb.reporting.charts.base import merge_small
 from privnb.reporting.notebooks import ReportError, choose, notebooks_folder
 from privnb.sanitizers import FullDomain, Identity, KMember, Suppress

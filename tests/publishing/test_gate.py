@@ -22,7 +22,8 @@ from privnb.explorer.setting import Setting, of_roles, sanitizer
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import DistinctDiversity, KAnonymity, KMap
-from privnb.publishing import from_files, from_frames, gate as gates
+from privnb.publishing import decided, from_files, from_frames, gate as gates
+from privnb.publishing.decided import rule_of
 from privnb.publishing.gate import (
     CertainValue,
     FoundInAltered,
@@ -37,8 +38,6 @@ from privnb.publishing.gate import (
     promised,
 )
 from privnb.publishing.gate_in_file import judged
-from privnb.reporting import chosen_release
-from privnb.reporting.chosen_release import rule_of
 from privnb.sanitizers import (
     Anatomy,
     Identity,
@@ -633,9 +632,9 @@ def test_check_ends_with_status_1_for_what_the_gate_refuses_with_provenance_or_w
 def test_a_file_is_counted_again_by_the_neutral_columns_that_may_be_known(tmp_path, reason, known):
     path, out = described(tmp_path / "people", "visit", "year", reason=reason), tmp_path / "out.csv"
     made = from_files.sanitize(path, "k=10", out, allow=WHY)
-    assert chosen_release._known(out, load(path), made.provenance) == known
+    assert decided._known(out, load(path), made.provenance) == known
     altered = {**made.provenance, "columns": {**made.provenance["columns"], "visit": "perturbed"}}
-    assert chosen_release._known(out, load(path), altered) == known[1:]
+    assert decided._known(out, load(path), altered) == known[1:]
 
 
 def test_only_what_does_not_fit_is_not_counted_and_a_broken_file_is_an_error(tmp_path):

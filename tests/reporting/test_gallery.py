@@ -13,8 +13,8 @@ from privnb.datasets.dataset import Dataset, find, load
 from privnb.evaluation.results import setting_name
 from privnb.microdata.schema import Attribute, Numbers, Role
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import leaks
-from privnb.reporting import charts, gallery, leak_scan
+from privnb.publishing import leak_scan, leaks
+from privnb.reporting import charts, gallery
 from privnb.reporting.findings import release_costs
 from privnb.runtime.numerals import bare
 from privnb.sanitizers import (

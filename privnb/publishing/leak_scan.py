@@ -1,10 +1,12 @@
-"""No output of ours that is to be shown holds an original record: a folder is looked through before it leaves.
+"""Refuse an output that holds an original record: a folder or file is searched before it leaves.
 
-What is looked for, and what is not seen, stands in `microdata.leaks`; where, in `microdata.hiding_places`.
+`leaks` says what is searched for and what is not found; `hiding_places`, where.
 """
 
 import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -12,9 +14,7 @@ from privnb.datasets import dataset
 from privnb.datasets.dataset import Chosen
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT
-from privnb.publishing.leaks import Names, Original, records_in, words_of
-from privnb.reporting import rendering
-from privnb.reporting.notebooks import ReportError
+from privnb.publishing.leaks import Leak, Names, Original, records_in, words_of
 from privnb.runtime import expect
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -22,15 +22,15 @@ TEXTS = (".py", ".js", ".css", ".j2", ".ipynb", ".toml")  # of ours, whose words
 SAID = 8  # places that an error names
 
 
-class LeakError(ReportError):
-    """What was to be shown holds an original record, a name or an identifier. The message says where, and shows none.
+class LeakError(ValueError):
+    """An output holds an original record, a name or an identifier. The message says where, and shows none.
 
     Attributes
     ----------
     leaks : list of Leak
     """
 
-    def __init__(self, leaks, kept):
+    def __init__(self, leaks: list[Leak], kept: str) -> None:
         self.leaks = leaks
         places = [f"  {leak}" for leak in leaks[:SAID]]
         more = [f"  and {len(leaks) - SAID:,} more places"] if len(leaks) > SAID else []
@@ -39,7 +39,14 @@ class LeakError(ReportError):
         super().__init__("\n".join([text, *places, *more, f"{done} {kept}".strip()]))
 
 
-def check(folder, described, *, fewest=LIMIT, kept=""):
+def check(
+    folder: str | Path,
+    described: Iterable[str | Path],
+    *,
+    fewest: int = LIMIT,
+    kept: str = "",
+    public: Sequence[str] = (),
+) -> None:
     """Raise LeakError if a file below `folder` holds an original record of a dataset.
 
     Parameters
@@ -49,30 +56,27 @@ def check(folder, described, *, fewest=LIMIT, kept=""):
     described : sequence of path-like
         The description files of the datasets, or their names.
     fewest : int
-        What so many people share is nobody's.
+        What this many people share reveals nobody.
     kept : str
         Where the work is kept, a sentence for the error.
-
-    Raises
-    ------
-    LeakError
-    SchemaError, OSError
-        As of `load`.
+    public : sequence of str
+        Texts that everybody knows, see `leaks.records_in`.
     """
     expect.path("folder", folder)
     expect.these(fewest=fewest)
-    leaks, public = {}, (str(rendering.vega_script()),)
+    leaks: dict[Leak, None] = {}
     for path in dict.fromkeys(dataset.find(name).resolve() for name in described):
         leaks |= dict.fromkeys(records_in(folder, *protected(path), fewest, public))
     if leaks:
         raise LeakError([*leaks], kept)
 
 
-def protected(path):
-    """What may not leave of the dataset of a description: (list of Original, one per study; Names)."""
-    text = Chosen.of(path, None).text
+def protected(path: Path) -> tuple[list[Original], Names]:
+    """Return what may not leave of the dataset of a description: its records, once per study, and names."""
+    described = Chosen.of(path, None)
+    text = described.text
     cells = dataset.cells(path.parent, text)
-    table, originals = Chosen.of(path, None).cleaned(cells), {}
+    table, originals = described.cleaned(cells), dict[Any, Original]()
     for study in text.get("studies", [None]):
         schema = Chosen.of(path, study).schema
         names = tuple(each.name for each in schema.attributes if each.role in PUBLISHED)
@@ -83,8 +87,8 @@ def protected(path):
     return [*originals.values()], Names(naming, _ours(path, text, naming) if naming else "")
 
 
-def _naming(text, cells):
-    """The columns that name people: by role in any study, and unused ones in which nearly everybody stands alone."""
+def _naming(text: Mapping[str, Any], cells: pd.DataFrame) -> Iterator[str]:
+    """Yield the columns that name people: by role in any study, and unused ones of nearly one value per person."""
     naming = dataset.in_role(text, Role.IDENTIFIER, Role.PERSON)
     unused = dataset.in_role(text, Role.UNUSED)
     for name in text["columns"]:
@@ -93,10 +97,8 @@ def _naming(text, cells):
             yield name
 
 
-def _ours(path, text, naming):
-    """Words that name nobody, as `words_of`: of our own texts, and of the description but for what it says of `naming`
-    columns.
-    """
+def _ours(path: Path, text: Mapping[str, Any], naming: Mapping[str, Any]) -> str:
+    """Return the words that name nobody: of our own texts, and of the description without the columns `naming`."""
     public = {name: entry for name, entry in text["columns"].items() if name not in naming}
     said = str({**text, "columns": public}) + " ".join(map(str, text["columns"]))
     trees = (file.read_text(encoding="utf-8") for file in path.parent.glob("hierarchies/*/*.csv"))
@@ -104,7 +106,7 @@ def _ours(path, text, naming):
 
 
 @functools.cache
-def _words():
+def _words() -> str:
     files = [*PACKAGE.rglob("*"), *(dataset.PROJECT / "notebooks").glob("[0-9][0-9]_*.ipynb")]
     texts = (file.read_text(encoding="utf-8") for file in files if file.suffix in TEXTS)
     return words_of(*texts)

@@ -5,10 +5,12 @@ runner-up is made in the same way.
 """
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.datasets.unknown_files import Unknown
@@ -16,14 +18,16 @@ from privnb.decision import card
 from privnb.decision.card import Card, CardError
 from privnb.decision.policies import Policy
 from privnb.decision.policy_search import Searched
-from privnb.microdata.schema import NotForThisTable, Role, SchemaError
+from privnb.microdata.release import Release
+from privnb.microdata.schema import NotForThisTable, Role, Schema, SchemaError
 from privnb.microdata.treatment import TRUE
-from privnb.publishing import from_files
+from privnb.publishing import from_files, in_file, leak_scan
+from privnb.publishing.from_files import Written
 from privnb.publishing.gate import Rule, check_allow
 from privnb.publishing.gate_in_file import judged
-from privnb.reporting import in_file, leak_scan, release_card
-from privnb.reporting.leak_scan import LeakError
+from privnb.publishing.leak_scan import LeakError
 from privnb.runtime import expect, unfinished
+from privnb.runtime.arrays import IntArray
 from privnb.runtime.sentences import say
 from privnb.sanitizers.claims import broken_in_rows
 from privnb.sanitizers.errors import SanitizationError
@@ -33,6 +37,9 @@ from privnb.tables.writing import FACTS, output, staged
 
 SAID = "what is printed"
 MEMORY = "2GB"
+PAGE = ".card.html"  # the end of the name of a card's page
+
+Render = Callable[[Card], Mapping[str, str]]  # texts of a card by the ends of their files' names: its data and its page
 
 
 class FileRefused(ValueError):
@@ -60,32 +67,21 @@ class Ended(NamedTuple):
     card: Card | None = None
 
 
-def refuse_place(out, *, spreadsheet_safe: bool = False) -> None:
-    """Raise before anything runs where no release can be written to `out`.
-
-    Parameters
-    ----------
-    out : str or path-like
-    spreadsheet_safe : bool
-        As of `from_files.sanitize`.
-
-    Raises
-    ------
-    SchemaError, OSError
-        For another kind of file, for what is there already, and for a folder that cannot be written to.
-    """
+def refuse_place(out: str | Path, *, spreadsheet_safe: bool = False) -> None:
+    """Raise SchemaError or OSError, before anything runs, where no release can be written to `out`."""
     with staged(output(expect.path("out", out), spreadsheet_safe=spreadsheet_safe)):
         pass
 
 
 def end(
-    source,
-    found,
-    dataset,
-    out=None,
+    source: str | Path,
+    found: Searched,
+    dataset: Dataset,
+    out: str | Path | None = None,
     *,
-    study=None,
-    sample=0,
+    render: Render,
+    study: str | None = None,
+    sample: int = 0,
     spreadsheet_safe: bool = False,
     allow: str | None = None,
 ) -> Ended:
@@ -96,15 +92,15 @@ def end(
     source : str or path-like
         The described dataset that is released: its name, or its description file.
     found : Searched
-        Of `searched`.
+        The result of `searched`.
     dataset : Dataset
-        That was searched: `source`, or a sample of it.
+        What was searched: `source`, or a sample of it.
     out : str or path-like, optional
         A new file that ends in .parquet or .csv, or a new folder; None: nothing is written.
-    study : str, optional
-        As of `load`.
-    sample, spreadsheet_safe
-        As of `from_files.sanitize`.
+    render : function
+        Returns the texts of a card that are written next to its release.
+    study, sample, spreadsheet_safe
+        As in `from_files.sanitize`.
     allow : str, optional
         The owner's reason for a release that breaks the policy: if none keeps it, the nearest one is written. Output,
         provenance and card repeat the reason.
@@ -119,7 +115,7 @@ def end(
     LeakError
         Where what would be printed holds an original record.
     SchemaError, OSError
-        As of `refuse_place`, and for a file that cannot be read or written; nothing is left of it.
+        As in `refuse_place`, and for a file that cannot be read or written; nothing is left of it.
     """
     expect.path("source", source)
     expect.kind("found", found, Searched, instead="`decision.policy_search.searched` gives it.")
@@ -128,7 +124,7 @@ def end(
     if out is None:
         return Ended(found, _text(found.sentences))
     out = Path(expect.path("out", out))
-    given = {"study": study, "sample": sample, "spreadsheet_safe": spreadsheet_safe}
+    given: dict[str, Any] = {"study": study, "sample": sample, "spreadsheet_safe": spreadsheet_safe, "render": render}
     allow = check_allow(allow) or None
     while found.chosen is not None:
         try:
@@ -143,46 +139,48 @@ def end(
     return Ended(found, _text(said))
 
 
-def shown(source, found, dataset, *, study=None):
-    """The card that the chosen release would leave with, or, where none can leave, the nearest that can be made; no
-    file is kept. Where the decision is of a sample, so is a release that takes up each record: of all it takes minutes.
+def shown(source: str | Path, found: Searched, dataset: Dataset, *, render: Render, study: str | None = None) -> Card:
+    """Return the card that the chosen release would leave with, or, where none can leave, the nearest that can be made.
 
-    Parameters
-    ----------
-    source, found, dataset, study
-        As of `end`.
-
-    Returns
-    -------
-    Card
+    No file is kept. Where the decision is of a sample, so is a release that takes up each record: of all it takes
+    minutes. Arguments and errors are those of `end`.
 
     Raises
     ------
     NotForThisTable
         Where no release can be made.
-    LeakError, OSError
-        As of `end`.
     """
     with unfinished.folder() as folder:
         out = folder / "released.csv"
-        given = {"study": study, "sample": len(dataset) if found.records and dataset.people is None else 0}
-        ended = end(source, found, dataset, out, **given)
+        sample = len(dataset) if found.records and dataset.people is None else 0
+        ended = end(source, found, dataset, out, render=render, study=study, sample=sample)
         decision = ended.found.decision
         if ended.card is not None:  # of what was measured, for this file does not stay
             return card.card(out, decision, found.results, dataset)
         for _, of in decision.nearest_first.iterrows():
             with contextlib.suppress(*REFUSALS):
-                given |= {"rule": rule_of(decision.policy, of.reasons), "roles": found.roles}
-                from_files.rehearse(source, found.sanitizer_of(of), out, memory=MEMORY, **given)
+                given: dict[str, Any] = {"rule": rule_of(decision.policy, of.reasons), "roles": found.roles}
+                given |= {"study": study, "sample": sample, "memory": MEMORY}
+                from_files.rehearse(source, found.sanitizer_of(of), out, **given)
                 return card.card(out, decision, found.results, dataset, of)
     raise NotForThisTable("No release but the original can be made. Allow more settings.")
 
 
-def _written(source, found, dataset, out, *, of=None, allow=None, **given):
-    """The release in its place, by default the chosen one. Raises whatever refuses it; then nothing is left."""
-    ended, rule = [], rule_of(found.decision.policy, () if of is None else of.reasons)
+def _written(
+    source: str | Path,
+    found: Searched,
+    dataset: Dataset,
+    out: Path,
+    *,
+    render: Render,
+    of: Any = None,
+    allow: str | None = None,
+    **given: Any,
+) -> Ended:
+    """Put the release in its place, by default the chosen one. Raise whatever refuses it; then nothing is left."""
+    ended, rule = list[Ended](), rule_of(found.decision.policy, () if of is None else of.reasons)
 
-    def beside(made, written, release):
+    def beside(made: Path, written: Written, release: Release) -> Mapping[str, str]:
         policy, done = found.decision.policy, written.provenance
         # Rows are people, and everybody's group can be looked up.
         exact = written.buckets is None and release.schema.person is None and release.groups is not None
@@ -200,7 +198,7 @@ def _written(source, found, dataset, out, *, of=None, allow=None, **given):
         answer = signed.content["answer"]
         if not answer["keeps"] and not allow:
             raise FileRefused(" ".join(answer["sentences"][:2]))
-        texts, page = release_card.texts(signed), out.with_name(out.name + release_card.PAGE)
+        texts, page = render(signed), out.with_name(out.name + PAGE)
         facts = made.with_name(made.name + FACTS).read_text(encoding="utf-8")
         named = {out.name + ending: text for ending, text in {FACTS: facts, **texts}.items()}
         # Without the folder, which is the owner's and may be called like somebody.
@@ -213,13 +211,13 @@ def _written(source, found, dataset, out, *, of=None, allow=None, **given):
     return ended[0]
 
 
-def _said(found, written, answer, page):
-    """What is said of a decision and its file."""
+def _said(found: Searched, written: Written, answer: Mapping[str, Any], page: str) -> str:
+    """Return what is said of a decision and its file."""
     lines = "\n".join(written.said), "\n".join([*answer["sentences"], f"Its card: {page}"])
     return "\n\n".join([_text(found.sentences), *lines])
 
 
-def _known(made: Path, dataset: Dataset, done: dict) -> list[str]:
+def _known(made: Path, dataset: Dataset, done: dict[str, Any]) -> list[str]:
     """Return the neutral columns of a file that an adversary may know and whose true values are in it."""
     there, schema = Unknown.of(made).names, dataset.schema
     return [
@@ -231,9 +229,11 @@ def _known(made: Path, dataset: Dataset, done: dict) -> list[str]:
     ]
 
 
-def _counted(made, schema, known, done):
-    """The distinct combinations of cells in a file with the provenance `done`, formulas as they were before they were
-    escaped, and how many rows have each.
+def _counted(
+    made: Path, schema: Schema, known: Sequence[str], done: dict[str, Any]
+) -> tuple[pd.DataFrame, IntArray | None]:
+    """Return the distinct combinations of cells in a file, formulas as they were before they were escaped, and how many
+    rows have each.
     """
     exact, names = Unknown.of(made), [*schema.quasi_identifiers, *schema.sensitive, *known]
     names = [name for name in names if spreadsheets.name_in_file(done, name) in exact.names]
@@ -246,8 +246,15 @@ def rule_of(policy: Policy, broken: Sequence[str] = ()) -> Rule:
     return Rule(policy.title, policy.floor, min(certain, default=None), tuple(broken))
 
 
-def _broken(cells, times, release, secrets, policy, allowed):
-    """Why the rows of a file may not leave, counted again in it: sentences.
+def _broken(
+    cells: pd.DataFrame,
+    times: IntArray | None,
+    release: Release,
+    secrets: Sequence[in_file.Secret],
+    policy: Policy,
+    allowed: str | None,
+) -> Iterator[str]:
+    """Yield why the rows of a file may not leave, counted again in it: sentences.
 
     `allowed`: the owner's reason to override the policy.
     """
@@ -256,7 +263,7 @@ def _broken(cells, times, release, secrets, policy, allowed):
         yield from in_file.surer(secrets, policy)
 
 
-def _scan(texts, source):
+def _scan(texts: Mapping[str, str], source: str | Path) -> None:
     """Raise LeakError if a text, by the name of its file, holds an original record of `source`."""
     with unfinished.folder() as folder:
         for name, text in texts.items():
@@ -264,13 +271,13 @@ def _scan(texts, source):
         leak_scan.check(folder, [source], kept="Nothing was written.")
 
 
-def _reason(error):
-    """Why a file was refused, a sentence."""
+def _reason(error: Exception) -> str:
+    """Return why a file was refused, a sentence."""
     if isinstance(error, LeakError):
         return f"What would stand beside it holds what is of single people: {error.leaks[0]}."
     said = str(error)
     return f"{said[0].upper()}{said[1:]}"
 
 
-def _text(sentences):
+def _text(sentences: Iterable[Any]) -> str:
     return say(*sentences).data.replace("**", "")

@@ -11,9 +11,9 @@ from support.clinic import CLINIC, IDENTIFIER
 from support.naming import naming
 
 from privnb.datasets.dataset import load
-from privnb.publishing import leaks
+from privnb.publishing import leak_scan, leaks
 from privnb.publishing.leaks import Names
-from privnb.reporting import leak_scan, rendering, report
+from privnb.reporting import rendering, report
 
 NAME = f"{IDENTIFIER}0058"
 RARE = {"age": 97, "weight": 187.5, "postcode": "04977", "region": "west"}

@@ -31,9 +31,9 @@ from privnb.measures.intervals import wilson
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import from_files
+from privnb.publishing import decided, from_files, in_file
 from privnb.publishing.gate import CertainValue, Verdict
-from privnb.reporting import chosen_release, in_file, release_card
+from privnb.reporting import release_card
 from privnb.runtime import unfinished
 from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, base
 from privnb.sanitizers.catalogue import ends
@@ -332,27 +332,27 @@ def test_that_a_decision_is_of_a_sample_is_said(first):
 
 def test_a_page_shows_the_card_that_would_leave_and_else_the_nearest_ones(clinic, first):
     source, dataset = clinic / "clinic.toml", load(clinic / "clinic.toml")
-    assert chosen_release.shown(source, first.found, dataset).text == first.card
+    assert decided.shown(source, first.found, dataset, render=release_card.texts).text == first.card
     of_all, sample = replace(first.found, records=300), []
     with pytest.MonkeyPatch.context() as patch:
         made = from_files.sanitize
         patch.setattr(
             from_files, "sanitize", lambda *given, **more: sample.append(more["sample"]) or made(*given, **more)
         )
-        chosen_release.shown(source, of_all, dataset)
-        chosen_release.shown(source, first.found, dataset)
+        decided.shown(source, of_all, dataset, render=release_card.texts)
+        decided.shown(source, first.found, dataset, render=release_card.texts)
     assert sample == [len(dataset), 0], "of a sample where the decision is of one"
     policy = first.found.decision.policy
     strict = replace(policy, caps=(replace(policy.caps[0], at_most=1e-6),))
     none = replace(first.found, decision=decide_again(first.found.results, strict))
     assert none.chosen is None
-    content = chosen_release.shown(source, none, dataset).content
+    content = decided.shown(source, none, dataset, render=release_card.texts).content
     assert content["decision"]["release"] == none.decision.nearest.setting
     assert (content["decision"]["chosen"], content["answer"]["keeps"]) == ("", False)
     releases = none.decision.releases
     original = replace(none, decision=replace(none.decision, releases=releases[releases.sanitizer == "Identity"]))
     with pytest.raises(NotForThisTable, match="No release but the original can be made"):
-        chosen_release.shown(source, original, dataset)
+        decided.shown(source, original, dataset, render=release_card.texts)
 
 
 def test_claims_are_graded_again_in_the_file(again, monkeypatch):
@@ -397,7 +397,7 @@ def test_words_about_a_file_that_name_a_person_are_not_printed(again, monkeypatc
     )
     ran = again()
     assert (ran.status, nothing(again.out)) == (1, True)
-    assert f"holds what is of single people: {chosen_release.SAID}: " in ran.said
+    assert f"holds what is of single people: {decided.SAID}: " in ran.said
     assert IDENTIFIER not in ran.said
 
 
@@ -407,7 +407,7 @@ def test_words_that_name_a_person_are_not_printed(again, first):
     again.found = replace(first.found, decision=named)
     ran = again()
     assert (ran.status, ran.said, nothing(again.out)) == (2, "", True)
-    assert f"{chosen_release.SAID}: " in ran.wrong
+    assert f"{decided.SAID}: " in ran.wrong
     assert IDENTIFIER not in ran.wrong
 
 
@@ -524,5 +524,5 @@ def test_a_file_in_which_a_secret_is_surer_than_the_policy_allows_is_refused(cap
     assert not said or "somebody's ill can be guessed with a probability of 75%, above the cap of 60%." in said[0]
     release = SimpleNamespace(schema=schema, hierarchies={}, provenance=Provenance("t", "by hand", {}), people=None)
     found = [*in_file.secrets(cells, schema, None)]
-    assert [*chosen_release._broken(cells, None, release, found, policy, "")] == said
-    assert not [*chosen_release._broken(cells, None, release, found, policy, "The owner's reason")]
+    assert [*decided._broken(cells, None, release, found, policy, "")] == said
+    assert not [*decided._broken(cells, None, release, found, policy, "The owner's reason")]
