@@ -1,20 +1,133 @@
 """Measure privacy and utility of sanitized microdata.
 
-`from privnb import load, Mondrian, KAnonymity, Linkage`: what most people need is listed in `__init__.pyi`, and what
-else the rooms export is here by name too. All of it is loaded when it is asked for.
+`from privnb import load, Mondrian, KAnonymity, Linkage`: what most people need is listed below, and what else the rooms
+export is here by name too. All of it is loaded when it is asked for.
 """
 
+import ast
 import time
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
-
-import lazy_loader
+from typing import TYPE_CHECKING, Any
 
 BEGAN = time.time()  # no file of the package was loaded before
 ROOMS = ("datasets", "privacy_models", "sanitizers", "attacks", "evaluation", "publishing")  # in the order of the loop
 
-_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
+    from privnb.attacks.base import Attack as Attack
+    from privnb.attacks.inference.distance_inference import DistanceInference as DistanceInference
+    from privnb.attacks.inference.miner_inference import MinerInference as MinerInference
+    from privnb.attacks.linkage.distance_linkage import DistanceLinkage as DistanceLinkage
+    from privnb.attacks.linkage.linkage import Linkage as Linkage
+    from privnb.attacks.linkage.one_to_one import OneToOne as OneToOne
+    from privnb.attacks.linkage.probabilistic_linkage import ProbabilisticLinkage as ProbabilisticLinkage
+    from privnb.datasets.dataset import (
+        Dataset as Dataset,
+        load as load,
+        load_studies as load_studies,
+    )
+    from privnb.decision.by_policy import decide as decide
+    from privnb.decision.policies import Policy as Policy
+    from privnb.evaluation.cases import (
+        Question as Question,
+        evaluate as evaluate,
+    )
+    from privnb.evaluation.combinations import combinations as combinations
+    from privnb.evaluation.disclosure.recovered import Recovered as Recovered
+    from privnb.evaluation.people import (
+        describe as describe,
+        groups as groups,
+        people_by as people_by,
+        uniqueness as uniqueness,
+    )
+    from privnb.evaluation.results import join as join
+    from privnb.evaluation.utility.utilities import (
+        AntiUtility as AntiUtility,
+        GoodUtility as GoodUtility,
+    )
+    from privnb.evaluation.verdict import Scenario as Scenario
+    from privnb.measures.base import (
+        Measure as Measure,
+        measure as measure,
+    )
+    from privnb.microdata.release import (
+        Published as Published,
+        Release as Release,
+    )
+    from privnb.microdata.schema import (
+        Attribute as Attribute,
+        Role as Role,
+        Schema as Schema,
+    )
+    from privnb.privacy_models.anonymity import (
+        AlphaKAnonymity as AlphaKAnonymity,
+        KAnonymity as KAnonymity,
+        PSensitiveKAnonymity as PSensitiveKAnonymity,
+    )
+    from privnb.privacy_models.base import (
+        PrivacyModel as PrivacyModel,
+        achieved as achieved,
+    )
+    from privnb.privacy_models.closeness import (
+        BasicBetaLikeness as BasicBetaLikeness,
+        DeltaDisclosure as DeltaDisclosure,
+        EnhancedBetaLikeness as EnhancedBetaLikeness,
+        JensenShannonCloseness as JensenShannonCloseness,
+        TCloseness as TCloseness,
+    )
+    from privnb.privacy_models.diversity import (
+        ConfidenceBound as ConfidenceBound,
+        DistinctDiversity as DistinctDiversity,
+        EntropyDiversity as EntropyDiversity,
+        FrequencyDiversity as FrequencyDiversity,
+        RecursiveDiversity as RecursiveDiversity,
+    )
+    from privnb.privacy_models.presence import (
+        DeltaPresence as DeltaPresence,
+        KMap as KMap,
+    )
+    from privnb.publishing.any_length import sanitize as sanitize
+    from privnb.sanitizers.base import Sanitizer as Sanitizer
+    from privnb.sanitizers.errors import SanitizationError as SanitizationError
+    from privnb.sanitizers.generalization.anatomy import Anatomy as Anatomy
+    from privnb.sanitizers.generalization.bucketize import Bucketize as Bucketize
+    from privnb.sanitizers.generalization.full_domain import FullDomain as FullDomain
+    from privnb.sanitizers.generalization.k_member import KMember as KMember
+    from privnb.sanitizers.generalization.local_recoding import LocalRecoding as LocalRecoding
+    from privnb.sanitizers.generalization.local_suppression import LocalSuppression as LocalSuppression
+    from privnb.sanitizers.generalization.mondrian import Mondrian as Mondrian
+    from privnb.sanitizers.generalization.rare_categories import RareCategories as RareCategories
+    from privnb.sanitizers.generalization.suppress import Suppress as Suppress
+    from privnb.sanitizers.generalization.top_down_specialization import TopDownSpecialization as TopDownSpecialization
+    from privnb.sanitizers.identity import Identity as Identity
+    from privnb.sanitizers.masking.data_swapping import DataSwapping as DataSwapping
+    from privnb.sanitizers.masking.microaggregation import Microaggregation as Microaggregation
+    from privnb.sanitizers.masking.rank_swapping import RankSwapping as RankSwapping
+    from privnb.sanitizers.masking.rounding import Rounding as Rounding
+    from privnb.sanitizers.masking.sampling import Sampling as Sampling
+    from privnb.sanitizers.masking.top_bottom_coding import TopBottomCoding as TopBottomCoding
+    from privnb.sanitizers.noise.geometric_noise import GeometricNoise as GeometricNoise
+    from privnb.sanitizers.noise.laplace_noise import LaplaceNoise as LaplaceNoise
+    from privnb.sanitizers.noise.masking_noise import MaskingNoise as MaskingNoise
+    from privnb.sanitizers.noise.pram import Pram as Pram
+    from privnb.sanitizers.noise.randomized_response import RandomizedResponse as RandomizedResponse
+
+
+def _homes() -> dict[str, str]:
+    """Return the module of each name that is listed above."""
+    with open(__file__, encoding="utf-8") as file:
+        listed = next(node for node in ast.parse(file.read()).body if isinstance(node, ast.If))
+    return {
+        name.name: str(node.module) for node in listed.body if isinstance(node, ast.ImportFrom) for name in node.names
+    }
+
+
+_HOMES = _homes()
+__all__ = [*_HOMES]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:
@@ -22,8 +135,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version  # which takes longer than all else here
 
         return version("privnb")
-    if name in __all__:
-        return _load(name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     if not name.startswith("_"):
         if find_spec(f"privnb.{name}"):
             return import_module(f"privnb.{name}")

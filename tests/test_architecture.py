@@ -12,7 +12,7 @@ MOST_FILES = 24  # of a folder: the charts are most
 PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
     "runtime", "microdata", "tables", "datasets", "privacy_models", "miners", "attacks", "measures", "sanitizers",
-    "evaluation", "decision", "publishing", "reporting", "papers", "explorer", "cli", "__main__",
+    "evaluation", "testing", "decision", "publishing", "reporting", "papers", "explorer", "cli", "__main__",
 ]  # fmt: skip
 
 

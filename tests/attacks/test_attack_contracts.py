@@ -1,6 +1,5 @@
 """What every attack keeps, whatever it does; classes are found, not listed."""
 
-import inspect
 import re
 from dataclasses import dataclass
 
@@ -11,11 +10,12 @@ import pytest
 import privnb.attacks as family
 from privnb.attacks.recovery.base import Recovery
 from privnb.attacks.recovery.recovery_knowledge import Pairs
-from privnb.datasets.dataset import load, schema_of
+from privnb.datasets.dataset import schema_of
 from privnb.microdata.schema import Attribute, Numbers, Role, SchemaError
 from privnb.microdata.treatment import KINDS, Unreadable
 from privnb.runtime.family import members
 from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Sanitizer, Suppress
+from privnb.testing.attacks import CHECKS, people
 
 SCHEMA = schema_of("adult")
 INSTANCES = [each for kind in members(family.Attack) for each in kind.examples(SCHEMA)]
@@ -33,16 +33,7 @@ every, every_cell, every_number = marked(INSTANCES), marked(CELLS), marked(RECOV
 
 @pytest.fixture(scope="module")
 def adult():
-    return load("adult", records=600)
-
-
-def right(attack, dataset, release, guess):
-    """How many of the guesses that `guess(fitted attack, known)` makes are right."""
-    published, key = release._published(3)
-    known = dataset.table[dataset.schema.quasi_identifiers]
-    fitted = attack.fit(published)
-    truth = fitted.truth(dataset, key) if "key" in inspect.signature(fitted.truth).parameters else fitted.truth(dataset)
-    return int((np.asarray(guess(fitted, known)) == truth).sum())
+    return people()
 
 
 def knowing(attack, dataset, published, key):
@@ -62,6 +53,12 @@ def test_no_attack_is_left_out():
 
 
 @every
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_contract(attack, check):
+    check(attack)
+
+
+@every
 def test_people_have_a_name_for_it_that_is_no_class(attack):
     """Results, charts and findings call it so; the linkage that is a release's own number has none in them."""
     own = set(family.__all__)
@@ -69,29 +66,6 @@ def test_people_have_a_name_for_it_that_is_no_class(attack):
     assert not own & {*re.findall(r"\w+", attack.called)}
     others = [each for each in INSTANCES if type(each) is not type(attack)]
     assert attack.called not in {each.called for each in others}
-
-
-@every
-def test_no_argument_carries_the_truth(attack):
-    assert set(inspect.signature(attack.fit).parameters) == {"published"}
-    for guess in (attack.predict, attack.baseline):
-        assert set(inspect.signature(guess).parameters) <= {"known", "rng"}
-
-
-@every_cell
-def test_no_better_than_the_baseline_against_full_suppression(attack, adult):
-    release = Suppress().sanitize(adult, rng=0)
-    guessed = right(attack, adult, release, lambda fitted, known: fitted.baseline(known))
-    # Linkage draws among 600 rows: one right guess in expectation, eight or more once in a hundred thousand times.
-    assert right(attack, adult, release, lambda fitted, known: fitted.predict(known)) <= max(guessed, 8)
-
-
-@every_cell
-def test_better_than_the_baseline_where_nothing_is_hidden(attack, adult):
-    """Else the test above would hold for an attack that cannot attack."""
-    release = Identity().sanitize(adult, rng=0)
-    guessed = right(attack, adult, release, lambda fitted, known: fitted.baseline(known))
-    assert right(attack, adult, release, lambda fitted, known: fitted.predict(known)) > guessed
 
 
 @every
@@ -108,12 +82,6 @@ def test_reads_the_treatments_that_it_states_and_refuses_others(attack, adult, s
             attack.fit(published)
     else:
         knowing(attack, adult, published, None).fit(published)
-
-
-@every
-def test_a_guess_needs_a_release(attack, adult):
-    with pytest.raises(ValueError, match="has not seen a release yet"):
-        attack.predict(adult.table)
 
 
 @every

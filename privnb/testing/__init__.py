@@ -1,0 +1,12 @@
+"""Contracts that every method keeps, to be run on a method of your own: each raises AssertionError and says what fails.
+
+>>> from privnb import Suppress
+>>> check_sanitizer(Suppress())
+"""
+
+from privnb.testing.attacks import check_attack
+from privnb.testing.measures import check_measure
+from privnb.testing.models import check_model
+from privnb.testing.sanitizers import check_sanitizer
+
+__all__ = ["check_attack", "check_measure", "check_model", "check_sanitizer"]

@@ -1,0 +1,102 @@
+"""What every attack keeps, whatever it does. `check_attack` runs all of `CHECKS`."""
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from privnb.attacks.base import Attack
+from privnb.attacks.recovery.base import Recovery
+from privnb.datasets.dataset import Dataset, load, schema_of
+from privnb.microdata.treatment import KINDS, Unreadable
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.generalization.bucketize import Bucketize
+from privnb.sanitizers.generalization.suppress import Suppress
+from privnb.sanitizers.identity import Identity
+from privnb.sanitizers.noise.laplace_noise import LaplaceNoise
+
+RECORDS = 600
+LUCK = 8  # right guesses among 600 draws: one is expected, and eight or more come once in a hundred thousand times
+
+
+@cache
+def people() -> Dataset:
+    """Return some records of Adult."""
+    return load("adult", records=RECORDS)
+
+
+def check_attack(attack: Attack | type[Attack]) -> None:
+    """Run all contracts of attacks: on one attack, or on all examples of a class.
+
+    Raises
+    ------
+    AssertionError
+        If one is broken: the contract's name and the attack are in its notes.
+    """
+    for each in attack.examples(schema_of("adult")) if isinstance(attack, type) else [attack]:
+        for check in CHECKS:
+            try:
+                check(each)
+            except AssertionError as error:
+                error.add_note(f"in {check.__name__} of {each!r}")
+                raise
+
+
+def check_arguments(attack: Attack) -> None:
+    """No argument of what learns or guesses carries the truth."""
+    assert set(inspect.signature(attack.fit).parameters) == {"published"}
+    for guess in (attack.predict, attack.baseline):
+        assert set(inspect.signature(guess).parameters) <= {"known", "rng"}, f"arguments of {guess.__name__}"
+
+
+def check_needs_a_release(attack: Attack) -> None:
+    """A guess before `fit` is refused."""
+    said = ""
+    try:
+        attack.predict(people().table)
+    except ValueError as error:
+        said = str(error)
+    assert "has not seen a release yet" in said, "`predict` reads the release through `self.published`"
+
+
+def check_treatments(attack: Attack) -> None:
+    """The attack refuses a release with treatments that it does not state."""
+    assert set(attack.supported_treatments) <= set(KINDS)
+    for sanitizer in (Suppress(), LaplaceNoise(1.0), Bucketize(Suppress())):
+        published, _ = sanitizer.sanitize(people(), rng=0)._published(1)
+        if {each.kind for each in published.columns.values()} <= set(attack.supported_treatments):
+            continue
+        try:
+            attack.fit(published)
+        except Unreadable:
+            continue
+        raise AssertionError(f"{sanitizer!r} makes a treatment that the attack does not state, and `fit` reads it")
+
+
+def check_suppression(attack: Attack) -> None:
+    """Against full suppression the attack is not better than its baseline, unless it recovers numbers."""
+    if not isinstance(attack, Recovery):
+        assert _right(attack, Suppress(), "predict") <= max(_right(attack, Suppress(), "baseline"), LUCK)
+
+
+def check_success(attack: Attack) -> None:
+    """The attack is better than its baseline if nothing is hidden, unless it recovers numbers."""
+    if not isinstance(attack, Recovery):
+        assert _right(attack, Identity(), "predict") > _right(attack, Identity(), "baseline"), "it cannot attack"
+
+
+def _right(attack: Attack, sanitizer: Sanitizer, guess: str) -> int:
+    """Return how many guesses about a release are right."""
+    dataset = people()
+    published, key = sanitizer.sanitize(dataset, rng=0)._published(3)
+    fitted: Any = attack.fit(published)
+    given = [dataset, key][: 1 + ("key" in inspect.signature(fitted.truth).parameters)]
+    known = dataset.table[dataset.schema.quasi_identifiers]
+    return int((np.asarray(getattr(fitted, guess)(known)) == fitted.truth(*given)).sum())
+
+
+CHECKS: tuple[Callable[[Attack], None], ...] = (
+    check_arguments, check_needs_a_release, check_treatments, check_suppression, check_success,
+)  # fmt: skip

@@ -1,0 +1,46 @@
+"""What every measure keeps: it states its facts, and its numbers lie within its bounds."""
+
+import math
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+from privnb.evaluation.cases import evaluate
+from privnb.measures.base import facts
+from privnb.sanitizers.generalization.k_member import KMember
+from privnb.sanitizers.generalization.suppress import Suppress
+from privnb.sanitizers.identity import Identity
+from privnb.sanitizers.noise.laplace_noise import LaplaceNoise
+from privnb.sanitizers.noise.randomized_response import RandomizedResponse
+from privnb.testing.sanitizers import toy
+
+SANITIZERS = Identity(), KMember(2), KMember(10), Suppress(), LaplaceNoise(1.0), RandomizedResponse(1.0)
+GIVEN = {"dataset", "release", "sensitive"}  # what `evaluate` gives a measure
+
+
+def check_measure(measure: Callable[..., Any]) -> None:
+    """Check the facts of a function marked with `@measure`, and its numbers of six releases of a small table.
+
+    The releases are the table as it is, two of k-member clustering, one without quasi-identifiers, one with noise, and
+    one of randomized responses. A measure that takes other arguments than `release`, `dataset` and `sensitive` is
+    checked by its facts alone.
+
+    Raises
+    ------
+    AssertionError
+        If a fact is missing, a number is outside of the bounds, or there is neither number nor reason.
+    """
+    stated = facts(measure.__name__)
+    for name in ("kind", "better", "title", "unit", "source"):
+        assert getattr(stated, name), f"the fact `{name}` is missing"
+    assert stated.sentence.endswith("."), "`sentence` is a sentence"
+    assert "nan" not in stated.written(0.5)
+    assert stated.written(math.inf) == "unbounded"
+    asked = [each.name for each in signature(measure).parameters.values() if each.default is each.empty]
+    if not {*asked} <= GIVEN:
+        return
+    results = evaluate(toy(), [*SANITIZERS], measures=[measure])
+    values = results.loc[results.measure == measure.__name__, "value"].dropna()
+    low, high = stated.bounds
+    assert len(values) or (results.reason != "").all(), "without a number there is a reason"
+    assert values.between(low, high).all(), f"numbers from {values.min()} to {values.max()}, and bounds ({low}, {high})"

@@ -1,0 +1,80 @@
+"""What every privacy model keeps. `check_model` runs all of `CHECKS`."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from privnb.privacy_models.anonymity import KAnonymity
+from privnb.privacy_models.base import PrivacyModel, achieved
+from privnb.runtime.arrays import IntArray
+from privnb.runtime.tolerances import EXACT
+from privnb.sanitizers.errors import SanitizationError
+from privnb.sanitizers.generalization.mondrian import Mondrian
+from privnb.testing.sanitizers import SCHEMA, toy
+
+CLASSES = 50
+
+
+def check_model(model: PrivacyModel) -> None:
+    """Run all contracts of privacy models on one, whose sensitive attribute, if it has one, is `disease`.
+
+    Raises
+    ------
+    AssertionError
+        If one is broken: the contract's name and the model are in its notes.
+    """
+    for check in CHECKS:
+        try:
+            check(model)
+        except AssertionError as error:
+            error.add_note(f"in {check.__name__} of {model!r}")
+            raise
+
+
+def counts_of(model: PrivacyModel) -> IntArray:
+    """Return made-up counts of some classes, as the model takes them: integer array (classes, values)."""
+    values = 1 if model.sensitive is None else len(SCHEMA[model.sensitive].domain.values)
+    counts = np.random.default_rng(1).integers(0, 12, (CLASSES, values))
+    return counts[counts.sum(axis=1) > 0]
+
+
+def check_level(model: PrivacyModel) -> None:
+    """Each class has a level, which depends on its own counts and on those of the whole table."""
+    counts = counts_of(model)
+    whole = counts.sum(axis=0)
+    levels = model.level(counts, whole)
+    assert levels.shape == (len(counts),), f"one level for each of {len(counts)} classes, got {levels.shape}"
+    assert not np.isnan(levels).any(), "a level is a number"
+    np.testing.assert_allclose(model.level(counts[::-1], whole)[::-1], levels)
+    np.testing.assert_allclose(model.level(counts[:1], whole), levels[:1])
+
+
+def check_bound(model: PrivacyModel) -> None:
+    """A class holds whose level is at least, or at most, the bound."""
+    counts = counts_of(model)
+    whole = counts.sum(axis=0)
+    levels, holds = model.level(counts, whole), model.holds(counts, whole)
+    better = levels >= model.bound if model.better == "higher" else levels <= model.bound
+    assert (better == holds)[np.abs(levels - model.bound) > EXACT * max(model.bound, 1)].all()
+
+
+def check_merging(model: PrivacyModel) -> None:
+    """Two classes that have the property make one class that has it."""
+    counts = counts_of(model)
+    whole = counts.sum(axis=0)
+    keeping = counts[model.holds(counts, whole)]
+    merged = keeping[: len(keeping) // 2 * 2].reshape(-1, 2, counts.shape[1]).sum(axis=1)
+    assert model.holds(merged, whole).all(), "two classes that keep it make one that does not"
+
+
+def check_enforcement(model: PrivacyModel) -> None:
+    """A sanitizer that is asked for the model keeps it, or says that it cannot."""
+    try:
+        release = Mondrian(KAnonymity(2), model).sanitize(toy(), rng=1)
+    except SanitizationError:
+        return
+    level = achieved(model, release)
+    assert level >= model.bound - EXACT if model.better == "higher" else level <= model.bound + EXACT
+
+
+CHECKS: tuple[Callable[[PrivacyModel], None], ...] = (check_level, check_bound, check_merging, check_enforcement)
