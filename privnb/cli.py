@@ -105,9 +105,8 @@ def _refused(error):
 
 def report(args):
     """Run the notebooks; say where the report is, how long it took, and what is not in it."""
-    from privnb.reporting import printing
+    from privnb.reporting import LIBRARIES, printing
     from privnb.reporting.notebooks import choose, notebooks_folder
-    from privnb.reporting.running import LIBRARIES
     from privnb.runtime.processes import begin_to_serve
     from privnb.runtime.progress import taken
 

@@ -1,4 +1,8 @@
-"""Kernels that are copies of a process that has loaded the libraries, which else takes each of them seconds."""
+"""Kernels of the report and of the explorer: each is a copy of a server process that has loaded the libraries.
+
+This is why Jupyter does not start them itself: such a kernel loads the libraries for 4.8 s of processor time, and a
+copy is ready in 0.2 s. A report runs up to 15 kernels, and each page of the explorer waits for one.
+"""
 
 import gc
 import multiprocessing
@@ -12,9 +16,13 @@ import threading
 from ipykernel.kernelapp import IPKernelApp
 from jupyter_client.provisioning import LocalProvisioner
 
+from privnb.runtime import processes
+
+BEGINNING = threading.Lock()  # of a report several kernels begin at once, and the server is asked for one at a time
+
 
 class Copy:
-    """A process of multiprocessing as jupyter_client asks for one: it has what a `subprocess.Popen` has."""
+    """A process of multiprocessing with what jupyter_client asks of a `subprocess.Popen`."""
 
     stdin = stdout = stderr = None
 
@@ -35,55 +43,63 @@ class Copy:
 
 
 class Copied(LocalProvisioner):
-    """Its manager's `copied(connection file, environment, folder)` gives the `Copy`, which comes to `serve`."""
+    """The provisioner whose kernels are copies; its manager keeps their `Copy` as `copy`."""
 
     async def launch_kernel(self, cmd, **asked):
-        folder = asked.get("cwd") or os.getcwd()
-        self.process = self.parent.copied(self.parent.connection_file, asked["env"], folder)
-        self.pid = self.pgid = self.process.pid
+        given = self.parent.connection_file, asked["env"], asked.get("cwd") or os.getcwd(), self.parent.silent
+        with BEGINNING, processes.served(*self.parent.libraries) as context:
+            process = context.Process(target=serve, args=given)
+            process.start()
+        self.process = self.parent.copy = Copy(process)
+        self.pid = self.pgid = process.pid
         return self.connection_info
 
 
 class OfCopies:
-    """What makes a manager of jupyter_client one of `Copied` kernels.
+    """The part of a manager of jupyter_client that makes its kernels `Copied`.
 
-    They are talked to by sockets that are files: a port of the machine that is free when a manager looks for one may be
-    taken when its kernel, started beside others, comes to it, which then ends. Of 200 that started by eights, one did.
+    Their sockets are files: a port of the machine that is free when a manager looks for one may be taken when its
+    kernel, started next to others, comes to it, which then ends. Of 200 that started by eights, one did.
     """
+
+    libraries = ()  # modules that the server loads
+    silent = False  # whether nothing that a kernel writes to its terminal is seen
+    copy = None
 
     async def _async_pre_start_kernel(self, **asked):
         if self.provisioner is None:  # it remains when a kernel starts again
             self.provisioner = Copied(kernel_id="", kernel_spec=self.kernel_spec, parent=self)
-            self.transport, self.ip = "ipc", sockets()
+            self.transport, self.ip = "ipc", sockets(asked.get("env", {}).get("TMPDIR") or tempfile.gettempdir())
         return await super()._async_pre_start_kernel(**asked)
 
 
-def sockets():
-    """How the names of a kernel's sockets begin. They may have 103 bytes (macOS; of Linux 107), so they are not beside
-    its connection file, and in a folder for what is temporary only where its name leaves room.
+def sockets(folder):
+    """Return how the names of a kernel's sockets begin. They may have 103 bytes (macOS; on Linux 107), so they are not
+    next to its connection file, and in this folder for temporary files only where its name leaves room.
     """
     name = f"privnb-{secrets.token_hex(8)}"
-    begins = os.path.join(tempfile.gettempdir(), name)
+    begins = os.path.join(folder, name)
     return begins if len(os.fsencode(begins)) <= 100 else f"/tmp/{name}"
 
 
-def end_with_the_parent():
-    """From now on this process of multiprocessing ends with the one that began it, if only by a kill."""
-
-    def wait():
-        multiprocessing.parent_process().join()
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
-def serve(file, environment, folder):
+def serve(file, environment, folder, silent):
     """Be a kernel, in a process of its own session, as a connection file says."""
+    os.setsid()  # signals to the parent's group do not stop it: its manager does
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    if silent:
+        processes.silence()
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
+    tempfile.tempdir = None  # that of the environment
     sys.path.insert(0, folder)  # for its workers, to whom '' is where the first of these processes began
     gc.freeze()  # the libraries are a million objects, and a collection looks at all of them
     app = IPKernelApp.instance(parent_handle=os.getppid())
     app.initialize(["-f", file])
     app.start()
+
+
+def _end_with_the_parent():
+    """End this process with the one that began it, if only by a kill; that is not the server that it is a copy of."""
+    multiprocessing.parent_process().join()
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Notebooks run with papermill, each in a process and a kernel of its own.
+"""Notebooks run with papermill, each in a thread and a kernel of its own.
 
 A notebook that fails stops no other one. It leaves a copy in `failed-notebooks/` beside the report, its failing cell
 marked, in the place of what an earlier report left there; the next report without a failure removes it. The copy holds
@@ -10,24 +10,33 @@ One module, since what is run, watched, stopped and cleaned is the same process 
 
 import contextlib
 import functools
-import json
 import math
 import os
 import re
 import shutil
 import sys
+import threading
 import time
-from dataclasses import dataclass
-from multiprocessing.process import BaseProcess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import nbformat
+import papermill
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import ensure_event_loop
+from papermill.exceptions import PapermillExecutionError
+from papermill.execute import raise_for_execution_errors, remove_error_markers
+from traitlets.config import Config
+
+from privnb.reporting import LIBRARIES, kernels
 from privnb.reporting.notebooks import OWN, Notebook, ReportError
 from privnb.runtime import processes, progress
 from privnb.runtime.sentences import B, say
 from privnb.runtime.unfinished import atomic_write
 
 SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
-LIBRARIES = ("privnb.evaluation._preloaded", "privnb.reporting.execution", "privnb.reporting.charts")
 ROOM = 2**20  # bytes: a disk with fewer is full
 NOTHING = "NotForThisTable"  # the error of `microdata.schema`, as a kernel names it
 
@@ -67,7 +76,6 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS, then=lambda ended: None):
     """
     for name in ("asked", "executed", "numbers", "notes"):
         (work / name).mkdir()
-    environment = _environment(work)
     bars = progress.Bars({notebook.name: notebook.cells for notebook in chosen})
     # First those that others wait for, so that no core is idle while the last of these works alone.
     needed = {notebook.after for notebook in chosen}
@@ -81,13 +89,12 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS, then=lambda ended: None):
                 if notebook is None:  # each waits for one that runs
                     break
                 waiting.remove(notebook)
-                process = _start(notebook, work, out, environment)
-                running.append(_Run(notebook, process, progress.Notes(_notes(notebook, work))))
+                running.append(_start(notebook, work, out))
             if len(running) != sharing:
                 sharing = len(running)
                 _share(work, sharing)
             for each in list(running):
-                code = each.process.exitcode
+                goes_on = each.goes_on()
                 each.listen()
                 bars.show(each.notebook.name, each.state)
                 for text in set(each.state.get("said", ())) - said:
@@ -99,82 +106,123 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS, then=lambda ended: None):
                             f"{path} has changed since this run began: its pages would show two tables. No report was "
                             "written. Run it again."
                         )
-                reason = each.state.get(
-                    "error", f"Stopped: its process ended with status {code}, perhaps for want of memory"
-                )
-                if code is None and time.monotonic() - each.heard > seconds:
-                    _stop([each.process])
-                    code, reason = 1, f"TimeoutError: there was no sign of progress for {seconds} s"
-                if code is not None:
+                if goes_on and time.monotonic() - each.heard > seconds:
+                    _stop([each])
+                    each.error, goes_on = f"TimeoutError: there was no sign of progress for {seconds} s", False
+                if not goes_on:
                     running.remove(each)
                     name = each.notebook.name
-                    ended[name] = (
-                        _failure(each, reason, work, out) if code else Ended(_cleaned(each.notebook, work, out))
-                    )
+                    ended[name] = _failure(each, work, out) if each.error else Ended(_cleaned(each.notebook, work, out))
                     then(ended[name])
-                    bars.end(name, "failed" if ended[name].failed else "nothing to say" if code else "done")
+                    word = "failed" if ended[name].failed else "nothing to say" if ended[name].silent else "done"
+                    bars.end(name, word)
             time.sleep(0.2)  # to look takes a thousandth of that
     finally:
-        _stop([each.process for each in running])
+        _stop(running)
         with contextlib.suppress(OSError):  # a terminal that is gone
             bars.close()
     return {notebook.name: ended[notebook.name] for notebook in chosen}
 
 
+class _Manager(kernels.OfCopies, AsyncKernelManager):
+    """The manager of one notebook's kernel: nbclient makes it of a class that knows its `run`."""
+
+    libraries, silent = LIBRARIES, True
+    run = None
+    # Whatever kernels are installed: this Python's.
+    kernel_spec = KernelSpec(argv=[sys.executable], display_name="Python 3", language="python")
+
+    async def _async_pre_start_kernel(self, **asked):
+        self.run.manager = self
+        return await super()._async_pre_start_kernel(**asked | {"env": self.run.environment})
+
+
 @dataclass
 class _Run:
-    """A notebook on its way: its process, what it notes of itself, and when it last did."""
+    """A notebook on its way, what it notes of itself, and when it last did."""
 
     notebook: Notebook
-    process: BaseProcess
     notes: progress.Notes
+    environment: Mapping[str, str] = field(default_factory=dict)
     heard: float = math.inf  # until the first cell begins, the limit for the start of a kernel is nbclient's own
+    cell: int = 0  # how many have begun
+    error: str = ""  # what stopped it, and why
+    manager: _Manager | None = None
+    thread: threading.Thread | None = None
 
     @property
     def state(self):
-        return self.notes.state
+        return self.notes.state | {"cell": self.cell}
+
+    def goes_on(self):
+        return self.thread.is_alive()
 
     def listen(self):
         if self.notes.grew():
             self.heard = time.monotonic()
 
+    def begin(self, work, values):
+        """Run it in a thread, with the parameters `values`; what comes of it goes to the folder `executed`."""
+        asked, copy = (work / folder / self.notebook.path.name for folder in ("asked", "executed"))
+        asked.write_text(nbformat.writes(self.notebook.read()), encoding="utf-8")
+        config = Config({"KernelManager": {"connection_file": str(work / "notes" / f"{self.notebook.name}.json")}})
+        self.thread = threading.Thread(target=self._execute, args=(asked, copy, values, config), daemon=True)
+        self.thread.start()
 
-def _environment(work):
-    kernel = work / "jupyter" / "kernels" / "python3"
-    kernel.mkdir(parents=True)
-    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    text = json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"})
-    (kernel / "kernel.json").write_text(text, encoding="utf-8")
+    def _execute(self, asked, copy, values, config):
+        try:
+            with contextlib.closing(ensure_event_loop()):  # the one of this thread
+                self._run_papermill(asked, copy, values, config)
+        except Exception as error:
+            self.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        finally:
+            self.kill()
+
+    def _run_papermill(self, asked, copy, values, config):
+        papermill.execute_notebook(
+            asked,
+            copy,
+            values,
+            kernel_name="python3",
+            language="python",  # whatever the notebook says of itself, or does not say
+            progress_bar=False,
+            iopub_timeout=60,  # its own 4 s are too few on a busy machine
+            record_timing=False,
+            store_widget_state=False,
+            coalesce_streams=True,
+            on_cell_start=self._cell_starts,
+            resources={"metadata": {"path": str(self.notebook.path.parent)}},
+            config=config,
+            kernel_manager_class=type("Manager", (_Manager,), {"run": self}),
+        )
+
+    def _cell_starts(self, cell, cell_index):
+        self.cell, self.heard = cell_index, time.monotonic()
+
+    def kill(self):
+        """End its kernel, without which papermill ends too."""
+        if self.manager is not None and self.manager.copy is not None:
+            self.manager.copy.kill()
+
+
+def _start(notebook, work, out):
+    own = {"OUT": work / "numbers", "STORE": store_folder(out)}
+    values = {**notebook.asked, **{name: str(path) for name, path in own.items() if name in notebook.parameters}}
+    run = _Run(notebook, progress.Notes(_notes(notebook, work)), _environment(notebook, work))
+    run.begin(work, values)
+    return run
+
+
+def _environment(notebook, work):
+    """The environment of a notebook's kernel."""
     return {
         **os.environ,
-        "JUPYTER_PATH": str(work / "jupyter"),  # searched first: no kernel installed elsewhere gets in between
-        "JUPYTER_RUNTIME_DIR": str(work / "jupyter" / "runtime"),
-        "IPYTHONDIR": str(work / "ipython"),  # no start-up file of the user's either
+        "IPYTHONDIR": str(work / "ipython"),  # no start-up file of the user's
         processes.SHARED: str(_sharing(work)),
+        progress.FILE: str(_notes(notebook, work)),
         "TMPDIR": os.path.realpath(work / "tmp"),  # what a kill leaves of theirs goes with the folder
         **processes.ENVIRONMENT,
     }
-
-
-def _start(notebook, work, out, environment):
-    import nbformat
-
-    own = {"OUT": work / "numbers", "STORE": store_folder(out)}
-    values = {**notebook.asked, **{name: str(path) for name, path in own.items() if name in notebook.parameters}}
-    asked, copy = work / "asked" / notebook.path.name, work / "executed" / notebook.path.name
-    asked.write_text(nbformat.writes(notebook.read()), encoding="utf-8")
-    begun = environment | {progress.FILE: str(_notes(notebook, work))}
-    given = asked, copy, notebook.path.parent, values, begun
-    with processes.served(*LIBRARIES) as context:
-        process = context.Process(target=_execute, args=given)
-        process.start()
-    return process
-
-
-def _execute(*given):
-    from privnb.reporting import execution
-
-    execution.execute(*given)
 
 
 def _notes(notebook, work):
@@ -190,22 +238,16 @@ def _share(work, many):
     atomic_write(_sharing(work), str(many))
 
 
-def _stop(processes):
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.join(20)
-        process.kill()
-        process.join()
+def _stop(runs):
+    for each in runs:
+        each.kill()
+    for each in runs:
+        each.thread.join(20)
 
 
-def _failure(ended, reason, work, out):
-    """How a notebook ended that stopped for `reason`; leaves the marked copy of one that failed beside `out`."""
-    import nbformat
-    from papermill.exceptions import PapermillExecutionError
-    from papermill.execute import raise_for_execution_errors, remove_error_markers
-
-    notebook = ended.notebook
+def _failure(ended, work, out):
+    """How a notebook ended that stopped; leaves the marked copy of one that failed next to `out`."""
+    notebook, reason = ended.notebook, ended.error
     copy = work / "executed" / notebook.path.name
     if not copy.exists():
         return _failed(notebook, "could not be started", f": {_full(work, out) or reason}{_memory(reason)}")
@@ -215,7 +257,7 @@ def _failure(ended, reason, work, out):
         return _failed(notebook, "failed", f": {_full(work, out) or reason}.")
     name, _, message = reason.partition(": ")
     if name != "PapermillExecutionError":  # out of time or memory: the notebook itself does not say so
-        cells = [*executed.cells[ended.state["cell"] :], *reversed(executed.cells)]  # or the last, if none was left
+        cells = [*executed.cells[ended.cell :], *reversed(executed.cells)]  # or the last, if none was left
         cell = next(cell for cell in cells if cell.cell_type == "code")
         error = nbformat.v4.new_output("error", ename=name, evalue=message, traceback=[reason])
         cell.outputs = [output for output in cell.outputs if output.output_type != "error"] + [error]
@@ -244,15 +286,13 @@ def _failed(notebook, how, why):
 
 def _sentence(notebook, text):
     """A notebook with the title of this one, and a sentence for its answer: JSON text."""
-    from nbformat import v4, writes
-
     cells = [cell for cell in notebook.read().cells if cell.cell_type == "markdown"][:1]
-    cells = [v4.new_markdown_cell(cell.source.strip().partition("\n")[0], id="title") for cell in cells]
+    cells = [nbformat.v4.new_markdown_cell(cell.source.strip().partition("\n")[0], id="title") for cell in cells]
     deciding = any("summary" in cell.metadata.get("tags", []) for cell in notebook.read().cells)
     tags, said = ["answer", "summary"] if deciding else ["answer"], say(text)
-    shown = v4.new_output("display_data", {"text/html": said._repr_html_(), "text/plain": said.data})
-    answer = v4.new_code_cell("", id="answer", metadata={"tags": tags}, outputs=[shown])
-    return writes(v4.new_notebook(cells=[*cells, answer]))
+    shown = nbformat.v4.new_output("display_data", {"text/html": said._repr_html_(), "text/plain": said.data})
+    answer = nbformat.v4.new_code_cell("", id="answer", metadata={"tags": tags}, outputs=[shown])
+    return nbformat.writes(nbformat.v4.new_notebook(cells=[*cells, answer]))
 
 
 def _full(work, out):
@@ -288,8 +328,6 @@ def forget_failures(out, but=()):
 
 
 def _cleaned(notebook, work, out):
-    import nbformat
-
     executed = nbformat.read(work / "executed" / notebook.path.name, 4)
     for part in (executed, *executed.cells):
         for key in ("papermill", "widgets"):

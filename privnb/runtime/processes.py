@@ -125,16 +125,6 @@ def begin_to_serve(*libraries):
             ensure_running()
 
 
-def share_the_server():
-    """From now on this process, a copy of a server's, starts its own by that server, which has loaded the libraries,
-    and not by one more, which would load them again: that takes seconds.
-    """
-    from multiprocessing import forkserver
-
-    # The standard library means it so (`ForkServer.ensure_running`), and looks only for a server that is its child.
-    forkserver._forkserver.ensure_running = lambda: None
-
-
 def silence():
     """From now on nothing that this process or a library prints is seen, and it is asked nothing."""
     silent = os.open(os.devnull, os.O_RDWR)

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import math
 import os
 import re
 import shutil
@@ -564,19 +565,23 @@ def test_a_notebook_of_the_papers_is_for_their_table_alone(tmp_path, write_noteb
 
 
 class Begun:
-    """In the place of a notebook's process: it ends when it is asked a third time."""
+    """In the place of a notebook that runs: it ends when it is asked a third time."""
 
-    def __init__(self, name, told):
-        self.name, self.told, self.asked = name, told, 0
-        told.append(f"{name} begins")
+    error, state, heard = "", {"step": "", "left": None, "total": None, "cell": 0}, math.inf
 
-    @property
-    def exitcode(self):
+    def __init__(self, notebook, told):
+        self.notebook, self.told, self.asked = notebook, told, 0
+        told.append(f"{notebook.name} begins")
+
+    def listen(self):
+        pass
+
+    def goes_on(self):
         self.asked += 1
         if self.asked < 3:
-            return None
-        self.told.append(f"{self.name} ends")
-        return 0
+            return True
+        self.told.append(f"{self.notebook.name} ends")
+        return False
 
 
 @pytest.mark.slow
@@ -595,8 +600,8 @@ def test_a_notebook_begins_when_the_one_whose_evaluations_it_needs_has_ended(
         cell = ("parameters", "OUT = ''")
         write_notebook(tmp_path / "notebooks", name, cell, metadata={"privnb": {"after": after}})
     told = []
-    monkeypatch.setattr(running, "_start", lambda notebook, *_: Begun(notebook.name, told))
-    monkeypatch.setattr(running, "_stop", lambda processes: None)
+    monkeypatch.setattr(running, "_start", lambda notebook, *_: Begun(notebook, told))
+    monkeypatch.setattr(running, "_stop", lambda runs: None)
     monkeypatch.setattr(running, "_cleaned", lambda *_: "")
     (tmp_path / "work").mkdir()
     chosen = choose(tmp_path / "notebooks", names, {})
@@ -641,12 +646,11 @@ def test_a_kernel_that_has_ended_gets_no_signal():
 
 
 @pytest.mark.parametrize(("folder", "place"), [("/somewhere", "/somewhere"), (f"/{'ü' * 60}", "/tmp")])
-def test_sockets_are_where_their_names_are_short_enough(folder, place, monkeypatch):
-    monkeypatch.setattr(kernels.tempfile, "tempdir", folder)
-    begins = kernels.sockets()
+def test_sockets_are_where_their_names_are_short_enough(folder, place):
+    begins = kernels.sockets(folder)
     assert Path(begins).parent == Path(place)
     assert len(os.fsencode(f"{begins}-10")) <= 103
-    assert kernels.sockets() != begins
+    assert kernels.sockets(folder) != begins
 
 
 # --- a run that is stopped: the next one goes on where it was ---
@@ -787,25 +791,23 @@ def test_a_full_disk_is_named(folder, tmp_path, monkeypatch, text, cut):
     (tmp_path / "executed").mkdir()
     if cut:
         (tmp_path / "executed" / "01_load.ipynb").write_text(text)
-    ended = running._Run(notebook, None, progress.Notes(tmp_path / "notes"))
-    ended_so = running._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
-    assert "Stopped: its process ended with status 1" in ended_so.failed
+    ended = running._Run(notebook, progress.Notes(tmp_path / "notes"), error="OSError: why")
+    ended_so = running._failure(ended, tmp_path, tmp_path / "out")
+    assert "OSError: why" in ended_so.failed
     monkeypatch.setattr(running.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**6, 10**6, 0))
-    ended_so = running._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
+    ended_so = running._failure(ended, tmp_path, tmp_path / "out")
     assert f"there is no room left on the disk of {tmp_path}" in ended_so.failed
 
 
-@pytest.mark.parametrize(("notes", "place"), [("", 0), ('{"cell": 99}\n', -1)])
-def test_a_process_that_is_killed_before_its_first_cell_or_after_its_last_is_said(folder, tmp_path, notes, place):
+@pytest.mark.parametrize(("cell", "place"), [(0, 0), (99, -1)])
+def test_a_kernel_that_is_killed_before_its_first_cell_or_after_its_last_is_said(folder, tmp_path, cell, place):
     (notebook,) = choose(folder, ["01_load"])
     (tmp_path / "executed").mkdir()
     shutil.copy(notebook.path, tmp_path / "executed" / "01_load.ipynb")
-    (tmp_path / "notes").write_text(notes)
-    ended = running._Run(notebook, None, progress.Notes(tmp_path / "notes"))
-    ended.listen()
-    ended_so = running._failure(ended, "Stopped: its process ended with status -9", tmp_path, tmp_path / "out")
+    ended = running._Run(notebook, progress.Notes(tmp_path / "notes"), cell=cell, error="DeadKernelError: died")
+    ended_so = running._failure(ended, tmp_path, tmp_path / "out")
     assert "01_load.ipynb failed in cell In [ ], which begins" in ended_so.failed
-    assert "Stopped: its process ended with status -9" in ended_so.failed
+    assert "DeadKernelError: died" in ended_so.failed
     marked = json.loads((tmp_path / "failed-notebooks" / "01_load.ipynb").read_text())["cells"]
     code = [cell for cell in marked if cell["cell_type"] == "code"]
     assert [cell["outputs"] != [] for cell in code] == [cell is code[place] for cell in code]
