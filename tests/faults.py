@@ -109,7 +109,7 @@ FAULTS = [
     Fault("risks", "of_groups", "sure = share[1][classes]", "sure = share[1][classes] / 2", RISKS),
     Fault("risks", "of_groups", "most / people_in(classes, release.people)", "most / counts.sum(axis=1)", RISKS),
     Fault("risks", "Certainty._row", "round(found.right), self._tells", "people, self._tells", RISKS),
-    Fault("risks", "Certainty._row", "self._tells(case), self.fewest", "False, self.fewest", CERTAINTY),
+    Fault("risks", "Certainty._row", "self._tells(case), case.fewest", "False, case.fewest", CERTAINTY),
     Fault("risks", "_others", "own = times[pair] - 1", "own = times[pair]", RISKS),
     Fault("risks", "Scores.rows", "chosen.sum() < fewest or ", "", RISKS),
     Fault("risks", "Scores._tells", "if n < fewest:", "if n < 1:", RISKS),

@@ -302,11 +302,11 @@ def _measured(dataset, sanitizers, policy, profile, seeds, fewest, store):
     ends_too = {_key(each) for each in ends()}
     able = ends_too | {key for key, why in zip(map(tuple, made[SETTING].to_numpy()), below, strict=True) if not why}
     tasks = [
-        partial(answer, dataset, sanitizer, seed, question)
+        partial(answer, dataset, sanitizer, seed, question, fewest)
         for sanitizer in sanitizers
         if _key(sanitizer) in able
         for seed in range(1, seeds + 1)
-        for question in questions(dataset, near=policy.near_certainty, fewest=fewest)
+        for question in questions(dataset, near=policy.near_certainty)
         if seed == 1 or sanitizer.randomized or question.varies
     ]
     found = evaluated({"": tasks}, store, f"measure risks of {len(able)} releases")[""]

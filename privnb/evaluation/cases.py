@@ -40,17 +40,19 @@ class Case:
 
     Attributes
     ----------
+    fewest : int
+        Numbers that count fewer people are withheld.
     row : callable
         Makes a row of its results, see `results.row_builder`.
     release : Release
         Raises SanitizationError where the table cannot give what the sanitizer was asked for.
     """
 
-    def __init__(self, dataset, sanitizer, seed, release=None):
-        self.dataset, self.sanitizer, self.seed = dataset, sanitizer, seed
+    def __init__(self, dataset, sanitizer, seed, release=None, fewest=withholding.LIMIT):
+        self.dataset, self.sanitizer, self.seed, self.fewest = dataset, sanitizer, seed, withholding.check(fewest)
         if release is not None:
             self._made = release, None
-        self.row = row_builder(dataset, sanitizer, seed)
+        self.row = row_builder(dataset, sanitizer, seed, fewest)
 
     def stream(self, purpose):
         """The seed of one purpose, see `predictions.stream`."""
@@ -78,7 +80,8 @@ class Case:
         names = tuple(name for name in self.release.known_neutral if name in self.dataset.schema.knowable)
         if not names:
             return self
-        return Case(_with_known(self.dataset, names), self.sanitizer, self.seed, self.release.with_known(names))
+        release = self.release.with_known(names)
+        return Case(_with_known(self.dataset, names), self.sanitizer, self.seed, release, self.fewest)
 
     @cached_property
     def published(self):
@@ -103,10 +106,6 @@ class Question(ABC):
     main = "classes"  # the measure whose row says why, where there is no answer
     reorders = False  # whether it is asked of the records in another order for each seed
     varies = False  # whether its answer varies with the seed, of whatever release
-
-    def __post_init__(self):
-        if hasattr(self, "fewest"):
-            withholding.check(self.fewest)
 
     @abstractmethod
     def rows(self, case):
@@ -138,7 +137,7 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, fewest=wi
     seeds : int
         Repeats of what is random.
     fewest : int
-        Counts below are withheld; a question says so itself.
+        Numbers that count fewer people are withheld.
     store : str
         The folder that keeps what is finished, which is then made in several processes; empty: none.
 
@@ -157,7 +156,7 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, fewest=wi
     if seeds < 1:
         raise ValueError(f"seeds is a number of repeats from 1, got {seeds!r}.")
     questions = [
-        each if isinstance(each, Question) else made(each, fewest)
+        each if isinstance(each, Question) else made(each)
         for made, asked in ((question_of, attacks), (OfMeasure, measures))
         for each in asked
     ]
@@ -168,17 +167,17 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, fewest=wi
         for sanitizer in sanitizers
         for seed in range(1, seeds + 1)
     ]
-    return ask(dataset, [each for each in runs if each[-1]], store=store)
+    return ask(dataset, [each for each in runs if each[-1]], fewest=fewest, store=store)
 
 
-def ask(dataset, runs, *, store="", description="sanitize and measure"):
+def ask(dataset, runs, *, fewest=withholding.LIMIT, store="", description="sanitize and measure"):
     """The answers to `runs`, (sanitizer, seed, questions) each, as tidy results in their order."""
     if store:
-        tasks = [partial(answer, dataset, *made, question) for *made, asked in runs for question in asked]
+        tasks = [partial(answer, dataset, *made, question, fewest) for *made, asked in runs for question in asked]
         return collect(run(tasks, Store(store), description=description))
     found = []
     for sanitizer, seed, asked in track(runs, description):
-        case = lru_cache(partial(_case, dataset, sanitizer, seed))
+        case = lru_cache(partial(_case, dataset, sanitizer, seed, fewest))
         found += [answer_rows(question, case(question.reorders and seed != 1)) for question in asked]
     return collect(found)
 
@@ -190,9 +189,9 @@ def reached(results):
     return results
 
 
-def answer(dataset, sanitizer, seed, question):
+def answer(dataset, sanitizer, seed, question, fewest=withholding.LIMIT):
     """The answer to one question: tidy results. Asked in a row of the same release, it is made once."""
-    return answered(question, _kept(sanitizer.key, dataset, sanitizer, seed, question.reorders and seed != 1))
+    return answered(question, _kept(sanitizer.key, dataset, sanitizer, seed, fewest, question.reorders and seed != 1))
 
 
 answer.shared = 3  # `store.run` gives tasks that have so many inputs in common to one worker, one after the other
@@ -215,8 +214,8 @@ def answer_rows(question, case):
         raise
 
 
-def _case(dataset, sanitizer, seed, again):
-    return Case(_reordered(dataset, seed) if again else dataset, sanitizer, seed)
+def _case(dataset, sanitizer, seed, fewest, again):
+    return Case(_reordered(dataset, seed) if again else dataset, sanitizer, seed, fewest=fewest)
 
 
 @lru_cache(maxsize=2)
@@ -255,13 +254,11 @@ class OfMeasure(Question):
     """A plain measure function asked of each release."""
 
     measure: Callable
-    fewest: int = withholding.LIMIT
 
     def __str__(self):
         return f"the measure {self.measure.__name__}"
 
     def __post_init__(self):
-        super().__post_init__()
         known = {"dataset", "release", "sensitive"}
         wanted = [p for p in inspect.signature(self.measure).parameters.values() if p.default is p.empty]
         if unknown := [each.name for each in wanted if each.name not in known]:
@@ -288,11 +285,13 @@ class OfMeasure(Question):
         given = self._given(case.dataset) | {"release": case.release}
         found = self.measure(**{each: given[each] for each in wanted if each in given})
         value, *interval = found if isinstance(found, tuple) else (found,)
-        of, n, few = facts(self.measure.__name__), case.release.headcount, self.fewest
-        if of.kind == "utility" and not of.counts_people and withholding.tells(case.release.suppressed_people, n, few):
-            value, interval = np.nan, ()  # a loss counts suppressed people, and may give their number back
-        made = self.row(case)(value, interval=interval or (np.nan, np.nan))
-        return withheld(tidy([made]), few, n) if of.counts_people else [made]
+        of, n = facts(self.measure.__name__), case.release.headcount
+        interval = interval or (np.nan, np.nan)
+        if of.kind == "utility" and not of.counts_people:
+            # A loss counts suppressed people, and may give their number back.
+            value = withholding.Revealing(value, case.release.suppressed_people, n, interval)
+        made = self.row(case)(value, interval=interval)
+        return withheld(tidy([made]), case.fewest, n) if of.counts_people else [made]
 
 
 @dataclass(frozen=True)
@@ -300,7 +299,6 @@ class OfAttack(Question):
     """How many people an attack guesses right: of one with several records, any of them."""
 
     attack: Attack
-    fewest: int = withholding.LIMIT
 
     def __str__(self):
         return f"the attack {self.attack!r}"
@@ -322,8 +320,7 @@ class OfAttack(Question):
             guesses[method] = array_of(len(known), f"{self.attack!r}: {method}", guess)
             check_guesses(f"{self.attack!r}: {method}", guesses[method], truth, guessed_of, cells)
         right, without = (people_among(guess == truth, dataset.people) for guess in guesses.values())
-        share, *bounds = guessed(right, n, self.fewest)
-        return [self.row(case)(share, interval=bounds, baseline=withholding.share(without, n, self.fewest)[0])]
+        return [self.row(case)(guessed(right, n), baseline=withholding.Counted(without, n))]
 
 
 @dataclass(frozen=True)
@@ -331,7 +328,6 @@ class Linked(Question):
     """How often an adversary who knows quasi-identifiers links a person to the right released row."""
 
     attack: RecordLinkage = Linkage()  # noqa: RUF009 - it is as fixed as a number
-    fewest: int = withholding.LIMIT
     main = "reidentification_rate"
 
     __str__ = OfAttack.__str__
@@ -342,10 +338,9 @@ class Linked(Question):
     def rows(self, case):
         published, key = case.published
         asked = self.attack.fit(published), case.dataset, key
-        found, n = linkage.reidentification_rate(*asked), case.release.headcount
-        without_few = withholding.found(found[0] * n, n, self.fewest)
-        share, *bounds = without_few if np.isnan(without_few[0]) else found
-        rows = [self.row(case)(share, interval=bounds, baseline=linkage.found_at_random(*asked))]
+        (share, *interval), n = linkage.reidentification_rate(*asked), case.release.headcount
+        linked = withholding.Counted(share * n, n, interval, withholding.found)
+        rows = [self.row(case)(linked, baseline=linkage.found_at_random(*asked))]
         if isinstance(self.attack, ScoredLinkage) and case.dataset.people is None:
             place, *bounds = linkage.true_row_place(*asked)
             among = (case.release.record_count + 1) / 2
@@ -354,11 +349,9 @@ class Linked(Question):
 
 
 @singledispatch
-def question_of(attack, fewest):
+def question_of(attack):
     """What is asked of an attack, by its type: a kind of attack whose guesses are scored otherwise registers here."""
-    return OfAttack(attack, fewest)
+    return OfAttack(attack)
 
 
-@question_of.register
-def _(attack: RecordLinkage, fewest):
-    return Linked(attack, fewest)
+question_of.register(RecordLinkage, Linked)

@@ -52,7 +52,6 @@ class Combinations(Question):
     """Who shares a combination of quasi-identifiers as it is published; rows as of `combinations`."""
 
     floor: int = FLOOR
-    fewest: int = withholding.LIMIT
     main = "smallest_combination"
 
     def rows(self, case):
@@ -61,27 +60,23 @@ class Combinations(Question):
             raise Unreadable("its rows are nobody's, so that no combination is anybody's. Attack it with miners.")
         sizes, n = release.people_alike, release.headcount
         smallest, alone = int(sizes.min()), release.people_among(sizes[release.equivalence_classes] == 1)
-        share, *bounds = withholding.share(alone, n, self.fewest)
-        population = [] if release.weights is None else [self._population(case.row, sizes, release.population_alike)]
-        shown, *within = self._shown(smallest)
-        return [
-            case.row("smallest_combination", shown, interval=within),
-            case.row("alone", share, interval=bounds, baseline=0),
-            *population,
+        rows = [
+            case.row("smallest_combination", withholding.Counted(smallest, n, rule=self._size)),
+            case.row("alone", withholding.Counted(alone, n), baseline=0),
         ]
+        if release.weights is not None:
+            # The class that stands for fewest people of the population; of few people its weights would be theirs.
+            rarest = int(release.population_alike.argmin())
+            least = withholding.Revealing(round(release.population_alike[rarest]), sizes[rarest], np.inf)
+            rows.append(case.row("smallest_population", least))
+        return rows
 
-    def _population(self, row, sizes, population):
-        """The class that stands for fewest people of the population; of few people its weights would be theirs."""
-        rarest = int(population.argmin())
-        few = withholding.few(sizes[rarest], self.fewest)
-        return row("smallest_population", np.nan if few else round(population[rarest]))
-
-    def _shown(self, people):
+    def _size(self, people, of, limit):
         """A size, (value, low, high); of few people the bounds say only on which side of the floor it lies."""
-        if not withholding.few(people, self.fewest):
+        if not withholding.few(people, limit):
             return people, np.nan, np.nan
-        edge = min(self.floor, self.fewest)
-        return (np.nan, 1, edge - 1) if people < edge else (np.nan, edge, self.fewest - 1)
+        edge = min(self.floor, limit)
+        return (np.nan, 1, edge - 1) if people < edge else (np.nan, edge, limit - 1)
 
 
 def combinations(dataset, sanitizers, *, floor=FLOOR, fewest=withholding.LIMIT):
@@ -107,4 +102,4 @@ def combinations(dataset, sanitizers, *, floor=FLOOR, fewest=withholding.LIMIT):
         for somebody may know who is in it. Rows that are nobody's are refused.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, floor=floor, fewest=fewest)
-    return evaluate(dataset, sanitizers, measures=[Combinations(floor, fewest)])
+    return evaluate(dataset, sanitizers, measures=[Combinations(floor)], fewest=fewest)

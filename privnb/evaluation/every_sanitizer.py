@@ -387,20 +387,20 @@ class _Plan:
         """What is asked of releases without noise and with it: `{noisy: {evaluation: question}}`."""
         target = first_secret(self.dataset)
         # One for all, since it keeps what they have in common.
-        losses = {"trade_off": trade_off.Losses(target, fewest=self.fewest)} if target else {}
-        losses |= {"combinations": Combinations(self.floor, self.fewest)}
-        losses |= {"linked": Linked(fewest=self.fewest), "costs": Costs(self.fewest)}
+        losses = {"trade_off": trade_off.Losses(target)} if target else {}
+        losses |= {"combinations": Combinations(self.floor)}
+        losses |= {"linked": Linked(), "costs": Costs()}
         if target:
             losses["count_queries"] = queries.Queries(target, min(4, len(self.dataset.schema.quasi_identifiers)))
         if target and not self.dataset.schema[target].numeric:  # a number is seldom predicted exactly
             folds = next(iter(self.profile.workloads.values()))[1]
             losses["utility"] = workload.Utility(target, "naive Bayes", folds=folds)
-        losses |= {name: OfMeasure(marked(name), self.fewest) for name in self.wanted if _other(name)}
+        losses |= {name: OfMeasure(marked(name)) for name in self.wanted if _other(name)}
         found = {}
         for noisy in (False, True):
             miners = self.miners if noisy else ""
             # Of the very releases that the losses are of.
-            given = {"miners": miners, "fewest": self.fewest, "reorders": False}
+            given = {"miners": miners, "reorders": False}
             every = losses | ({"disclosure": disclosures.Disclosure(target, **given)} if target else {})
             found[noisy] = {name: every[name] for name in self.wanted if name in every}
         return found
@@ -411,7 +411,7 @@ class _Plan:
         for seed in range(1, self.seeds + 1):
             for name, question in self.questions[sanitizer.treatment not in (*TRUE, "bucketized")].items():
                 if seed == 1 or question.varies or (sanitizer.randomized and name != "costs"):
-                    tasks.append(partial(answer, self.dataset, sanitizer, seed, question))
+                    tasks.append(partial(answer, self.dataset, sanitizer, seed, question, self.fewest))
         return tasks
 
     def here(self, sanitizer, store):

@@ -48,17 +48,14 @@ def describe(dataset, *, fewest=withholding.LIMIT):
         Tidy results.
     """
     expect.these(dataset=dataset, fewest=fewest)
-    row, n = row_builder(dataset, Identity(), ""), dataset.headcount
-    sizes = {
-        name: withholding.known(dataset.cells[name].nunique(dropna=False), n, fewest)
-        for name in dataset.schema.published
-    }
+    row, n = row_builder(dataset, Identity(), "", fewest), dataset.headcount
     rows = [row("records", len(dataset)), *([] if dataset.people is None else [row("people", n)])]
-    rows += [*(row("domain_size", size, target=name) for name, size in sizes.items())]
+    for name in dataset.schema.published:
+        size = withholding.Counted(dataset.cells[name].nunique(dropna=False), n, rule=withholding.known)
+        rows.append(row("domain_size", size, target=name))
     for name in dataset.schema.sensitive:
         commonest = int(people_in(coded(dataset.cells[name])[0], dataset.people).max())
-        share, *interval = guessed(commonest, n, fewest)
-        rows.append(row("prior_accuracy", share, target=name, interval=interval, better="lower"))
+        rows.append(row("prior_accuracy", guessed(commonest, n), target=name, better="lower"))
     return tidy(rows)
 
 
@@ -150,7 +147,7 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
         Rows `unique` (0 to 1), one per set, which stands in `knows`.
     """
     expect.these(dataset=dataset, fewest=fewest)
-    row = row_builder(dataset, Identity(), "")
+    row = row_builder(dataset, Identity(), "", fewest)
     names = dataset.schema.quasi_identifiers
     columns, subsets = {name: coded(dataset.cells[name]) for name in names}, subsets_of(names)
     rows, n, alone, shares = [], dataset.headcount, {}, {}
@@ -161,10 +158,10 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
         alone[subset] = people_among(one, dataset.people)
         who = most_of_people(one, dataset.people) > 0
         classes = index if dataset.people is None else index[np.unique(dataset.people, return_index=True)[1]]
-        shares[subset] = share_in_classes(who, classes, fewest)
+        shares[subset] = share_in_classes(who, classes)
     hidden = withholding.suppress_sets(alone, n, fewest)
-    for subset, (share, *interval) in shares.items():
-        if subset in hidden and not np.isnan(share):
-            share, *interval = (np.nan,) * 3
-        rows.append(row("unique", share, knows=name_list(subset), interval=interval, baseline=0, better="lower"))
+    for subset, share in shares.items():
+        if subset in hidden and not withholding.tells(alone[subset], n, fewest):
+            share = np.nan  # others follow from it
+        rows.append(row("unique", share, knows=name_list(subset), baseline=0, better="lower"))
     return tidy(rows)

@@ -4,6 +4,7 @@ Long, since what each number means is stated beside the question that gives it.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Question, evaluate, reached
 from privnb.evaluation.people import describe
 from privnb.evaluation.results import join
-from privnb.measures.base import facts, state
+from privnb.measures.base import state
 from privnb.measures.disclosure.disclosed import disclosed
 from privnb.measures.utility.information_loss import certainty_penalty, noise_losses
 from privnb.microdata import withholding
@@ -103,7 +104,6 @@ def shown_penalty(release, fewest=withholding.LIMIT):
 class Costs(Question):
     """What a release publishes and costs, see `costs`."""
 
-    fewest: int = withholding.LIMIT
     main = "certainty_penalty"
 
     def rows(self, case):
@@ -112,13 +112,12 @@ class Costs(Question):
             return [row(*loss) for loss in noise_losses(case.dataset, release).items()]
         sizes = people_in(release.classes, release.people)
         names = ("buckets", "median_bucket_size") if release.buckets is not None else ("classes", "median_class_size")
-        suppressed, *bounds = withholding.counted(release.suppressed_people, n, self.fewest)
-        penalty, *within = shown_penalty(release, self.fewest)
+        penalty, *within = shown_penalty(release, case.fewest)
         return [
-            row(names[0], withholding.known(len(sizes), n, self.fewest)),
+            row(names[0], withholding.Counted(len(sizes), n, rule=withholding.known)),
             row(names[1], float(np.median(sizes))),
             row("k_achieved", int(achieved(KAnonymity(2), release))),
-            row("suppressed_records", suppressed, interval=bounds),
+            row("suppressed_records", withholding.Counted(release.suppressed_people, n, rule=withholding.counted)),
             row("certainty_penalty", penalty, interval=within),
         ]
 
@@ -142,7 +141,7 @@ def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
         which no penalty of cells counts. Where few people are suppressed it has only bounds, see `shown_penalty`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest)
-    return reached(evaluate(dataset, sanitizers, measures=[Costs(fewest)]))
+    return reached(evaluate(dataset, sanitizers, measures=[Costs()], fewest=fewest))
 
 
 def linked(dataset, sanitizers, *, seeds=1, fewest=withholding.LIMIT):
@@ -170,11 +169,10 @@ class Gains(Question):
     """Brickell and Shmatikov's accuracy and knowledge gain of a release, see `gain_rows`."""
 
     sensitive: str
-    fewest: int = withholding.LIMIT
     main = "accuracy_gain"
 
     def rows(self, case):
-        return gain_rows(case.row, case.release, self.sensitive, self.fewest, rng=case.stream("deal"))
+        return gain_rows(case.row, case.release, self.sensitive, rng=case.stream("deal"))
 
 
 def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=withholding.LIMIT):
@@ -197,8 +195,8 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=with
         Rows `accuracy_gain` and `knowledge_gain`; baseline: the same classes, values dealt at random.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds, fewest=fewest)
-    question = Gains(sensitive_name(dataset, sensitive), fewest)
-    return reached(evaluate(dataset, sanitizers, measures=[question], seeds=seeds))
+    question = Gains(sensitive_name(dataset, sensitive))
+    return reached(evaluate(dataset, sanitizers, measures=[question], seeds=seeds, fewest=fewest))
 
 
 def gains_at_the_ends(datasets, *, fewest=withholding.LIMIT):
@@ -225,15 +223,11 @@ def gains_at_the_ends(datasets, *, fewest=withholding.LIMIT):
     return join(*(part for parts in found for part in parts))
 
 
-def gain_rows(row, release, sensitive, fewest, *, rng):
-    """Rows of both gains of a release.
-
-    Without values where the people guessed right, with or without the release, would tell of few; see `withholding`.
-    """
-    found, rows = disclosed(release, sensitive, rng=rng), []
-    hidden = withholding.tells(np.array([found.right, found.before]) * release.headcount, release.headcount, fewest)
-    gains = zip(("accuracy_gain", "knowledge_gain"), found.gains, found.by_chance, strict=True)
-    for name, *shown in gains:
-        value, chance = (np.nan, np.nan) if hidden.any() else shown
-        rows.append(row(name, value, target=sensitive, baseline=chance, better=facts(name).better))
-    return rows
+def gain_rows(row, release, sensitive, *, rng):
+    """Rows of both gains of a release, which reveal how many people are guessed right with it and without it."""
+    found, n = disclosed(release, sensitive, rng=rng), release.headcount
+    gain = partial(withholding.Revealing, people=np.array([found.right, found.before]) * n, of=n)
+    return [
+        row(name, gain(value), target=sensitive, baseline=gain(chance))
+        for name, value, chance in zip(("accuracy_gain", "knowledge_gain"), found.gains, found.by_chance, strict=True)
+    ]

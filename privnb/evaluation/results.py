@@ -84,12 +84,15 @@ def collect(parts):
 def row(
     measure, value, *, dataset, sanitizer, parameters="", parameter="", bound=np.nan, randomized=False, seed=1,
     variant="", scenario="", knows="", control="", miner_set="", miner="", target="", group="",
-    interval=(np.nan, np.nan), baseline=np.nan, of=np.nan, better="", status="", reason="",
+    interval=(np.nan, np.nan), baseline=np.nan, of=np.nan, better="", status="", reason="", fewest=withholding.LIMIT,
 ):  # fmt: skip
     """One row of results, by name; without `better` the direction that the measure's facts state.
 
-    `dataset`, `sanitizer`: texts, see `row_builder`. `interval`: `low` and `high`.
+    `dataset`, `sanitizer`: texts, see `row_builder`. `interval`: `low` and `high`. A `value` or `baseline` that says
+    which people it counts or reveals, a `withholding.Counted` or `Revealing`, is withheld here if `fewest` are more.
     """
+    value, *interval = withholding.shown(value, interval, fewest)
+    baseline = withholding.shown(baseline, (), fewest)[0]
     return {
         "dataset": dataset, "sanitizer": sanitizer, "parameters": parameters, "parameter": parameter,
         "bound": float(bound), "randomized": bool(randomized), "seed": seed,
@@ -101,9 +104,9 @@ def row(
     }  # fmt: skip
 
 
-def row_builder(dataset, sanitizer, seed):
+def row_builder(dataset, sanitizer, seed, fewest=withholding.LIMIT):
     """A function that makes one row of a release's results: `row(measure, value, **columns)`."""
-    return partial(row, dataset=dataset.name, seed=seed, **setting(sanitizer))
+    return partial(row, dataset=dataset.name, seed=seed, fewest=fewest, **setting(sanitizer))
 
 
 def setting(sanitizer):
@@ -338,17 +341,16 @@ def bounded(low, high):
     return f"more than {low - 1:,.0f}" if low > 1 else f"fewer than {high + 1:,.0f}"
 
 
-def guessed(people, of, limit=withholding.LIMIT):
-    """A share of `of` people, (value, low, high), with Wilson's 95% interval; withheld with its bounds alone.
+def guessed(people, of):
+    """A share of `of` people with Wilson's 95% interval.
 
     The interval is that of other people, each drawn at random and guessed by what was learned before; of people who are
     right or wrong together `shares.share_in_classes` gives a wider one.
 
-    >>> guessed(3, 40)
+    >>> guessed(3, 40).shown(10)
     (nan, 0.025, 0.225)
     """
-    share, *bounds = withholding.share(people, of, limit)
-    return share, *(bounds if np.isnan(share) else wilson(int(people), of))
+    return withholding.Counted(people, of, wilson(int(people), of))
 
 
 def people_interval(people, of):

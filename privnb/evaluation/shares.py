@@ -7,16 +7,11 @@ from privnb.measures.intervals import of_classes
 from privnb.microdata import withholding
 
 
-def share_in_classes(
-    who: np.ndarray, classes: np.ndarray | None, limit: int = withholding.LIMIT
-) -> tuple[float, float, float]:
-    """Return the share of people `who`, boolean array (m,), with the 95% interval of a sample of classes: value, low,
-    high. It is withheld with its bounds alone where it counts few people, as `results.guessed` does.
+def share_in_classes(who: np.ndarray, classes: np.ndarray | None) -> withholding.Counted:
+    """Return the share of people `who`, boolean array (m,), with the 95% interval of a sample of classes.
 
-    >>> share_in_classes(np.arange(40) < 20, np.arange(40) // 10)[0]
+    >>> share_in_classes(np.arange(40) < 20, np.arange(40) // 10).shown(10)[0]
     0.5
     """
-    if classes is None:
-        return guessed(int(who.sum()), len(who), limit)
-    share, *bounds = withholding.share(int(who.sum()), len(who), limit)
-    return (share, *bounds) if np.isnan(share) else (share, *of_classes(who, classes))
+    found = guessed(int(who.sum()), len(who))
+    return found if classes is None else found._replace(interval=of_classes(who, classes))

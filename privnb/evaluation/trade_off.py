@@ -108,9 +108,9 @@ def trade_off(
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, support=support, seed=seed, fewest=fewest)
     expect.these(hierarchies=hierarchies)
-    question = Losses(secret_name(dataset, sensitive), distance, support, hierarchies, fewest)
+    question = Losses(secret_name(dataset, sensitive), distance, support, hierarchies)
     runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
-    return ask(dataset, runs, description="privacy and utility loss")
+    return ask(dataset, runs, fewest=fewest, description="privacy and utility loss")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,6 @@ class Losses(Question):
     distance: str = "Jensen-Shannon"
     support: float = SUPPORT
     hierarchies: Mapping | None = None
-    fewest: int = withholding.LIMIT
 
     def rows(self, case):
         row = partial(case.row, target=self.sensitive)
@@ -129,9 +128,9 @@ class Losses(Question):
         populations, trivial, scale = _ends_of_scales(case.dataset, self)
         if release.classes is not None:
             classes = int(release.classes.max()) + 1
-            rows.append(row("classes", withholding.known(classes, release.headcount, self.fewest)))
+            rows.append(row("classes", withholding.Counted(classes, release.headcount, rule=withholding.known)))
             losses = partial(row, variant="" if self.distance == "Jensen-Shannon" else self.distance)
-            rows += _of_people(losses, release, self.sensitive, self.distance, scale, self.fewest, case.stream("deal"))
+            rows += _of_people(losses, release, self.sensitive, self.distance, scale, case.fewest, case.stream("deal"))
         if populations is not None:
             lost = utility_losses(populations, release)
             rows.append(row("utility_loss", lost.mean(), baseline=trivial.mean()))
@@ -229,12 +228,13 @@ def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, miners=miners, seed=seed, folds=folds)
     expect.these(fewest=fewest)
     sensitive = secret_name(dataset, sensitive)
-    adversary, researcher = disclosures.Disclosure(sensitive, fewest=fewest), []
+    adversary, researcher = disclosures.Disclosure(sensitive), []
     if not dataset.schema[sensitive].numeric:
-        researcher = [workload.Gained(sensitive, miners, "", folds, fewest)]
+        researcher = [workload.Gained(sensitive, miners, "", folds)]
     runs = {each: researcher for each in ([*disclosures.trivial(), Identity()] if researcher else [])}
     runs |= {each: [adversary, *researcher] for each in possible(dataset, sanitizers, seed)}
-    found = ask(dataset, [(sanitizer, seed, asked) for sanitizer, asked in runs.items()], description="gains")
+    runs = [(sanitizer, seed, asked) for sanitizer, asked in runs.items()]
+    found = ask(dataset, runs, fewest=fewest, description="gains")
     kept = ("accuracy_gain", "knowledge_gain", "workload_utility", "workload_gain")
     return found[found.measure.isin(kept)].sort_values(
         "measure", key=lambda names: names.map(kept.index), kind="stable"
@@ -287,12 +287,11 @@ def _of_people(row, release, sensitive, distance, scale, fewest, seed):
     dealt = (most_of_people(each, release.people) for each in dealt)
     chance = np.mean([[each.max(), each.mean()] for each in dealt], axis=0)
     reached = int((lost >= scale - EXACT).sum())
-    share, *bounds = withholding.share(reached, n, fewest)
     worst = [lost.max(), chance[0]]
     if worst[0] > 0 and tells_few(release, sensitive, fewest):
         worst = [np.nan, np.nan]
     return [
         row("privacy_loss", worst[0], baseline=worst[1], better="lower"),
         row("mean_privacy_loss", lost.mean(), baseline=chance[1], better="lower"),
-        row("certain_disclosure_share", share, interval=bounds, baseline=0, better="lower"),
+        row("certain_disclosure_share", withholding.Counted(reached, n), baseline=0, better="lower"),
     ]

@@ -84,24 +84,24 @@ def rows(dataset, setting, made, release, fewest=withholding.LIMIT):
     than `fewest` people are withheld. Noise leaves no classes, and has rows of what it does to cells instead.
     After them each measure that is `live`.
     """
-    case = Case(dataset, made, setting.seed, release)
+    case = Case(dataset, made, setting.seed, release, fewest)
     found = _counted_rows(case, setting, fewest)
-    return collect([found, *(answer_rows(OfMeasure(each, fewest), case) for each in live())])
+    return collect([found, *(answer_rows(OfMeasure(each), case) for each in live())])
 
 
 def _counted_rows(case, setting, fewest):
     release, sensitive = case.release, setting.sensitive
     # The levels have the k, the costs have the classes.
-    found = [row for row in _asked(Costs(fewest), case) if row["measure"] != "k_achieved"]
-    found += [row for row in _asked(_losses(sensitive, fewest), case) if row["measure"] != "classes"]
+    found = [row for row in _asked(Costs(), case) if row["measure"] != "k_achieved"]
+    found += [row for row in _asked(_losses(sensitive), case) if row["measure"] != "classes"]
     levels = [] if release.groups is None else _levels(case, release, setting, fewest)
     try:
         check_readable(release)
-        leaks = _leaks(case, release, sensitive, fewest)
+        leaks = _leaks(case, release, sensitive)
     except Unreadable:  # the note of a reading says why
         return found + levels
     if release.classes is not None:
-        found += Gains(sensitive, fewest).rows(case) + levels + _cells(case, release, fewest)
+        found += Gains(sensitive).rows(case) + levels + _cells(case, release, fewest)
         if np.isnan(found[-1]["value"]):  # what a cell loses on average may give the number of suppressed ones back
             found = [row | {"value": np.nan} if row["measure"] == "certainty_penalty" else row for row in found]
     return found + [row for row in leaks if row["measure"] in SHOWN]
@@ -115,22 +115,22 @@ def _asked(question, case):
         return []
 
 
-def _leaks(case, release, sensitive, fewest):
+def _leaks(case, release, sensitive):
     """Rows of what the release leaks."""
     if release.people is not None:
-        return people_rows(case, release, sensitive, fewest)
-    leaks = identity_rows(case, release, fewest)
+        return people_rows(case, release, sensitive)
+    leaks = identity_rows(case, release)
     if release.classes is None or release.buckets is not None:
-        leaks += original_rows(case, sensitive, fewest)
+        leaks += original_rows(case, sensitive)
     for name in release.treated("noisy"):
-        leaks += attribute_rows(case, release, name, fewest)
-    return leaks + (class_rows(case, release, sensitive, fewest) if release.classes is not None else [])
+        leaks += attribute_rows(case, release, name)
+    return leaks + (class_rows(case, release, sensitive) if release.classes is not None else [])
 
 
 @lru_cache(maxsize=8)
-def _losses(sensitive, fewest):
+def _losses(sensitive):
     """One question for all settings, since it keeps what their releases have in common."""
-    return Losses(sensitive, fewest=fewest)
+    return Losses(sensitive)
 
 
 def _levels(case, release, setting, fewest):

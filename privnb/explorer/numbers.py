@@ -185,18 +185,18 @@ def _reading(dataset, setting, fewest=LIMIT):
 
 
 @lru_cache(maxsize=1)  # its risks are counted right after it
-def case(dataset, setting):
+def case(dataset, setting, fewest=LIMIT):
     """The release of a setting, with what it was made of: a `Case`.
 
     Raises ValueError where the sanitizer cannot be asked that.
     """
-    return Case(of_roles(dataset, setting), sanitizer(setting, dataset), setting.seed)
+    return Case(of_roles(dataset, setting), sanitizer(setting, dataset), setting.seed, fewest=fewest)
 
 
 def _read(dataset, setting, fewest):
     data = of_roles(dataset, setting)
     try:
-        of = case(dataset, setting)
+        of = case(dataset, setting, fewest)
         made, release = of.sanitizer, of.release
     except ValueError as error:  # of the sanitizer, or of its parameters, such as an Anatomy without an l
         return Reading(setting, tidy([]), fewest, refused=str(error))

@@ -44,10 +44,10 @@ def at_once(dataset, setting, fewest=LIMIT):
     data = of_roles(dataset, setting)
     if setting.kind.slow or _sampled(data) is not data:
         return {}
-    made = case(dataset, setting)
+    made = case(dataset, setting, fewest)
     if made.release.classes is None or made.release.provenance.rows is not Rows.RECORDS:
         return {}
-    asked = _questions(data, setting, fewest)
+    asked = _questions(data, setting)
     return {risk: answered(asked[risk], made) for risk in COUNTED}
 
 
@@ -77,15 +77,15 @@ def beside(dataset, setting, asked, store="", fewest=LIMIT, before=None):
     expect.these(fewest=fewest)
     setting = checked(setting, dataset)
     whole = of_roles(dataset, setting)
-    data, questions = _sampled(whole), _questions(whole, setting, fewest)
+    data, questions = _sampled(whole), _questions(whole, setting)
     guessed = remembered(data)
     guessed.update(before or {})
     if not store and data is whole:
-        return {risk: answered(questions[risk], case(dataset, setting)) for risk in asked}, guessed
+        return {risk: answered(questions[risk], case(dataset, setting, fewest)) for risk in asked}, guessed
     call = Store(store).call if store else lambda function, *given: function(*given)
     made = sanitizer(setting, dataset)
-    return {risk: call(answer, data, made, setting.seed, questions[risk]) for risk in asked}, guessed
+    return {risk: call(answer, data, made, setting.seed, questions[risk], fewest) for risk in asked}, guessed
 
 
-def _questions(data, setting, fewest):
-    return dict(zip(RISKS, risks.questions(data, sensitive=setting.sensitive, fewest=fewest), strict=True))
+def _questions(data, setting):
+    return dict(zip(RISKS, risks.questions(data, sensitive=setting.sensitive), strict=True))

@@ -9,6 +9,7 @@ What is protected is one shown table and the public number of people. What two t
 other settings, such as two releases in the explorer, is not looked at.
 """
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -84,8 +85,49 @@ def counted(people, of, limit=LIMIT):
 
 
 def known(groups, of, limit=LIMIT):
-    """A number of groups of `of` people; NaN where almost everybody is a group alone, for it tells how few are not."""
-    return np.nan if few(of - groups, limit) else groups
+    """A number of groups of `of` people, (number, NaN, NaN): NaN where almost everybody is a group alone, for it tells
+    how few are not.
+    """
+    return np.nan if few(of - groups, limit) else groups, np.nan, np.nan
+
+
+class Counted(NamedTuple):
+    """A number of results that counts people, or groups of them: `people` of `of`, said by one of the rules `share`,
+    `found` and `counted`. `interval`: that of the number, where it is shown.
+    """
+
+    people: float
+    of: float
+    interval: tuple = (np.nan, np.nan)
+    rule: Callable = share
+
+    def shown(self, limit):
+        """The number with its interval, or withheld with its bounds alone: (value, low, high)."""
+        value, *bounds = self.rule(self.people, self.of, limit)
+        return value, *(bounds if np.isnan(value) else self.interval)
+
+
+class Revealing(NamedTuple):
+    """A number of results from which other counts follow: `people`, one or more of them, of `of`."""
+
+    value: float
+    people: object
+    of: float
+    interval: tuple = (np.nan, np.nan)
+
+    def shown(self, limit):
+        """The number with its interval, or nothing where a count that follows tells of few people."""
+        hidden = np.any(tells(np.asarray(self.people), self.of, limit))
+        return (np.nan,) * 3 if hidden else (self.value, *self.interval)
+
+
+def shown(number, interval, limit):
+    """A number of results as it is shown, (value, low, high): one that says what it counts or reveals by its rule.
+
+    >>> shown(0.5, (0.4, 0.6), 10), shown(Counted(3, 40), (np.nan, np.nan), 10)
+    ((0.5, 0.4, 0.6), (nan, 0.025, 0.225))
+    """
+    return number.shown(limit) if isinstance(number, Counted | Revealing) else (number, *interval)
 
 
 class Margin(NamedTuple):

@@ -115,7 +115,7 @@ def recounted(decided, found: Sequence[Secret], verdict: Verdict) -> pd.DataFram
     chosen = (results[SETTING] == [*decided.decision.chosen[SETTING]]).all(axis=1)
     for each in found:
         for measure, people in (("made_certain", certain.get(each.name, 0)), ("nearly_certain", each.near)):
-            share, low, high = guessed(people, each.people, withholding.LIMIT)
+            share, low, high = guessed(people, each.people).shown(withholding.LIMIT)
             if share > 0:  # people of one class are certain together: as many count as one as a class has (Kish)
                 alike = each.squares / each.people
                 low, high = wilson(people / alike, each.people / alike)

@@ -174,7 +174,7 @@ def asked(sanitizer, release, sensitive):
         return 0.0
 
     def undone(attack):
-        rows = Recovered(attack, fewest=2).rows(Case(DATA, sanitizer, 1, release))
+        rows = Recovered(attack).rows(Case(DATA, sanitizer, 1, release, fewest=2))
         return rows[0]["value"]
 
     for name, function in FOUND.items():

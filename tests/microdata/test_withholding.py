@@ -15,7 +15,7 @@ from support import auditor
 from support.naming import naming
 
 from privnb import evaluation, papers
-from privnb.attacks import Linkage, MinerInference, PcaRemoval
+from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset, load
 from privnb.decision import policies, policy_search
 from privnb.evaluation import cases, every_sanitizer, experiments, releases, results, risks, trade_off, verdict
@@ -25,17 +25,15 @@ from privnb.evaluation.disclosure import (
     nearer_predictions,
     predicted_gains,
     published_models,
-    recovered,
 )
-from privnb.evaluation.risks.certainty import Certainty
-from privnb.evaluation.utility import good_utility as kept_by_users, masking_score, workload
+from privnb.evaluation.utility import workload
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
 from privnb.explorer import board, keep, numbers, risks as explorer_risks, sweeps
 from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
 from privnb.measures.disclosure import disclosed
-from privnb.measures.utility.information_loss import precision, suppressed_records
+from privnb.measures.utility.information_loss import suppressed_records
 from privnb.microdata import cuts, withholding
 from privnb.microdata.count_tables import TableOfCounts
 from privnb.microdata.hierarchy import flat
@@ -61,18 +59,13 @@ MAJORITY_OWNER = verdict.Scenario(GoodUtility("diagnosis", miners="majority"), A
 MAJORITY = MinerInference(reference_set("majority")[0], "diagnosis")
 SOME = FullDomain(KAnonymity(10), suppress=0.2)  # people are suppressed
 ASKED = {  # every function that takes the limit
+    "Case": lambda limit: cases.Case(CLINIC, Identity(), 1, fewest=limit),
     "adversary_gains": lambda limit: evaluation.adversary_gains(CLINIC, [Identity()], fewest=limit),
     "describe": lambda limit: evaluation.describe(CLINIC, fewest=limit),
     "evaluate": lambda limit: evaluation.evaluate(CLINIC, [Identity()], attacks=[Linkage()], fewest=limit),
-    "Gains": lambda limit: releases.Gains("diagnosis", fewest=limit),
     "gains_with_predictions": lambda limit: predicted_gains.gains_with_predictions(CLINIC, KMember(10), fewest=limit),
     "good_utility": lambda limit: evaluation.good_utility(CLINIC, [KMember(10)], fewest=limit),
-    "Kept": lambda limit: kept_by_users.Kept("diagnosis", fewest=limit),
     "linked": lambda limit: evaluation.linked(CLINIC, [KMember(10)], fewest=limit),
-    "Linked": lambda limit: cases.Linked(fewest=limit),
-    "OfAttack": lambda limit: cases.OfAttack(Linkage(), fewest=limit),
-    "OfMeasure": lambda limit: cases.OfMeasure(precision, fewest=limit),
-    "PutIn": lambda limit: predicted_gains.PutIn("age", "diagnosis", fewest=limit),
     "users": lambda limit: experiments.users(CLINIC, [KMember(10)], fewest=limit),
     "adversaries": lambda limit: experiments.adversaries(CLINIC, [KMember(10)], fewest=limit),
     "Aggregate": lambda limit: charts.Aggregate(pd.DataFrame({"people": [20]}), {"people": "people"}, limit),
@@ -82,15 +75,7 @@ ASKED = {  # every function that takes the limit
     "counted": lambda limit: counted(CLINIC, Setting(), fewest=limit),
     "anti_utility": lambda limit: nearer_predictions.anti_utility(CLINIC, KMember(10), fewest=limit),
     "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], fewest=limit),
-    "Costs": lambda limit: releases.Costs(fewest=limit),
-    "Disclosure": lambda limit: disclosures.Disclosure("diagnosis", fewest=limit),
-    "Known": lambda limit: leakage.Known("diagnosis", fewest=limit),
-    "Leakage": lambda limit: leakage.Leakage("diagnosis", fewest=limit),
-    "Nearer": lambda limit: nearer_predictions.Nearer("age", fewest=limit),
-    "Worth": lambda limit: leakage.Worth(pd.DataFrame(), "diagnosis", fewest=limit),
-    "Losses": lambda limit: trade_off.Losses("diagnosis", fewest=limit),
     "show": lambda limit: KMember(10).sanitize(CLINIC, rng=1).show(fewest=limit),
-    "Combinations": lambda limit: importlib.import_module("privnb.evaluation.combinations").Combinations(fewest=limit),
     "combinations": lambda limit: evaluation.combinations(CLINIC, [KMember(10)], fewest=limit),
     "disclosure": lambda limit: disclosures.disclosure(CLINIC, [Identity()], fewest=limit),
     "costs": lambda limit: evaluation.costs(CLINIC, [KMember(10)], fewest=limit),
@@ -108,10 +93,6 @@ ASKED = {  # every function that takes the limit
     "trade_off": lambda limit: trade_off.trade_off(CLINIC, [Identity()], fewest=limit),
     "uniqueness": lambda limit: evaluation.uniqueness(CLINIC, fewest=limit),
     "withheld": lambda limit: results.withheld(results.tidy([]), limit),
-    "MaskingScore": lambda limit: masking_score.MaskingScore(fewest=limit),
-    "Recovered": lambda limit: recovered.Recovered(PcaRemoval(), fewest=limit),
-    "Utility": lambda limit: workload.Utility("diagnosis", fewest=limit),
-    "Gained": lambda limit: workload.Gained("diagnosis", fewest=limit),
     "utility": lambda limit: workload.utility(CLINIC, [Identity()], target="diagnosis", fewest=limit),
     "utility_gain": lambda limit: workload.utility_gain(CLINIC, [Identity()], target="diagnosis", fewest=limit),
     "gains_at_the_ends": lambda limit: evaluation.gains_at_the_ends([CLINIC], fewest=limit),
@@ -135,14 +116,7 @@ ASKED = {  # every function that takes the limit
     "at_once": lambda limit: explorer_risks.at_once(CLINIC, Setting(), limit),
     "beside": lambda limit: explorer_risks.beside(CLINIC, Setting(), ["identity"], fewest=limit)[0],
     "recalled": lambda limit: numbers.recalled(CLINIC, Setting(), fewest=limit),
-    "AntiUtilityRisk": lambda limit: risks.AntiUtilityRisk("age", fewest=limit),
-    "AttributeRisk": lambda limit: risks.AttributeRisk("diagnosis", limit),
-    "IdentityRisk": lambda limit: risks.IdentityRisk(limit),
-    "Certainty": lambda limit: Certainty("diagnosis", fewest=limit),
     "even": lambda limit: cuts.even(Numbers(0, 9), np.arange(10.0), np.full(10, 10), limit),
-    "LinkabilityRisk": lambda limit: risks.LinkabilityRisk(fewest=limit),
-    "MembershipRisk": lambda limit: risks.MembershipRisk(limit),
-    "questions": lambda limit: risks.questions(CLINIC, fewest=limit),
     "risks": lambda limit: risks.risks(CLINIC, [Identity()], fewest=limit),
     "published_models": lambda limit: published_models.published_models(CLINIC, "majority", fewest=limit),
     "models_published": lambda limit: experiments.models_published(CLINIC, "majority", fewest=limit),
@@ -180,26 +154,9 @@ def test_the_list_above_names_every_function_that_takes_the_limit():
             for found in [thing, *(vars(thing).values() if inspect.isclass(thing) else ())]:
                 if inspect.isfunction(found) and "fewest" in inspect.signature(found).parameters:
                     takes.add(thing.__name__ if found.__name__ == "__init__" else found.__name__)
-    # Parts of `anti_utility` and of `leakage`; records in a cell of a miner's.
-    other = {
-        "bad_rows",
-        "gain_rows",
-        "good_rows",
-        "shown_baseline",
-        "DecisionTable",
-        *(f"{of}_rows" for of in ("attribute", "class", "identity")),
-    }
-    other |= {
-        "original_rows",
-        "people_rows",
-        "release_key",
-        "rows",
-        "question_of",
-        "swept",
-        "Place",
-        "Reading",
-        "Session",
-    }
+    # Parts of `anti_utility`; records in a cell of a miner's; rows of a case, whose limit was checked.
+    other = {"bad_rows", "good_rows", "shown_baseline", "DecisionTable", "row", "row_builder", "ask", "answer", "case"}
+    other |= {"release_key", "rows", "swept", "Place", "Reading", "Session"}
     other |= {"among", "known", "published_model", "scan"}  # parts of others; a scan may look for no small counts
     other.add("RareCategories")  # how many people a category of its own has
     assert {name for name in takes - other if not name.startswith("_")} == set(ASKED)
@@ -255,7 +212,9 @@ def test_few_people_are_one_to_nine_and_a_count_tells_of_those_whom_it_misses(pe
     assert withholding.few(people) == few
     assert withholding.tells(people, 40) == tells
     assert np.isnan(withholding.share(people, 40)[0]) == np.isnan(withholding.counted(people, 40)[0]) == tells
-    assert np.isnan(withholding.found(people, 40)[0]) == np.isnan(withholding.known(people, 40)) == (tells and not few)
+    assert (
+        np.isnan(withholding.found(people, 40)[0]) == np.isnan(withholding.known(people, 40)[0]) == (tells and not few)
+    )
 
 
 # --- what follows from what is shown ---

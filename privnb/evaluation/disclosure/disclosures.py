@@ -151,8 +151,8 @@ def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, knows=knows, miners=miners, seed=seed)
     expect.these(fewest=fewest)
-    question = Disclosure.of(dataset, sensitive=sensitive, knows=knows, miners=miners, fewest=fewest)
-    return reached(ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers]))
+    question = Disclosure.of(dataset, sensitive=sensitive, knows=knows, miners=miners)
+    return reached(ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers], fewest=fewest))
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,6 @@ class Disclosure(Question):
     known: tuple[str, ...] = ()
     knows: str = ""
     miners: str = ""
-    fewest: int = withholding.LIMIT
     reorders: bool = True
 
     main = "accuracy_gain"
@@ -175,12 +174,12 @@ class Disclosure(Question):
         return bool(self.miners)
 
     @classmethod
-    def of(cls, dataset, *, sensitive=None, knows="", miners="", fewest=withholding.LIMIT):
+    def of(cls, dataset, *, sensitive=None, knows="", miners=""):
         """The question to this dataset, whose neutral attributes may be known."""
         sensitive = sensitive_name(dataset, sensitive)
         known, there = neutral_names(dataset, knows, sensitive), neutral_names(dataset, "all", sensitive)
         knows = "all" if known and known == there else ", ".join(known)
-        return cls(sensitive, tuple(known), knows, miners, fewest)
+        return cls(sensitive, tuple(known), knows, miners)
 
     def row(self, case):
         return partial(case.row, self.main, target=self.sensitive, knows=self.knows)
@@ -192,11 +191,11 @@ class Disclosure(Question):
             # It is in a table of its own, which tells A_base and nothing of anybody.
             release, also = _bare(case.dataset), []
         if release.classes is None and release.groups is not None and not also:
-            rows.append(_of_groups(row, release, self.sensitive, self.fewest))
+            rows.append(_of_groups(row, release, self.sensitive, case.fewest))
         if release.classes is not None or not (self.miners or rows):
-            rows += _of_classes(row, release, self.sensitive, also, self.fewest, rng=case.stream("deal"))
+            rows += _of_classes(row, release, self.sensitive, also, case.fewest, rng=case.stream("deal"))
         if self.miners and MinerInference.can_read(release):
-            rows += _of_miners(row, case, release, self.sensitive, also, self.miners, self.fewest)
+            rows += _of_miners(row, case, release, self.sensitive, also, self.miners)
         return rows
 
 
@@ -260,19 +259,15 @@ def is_withheld(release, name):
 def _of_classes(row, release, sensitive, known, fewest, *, rng):
     found = disclosed(release, sensitive, rng=rng, knows=known, of=GAINS)
     few, rows, n = tells_few(release, sensitive, fewest), [], release.headcount
-    share = withholding.share(found.right * n, n, fewest)
-    prior = withholding.share(found.before * n, n, fewest)[0]
-    hidden = np.isnan([share[0], prior]).any()
-    for gain, value, dealt in zip(GAINS, found.gains, found.by_chance, strict=True):
-        unsafe = few and value > 0 if gain in WORST else hidden and gain in GUESSES
-        shown = [np.nan, np.nan] if unsafe else [value, dealt]
-        rows.append(row(gain.__name__, shown[0], baseline=shown[1]))
-    sure = (np.nan, np.nan) if np.isnan(prior) else (found.surest, found.sure_before)
-    return [
-        *rows,
-        row("posterior_accuracy", share[0], interval=share[1:], baseline=prior),
-        _surest(row, *sure, few),
-    ]
+    right, before = (withholding.Counted(share * n, n) for share in (found.right, found.before))
+    guesses = partial(withholding.Revealing, people=np.array([right.people, before.people]), of=n)
+    for gain, *given in zip(GAINS, found.gains, found.by_chance, strict=True):
+        if gain in WORST and few and given[0] > 0:
+            given = [np.nan, np.nan]
+        value, dealt = map(guesses, given) if gain in GUESSES else given
+        rows.append(row(gain.__name__, value, baseline=dealt))
+    sure = (np.nan, np.nan) if withholding.tells(before.people, n, fewest) else (found.surest, found.sure_before)
+    return [*rows, row("posterior_accuracy", right, baseline=before), _surest(row, *sure, few)]
 
 
 def _of_groups(row, release, sensitive, fewest):
@@ -285,7 +280,7 @@ def _surest(row, sure, before, few):
     return row("largest_posterior", sure, baseline=before)
 
 
-def _of_miners(row, case, release, sensitive, known, miners, fewest):
+def _of_miners(row, case, release, sensitive, known, miners):
     dataset = case.dataset
     _check_known(dataset, release)
     published, key = release._published(case.stream("publish"))
@@ -309,9 +304,8 @@ def _of_miners(row, case, release, sensitive, known, miners, fewest):
         except (weka.Unfinished, weka.Unavailable, weka.Refused) as error:
             rows.append(row("accuracy_gain", np.nan, miner=miner.name, status=type(error).__name__.lower()))
         else:
-            hidden = withholding.tells(np.array([right, before]) * n, n, fewest).any()
-            gain, chance = (np.nan, np.nan) if hidden else (right - before, chance)
-            rows.append(row("accuracy_gain", gain, miner=miner.name, baseline=chance))
+            gain = partial(withholding.Revealing, people=np.array([right, before]) * n, of=n)
+            rows.append(row("accuracy_gain", gain(right - before), miner=miner.name, baseline=gain(chance)))
     return rows
 
 

@@ -27,7 +27,6 @@ class FoundItemsets(Question):
     main = "missed_itemsets"
 
     def __post_init__(self):
-        super().__post_init__()
         expect.these(support=self.support)
         expect.whole("most", self.most, 1)
 

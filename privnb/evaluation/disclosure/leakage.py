@@ -22,6 +22,7 @@ from privnb.measures.disclosure.vulnerability import by_subset, record_channel, 
 from privnb.microdata import withholding
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.treatment import Rows, Unreadable
+from privnb.microdata.withholding import Counted, Revealing, shown
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
 from privnb.sanitizers.noise import noise_channel
@@ -135,9 +136,9 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withhol
         leaves no groups: its row says so in `status` and `reason`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    question = Known(secret_name(dataset, sensitive), fewest)
+    question = Known(secret_name(dataset, sensitive))
     runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
-    return reached(ask(dataset, runs, description="every set of quasi-identifiers"))
+    return reached(ask(dataset, runs, fewest=fewest, description="every set of quasi-identifiers"))
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,6 @@ class Known(Question):
     """What some of a person's attributes tell of them; rows as of `known_subsets`."""
 
     sensitive: str
-    fewest: int = withholding.LIMIT
     main = "identity_vulnerability"
 
     def rows(self, case):
@@ -157,17 +157,16 @@ class Known(Question):
                 "`leakage`, which looks at whole rows, or leave it out."
             )
         names, original = dataset.schema.quasi_identifiers, _subsets_of_original(dataset, self.sensitive)
-        counted, prior = original, _prior(dataset, self.sensitive, self.fewest)
+        counted, prior = original, _prior(dataset, self.sensitive)
         if not {*names, self.sensitive} <= {*release.treated("exact")}:
             counted = _by_subset(dataset, release, self.sensitive, subsets_of(names))
         for subset, most in original.items():
             groups, guessed = np.minimum(counted[subset], most)
             knowing = partial(case.row, knows=name_list(subset), better="lower")
-            found = withholding.found(groups, n, self.fewest)
-            share = withholding.share(guessed, n, self.fewest)
+            found, share = Counted(groups, n, rule=withholding.found), Counted(guessed, n)
             rows += [
-                knowing("identity_vulnerability", found[0], target="identity", interval=found[1:], baseline=1 / n),
-                knowing("sensitive_vulnerability", share[0], target=self.sensitive, interval=share[1:], baseline=prior),
+                knowing("identity_vulnerability", found, target="identity", baseline=1 / n),
+                knowing("sensitive_vulnerability", share, target=self.sensitive, baseline=prior),
             ]
         return rows
 
@@ -213,8 +212,9 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.L
         of status "not possible".
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    question = Leakage(secret_name(dataset, sensitive), fewest)
-    return ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers], description="leakage")
+    question = Leakage(secret_name(dataset, sensitive))
+    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
+    return ask(dataset, runs, fewest=fewest, description="leakage")
 
 
 @dataclass(frozen=True)
@@ -222,26 +222,25 @@ class Leakage(Question):
     """What a release leaks of a person; rows as of `leakage`."""
 
     sensitive: str
-    fewest: int = withholding.LIMIT
 
     def rows(self, case):
         release = stand_in(case)
         check_record_each(release)
         check_readable(release)
         names, bucketized = case.dataset.schema.quasi_identifiers, self.sensitive not in release.cells
-        rows = identity_rows(case, release, self.fewest)
+        rows = identity_rows(case, release)
         for name in names:
-            rows += attribute_rows(case, release, name, self.fewest)
+            rows += attribute_rows(case, release, name)
             if law := release.columns[name].law:
                 most = np.log2(noise_channel.cell_capacity(law, case.dataset.schema[name]))
                 rows.append(case.row("attribute_capacity", most, target=name, baseline=0))
         if bucketized or release.treated("noisy"):
-            rows += original_rows(case, self.sensitive, self.fewest)
+            rows += original_rows(case, self.sensitive)
         if bucketized:
             known = tuple(names)
             people = _by_subset(case.dataset, release, self.sensitive, [known])[known][1]
-            rows += _of_sensitive(case, "sensitive", people, self.sensitive, self.fewest)
-        return rows if release.treated("noisy") else rows + class_rows(case, release, self.sensitive, self.fewest)
+            rows += _of_sensitive(case, "sensitive", people, self.sensitive)
+        return rows if release.treated("noisy") else rows + class_rows(case, release, self.sensitive)
 
 
 def check_price(price):
@@ -302,9 +301,9 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
     expect.kind("gain", gain, pd.DataFrame, instead="One row per guess, one column per value.")
-    question = Worth(gain, secret_name(dataset, sensitive), fewest)
+    question = Worth(gain, secret_name(dataset, sensitive))
     runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
-    found = ask(dataset, runs, description="worth of guesses")
+    found = ask(dataset, runs, fewest=fewest, description="worth of guesses")
     return found[found.status != "not possible"]
 
 
@@ -314,7 +313,6 @@ class Worth(Question):
 
     gain: pd.DataFrame
     sensitive: str
-    fewest: int = withholding.LIMIT
     main = "expected_gain"
 
     def rows(self, case):
@@ -327,10 +325,8 @@ class Worth(Question):
                 f"the columns of gain say nothing of {self.sensitive} {', '.join(absent)}. Give each value a column."
             )
         gains = self.gain[list(known.inputs)].to_numpy(dtype=float)
-        before, after = channel.prior_gain(known, gains), channel.posterior_gain(known, gains)
-        shares = channel.prior_vulnerability(known), channel.posterior_vulnerability(known)
-        kept = [not withholding.tells(share * n, n, self.fewest) for share in shares]
-        before, after = np.where(kept, (before, after), np.nan)
+        after = Revealing(channel.posterior_gain(known, gains), channel.posterior_vulnerability(known) * n, n)
+        before = Revealing(channel.prior_gain(known, gains), channel.prior_vulnerability(known) * n, n)
         variant = "at most" if release.classes is None else ""
         return [self.row(case)(after, variant=variant, baseline=before)]
 
@@ -394,12 +390,12 @@ def _of_original(dataset, sensitive):
 
 
 @lru_cache(maxsize=64)
-def _prior(dataset, name, fewest):
-    """The share of the commonest value; NaN where it is withheld."""
-    return withholding.share(dataset.cells[name].value_counts(dropna=False).max(), len(dataset), fewest)[0]
+def _prior(dataset, name):
+    """The share of the commonest value."""
+    return Counted(dataset.cells[name].value_counts(dropna=False).max(), len(dataset))
 
 
-def identity_rows(case, release, fewest):
+def identity_rows(case, release):
     """Rows of whose a released row is."""
     n = len(case.dataset)
     if release.treated("noisy"):
@@ -407,61 +403,58 @@ def identity_rows(case, release, fewest):
         right = noise_channel.identification(case.dataset, release, rng=rng)
     else:
         right = register_vulnerability(release.equivalence_classes, case.dataset.alike[1])
-        right = withholding.found(right * n, n, fewest)
-    return _pair(case.row, "identity", right, 1 / n, "identity")
+        right = Counted(right * n, n, rule=withholding.found)
+    return _pair(case, "identity", right, 1 / n, "identity")
 
 
-def people_rows(case, release, sensitive, fewest):
+def people_rows(case, release, sensitive):
     """Rows of whose a released row is, and of what the sensitive value is, where people may have several records."""
     n, people = len(release), release.people
     right = channel.posterior_vulnerability(record_channel(release.equivalence_classes, people)) * n
-    rows = _pair(case.row, "identity", withholding.found(right, n, fewest), np.bincount(people).max() / n, "identity")
+    right = Counted(right, n, rule=withholding.found)
+    rows = _pair(case, "identity", right, np.bincount(people).max() / n, "identity")
     classes, values, _ = release.of_people(sensitive)
     n, everybody = release.headcount, np.zeros(len(release), dtype=np.int64)
-    guessed, before = (
-        withholding.share(right_by_group(groups, values, people) * n, n, fewest) for groups in (classes, everybody)
-    )
+    guessed, before = (Counted(right_by_group(each, values, people) * n, n) for each in (classes, everybody))
     what = "bucket" if sensitive not in release.cells else "sensitive"
-    return rows + _pair(case.row, what, guessed, before[0], sensitive)
+    return rows + _pair(case, what, guessed, before, sensitive)
 
 
-def attribute_rows(case, release, name, fewest):
+def attribute_rows(case, release, name):
     """Rows of what a person's own value of a quasi-identifier is."""
     values, attribute, n = case.dataset.table[name], case.dataset.schema[name], len(case.dataset)
     if law := release.columns[name].law:
         right = noise_channel.cell_vulnerability(law, attribute, values)
     else:
         right = channel.posterior_vulnerability(record_channel(release.table[name], values))
-    share = withholding.share(right * n, n, fewest)
-    return _pair(case.row, "attribute", share, _prior(case.dataset, name, fewest), name)
+    return _pair(case, "attribute", Counted(right * n, n), _prior(case.dataset, name), name)
 
 
-def original_rows(case, sensitive, fewest):
+def original_rows(case, sensitive):
     """Rows of what the original tells of the sensitive value: at most so much does a release without classes."""
     people = channel.posterior_vulnerability(_of_original(case.dataset, sensitive)) * len(case.dataset)
-    return _of_sensitive(case, "sensitive", people, sensitive, fewest, "at most")
+    return _of_sensitive(case, "sensitive", people, sensitive, "at most")
 
 
-def class_rows(case, release, sensitive, fewest):
+def class_rows(case, release, sensitive):
     """Rows of what a person's class or bucket tells of the sensitive value."""
     known, n = _channel(case.dataset, release, sensitive), len(case.dataset)
     what = "bucket" if sensitive not in release.cells else "sensitive"
     people = channel.posterior_vulnerability(known) * n
-    # With the shares of the values it would tell what is withheld.
-    moved = np.nan if withholding.tells(people, n, fewest) else channel.additive_capacity(known)
+    moved = Revealing(channel.additive_capacity(known), people, n)  # with the shares of the values
     capacity = case.row(f"{what}_additive_capacity", moved, target=sensitive, baseline=0)
-    return [*_of_sensitive(case, what, people, sensitive, fewest), capacity]
+    return [*_of_sensitive(case, what, people, sensitive), capacity]
 
 
-def _of_sensitive(case, what, people, sensitive, fewest, variant=""):
-    prior, share = _prior(case.dataset, sensitive, fewest), withholding.share(people, len(case.dataset), fewest)
-    return _pair(case.row, what, share, prior, sensitive, variant)
+def _of_sensitive(case, what, people, sensitive, variant=""):
+    return _pair(case, what, Counted(people, len(case.dataset)), _prior(case.dataset, sensitive), sensitive, variant)
 
 
-def _pair(row, what, share, prior, target, variant=""):
-    """The rows of a vulnerability (share, low, high) and of its leakage in bits."""
+def _pair(case, what, share, prior, target, variant=""):
+    """The rows of a vulnerability, which is `Counted` or (share, low, high), and of its leakage in bits."""
+    share, prior = share.shown(case.fewest) if isinstance(share, Counted) else share, shown(prior, (), case.fewest)[0]
     bits = np.log2(np.maximum(np.asarray(share) / prior, 1))  # rounding must not make a leakage of nothing negative
-    row = partial(row, variant=variant, target=target, better="lower")
+    row = partial(case.row, variant=variant, target=target, better="lower")
     return [
         row(f"{what}_vulnerability", share[0], interval=share[1:], baseline=prior),
         row(f"{what}_leakage", bits[0], interval=bits[1:], baseline=0),

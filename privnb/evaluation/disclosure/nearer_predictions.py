@@ -75,8 +75,8 @@ def anti_utility(
         dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, share=share, seed=seed, fewest=fewest
     )
     target = published_name(dataset, target or first_number(dataset))
-    question = Nearer(target, miners, c, share, weights, fewest)
-    return reached(ask(dataset, [(sanitizer, seed, [question])]))
+    question = Nearer(target, miners, c, share, weights)
+    return reached(ask(dataset, [(sanitizer, seed, [question])], fewest=fewest))
 
 
 @dataclass(frozen=True)
@@ -88,13 +88,12 @@ class Nearer(Question):
     c: float = 0
     share: float = 0.05
     weights: str = ""
-    fewest: int = withholding.LIMIT
 
     main = "anti_utility"
     reorders = varies = True
 
     def rows(self, case):
-        dataset, release, seed, target, fewest = case.dataset, case.release, case.seed, self.target, self.fewest
+        dataset, release, seed, target, fewest = case.dataset, case.release, case.seed, self.target, case.fewest
         feared = scenarios(target, dataset.headcount, c=self.c, share=self.share, weights=self.weights, seed=seed)
         if dataset.people is not None:  # records that are alike may be several people's
             feared = {named: _of_people(idea, dataset) for named, idea in feared.items() if named[1] != "distinct"}
@@ -259,12 +258,10 @@ def _who_is_hit(row, dataset, scores, worst, fewest):
         people = people.assign(of=of.value_counts())
         few_hit = {column: _hidden_groups(people[column], people["of"], fewest) for column in ("hit", "guess")}
         for label, hit, guess, number in people[people["of"] >= fewest].itertuples():
-            share, *bounds = guessed(hit, int(number), fewest)
-            if label in few_hit["hit"] and not np.isnan(share):
-                share, *bounds = (np.nan,) * 3
+            follows = label in few_hit["hit"] and not withholding.tells(hit, int(number), fewest)
+            share = np.nan if follows else guessed(hit, int(number))
             baseline = np.nan if label in few_hit["guess"] else guess / number
-            hit = partial(row, "nearer_share", share, miner="worst", group=f"{name} {label}")
-            rows.append(hit(interval=bounds, baseline=baseline))
+            rows.append(row("nearer_share", share, miner="worst", group=f"{name} {label}", baseline=baseline))
     return tidy(rows)
 
 

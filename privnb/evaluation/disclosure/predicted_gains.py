@@ -61,8 +61,8 @@ def gains_with_predictions(
     expect.these(fewest=fewest)
     expect.kind("miner_set", miner_set, str)
     target = published_name(dataset, target or first_number(dataset))
-    question = PutIn(target, sensitive_name(dataset, sensitive), miners, miner_set, fewest)
-    return reached(ask(dataset, [(sanitizer, seed, [question])]))
+    question = PutIn(target, sensitive_name(dataset, sensitive), miners, miner_set)
+    return reached(ask(dataset, [(sanitizer, seed, [question])], fewest=fewest))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,6 @@ class PutIn(Question):
     sensitive: str
     miners: str = "five"
     miner_set: str = ""
-    fewest: int = withholding.LIMIT
 
     main = "accuracy_gain"
     reorders = varies = True
@@ -81,7 +80,7 @@ class PutIn(Question):
     def rows(self, case):
         dataset, release, target, sensitive = case.dataset, case.release, self.target, self.sensitive
         check_record_each(release)
-        row, gains = case.row, partial(gain_rows, sensitive=self.sensitive, fewest=self.fewest)
+        row, gains = case.row, partial(gain_rows, sensitive=self.sensitive)
         deal, found = case.stream("deal"), mine(release, target, self.miners, rng=case.stream("publish"))
         if not found.guesses:
             made = partial(self.row(case), variant=FIRST, miner_set=self.miner_set)

@@ -21,10 +21,10 @@ import pandas as pd
 
 from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.predictions import miners_of
-from privnb.evaluation.results import row, tidy
+from privnb.evaluation.results import guessed, row, tidy
 from privnb.evaluation.store import Store, run
 from privnb.measures.base import state
-from privnb.measures.intervals import normal_interval, wilson
+from privnb.measures.intervals import normal_interval
 from privnb.microdata import withholding
 from privnb.microdata.schema import Attribute, NotForThisTable, Role, Schema
 from privnb.miners import cross_val_predictions
@@ -155,17 +155,16 @@ def _rows(dataset, miner, target, control, seed, fewest, without, having):
         "dataset": dataset.name, "sanitizer": "a published model", "seed": seed, "miner": miner, "target": target,
         "control": control,
     }  # fmt: skip
-    share, low, high = withholding.share(int(having.sum()), n, fewest)
-    before = withholding.share(int(without.sum()), n, fewest)[0]
-    if np.isnan(share) or np.isnan(before):
-        yield row("model_channel", np.nan, interval=(low, high), status="withheld", **tag)
+    if withholding.tells(np.array([having.sum(), without.sum()]), n, fewest).any():
+        interval = withholding.share(int(having.sum()), n, fewest)[1:]
+        yield row("model_channel", np.nan, interval=interval, status="withheld", **tag)
         return
     gain = (won - lost) / n
     error = np.sqrt(max(won + lost - (won - lost) ** 2 / n, 0)) / n
     from scipy.stats import binomtest  # takes a third of a second to import
 
     chance = max(binomtest(won, won + lost).pvalue, 1e-300) if won + lost else 1.0  # below that a float is 0
-    yield row("model_channel", share, baseline=before, interval=wilson(int(having.sum()), n), of=n, **tag)
+    yield row("model_channel", guessed(int(having.sum()), n), baseline=without.mean(), of=n, fewest=fewest, **tag)
     yield row("model_gain", gain, interval=normal_interval(gain, error), baseline=0.0, **tag)
     yield row("model_p", chance, **tag)
 

@@ -67,17 +67,13 @@ class Recovered(Question):
     attack : Recovery
     c : float
         Within how many per cent of its own value a number counts as found, 0 to 100.
-    fewest : int
-        Counts of fewer people are withheld.
     """
 
     attack: Recovery
     c: float = 10
-    fewest: int = withholding.LIMIT
     main = "recovery_error"
 
     def __post_init__(self):
-        super().__post_init__()
         expect.kind("attack", self.attack, Recovery, instead="Give one such as PcaRemoval().")
         check_c(self.c)
 
@@ -144,7 +140,7 @@ class _Shown:
     """The rows of one case: what a guess, float array (rows, columns), comes to, of all rows or of groups of them."""
 
     def __init__(self, question, case, fitted, varied, records):
-        self.c, self.fewest, self.row = question.c, question.fewest, question.row(case)
+        self.c, self.fewest, self.row = question.c, case.fewest, question.row(case)
         self.names = [fitted.targets[place] for place in varied]
         self.people = np.arange(len(records)) if case.dataset.people is None else case.dataset.people[records]
 
@@ -173,10 +169,9 @@ class _Shown:
             found.append(self._error(miss[:, one], plain[:, one], many, target=name, **columns))
             near = np.abs(self.true[member, place]) * self.c / 100 / self.unit[place] + ROUNDING  # of rounding
             hits, without = (people_among(np.abs(each[:, place]) <= near, people) for each in (miss, plain))
-            share, *bounds = guessed(hits, n, self.fewest) if many else (np.nan, np.nan, np.nan)
-            baseline = withholding.share(without, n, self.fewest)[0] if many else np.nan
+            share, baseline = (guessed(hits, n), withholding.Counted(without, n)) if many else (np.nan, np.nan)
             made = partial(self.row.func, "recovered_within", **self.row.keywords)
-            found.append(made(share, interval=bounds, baseline=baseline, target=name, **columns))
+            found.append(made(share, baseline=baseline, target=name, **columns))
         return found
 
     def _error(self, miss, plain, many, **columns):
@@ -196,6 +191,4 @@ def _squares(miss):
     return np.where(known, miss**2, 0).sum(axis=1)[has] / number[has]
 
 
-@question_of.register
-def _(attack: Recovery, fewest):
-    return Recovered(attack, fewest=fewest)
+question_of.register(Recovery, Recovered)

@@ -13,10 +13,9 @@ import numpy as np
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.parameters import numbers
-from privnb.evaluation.results import row, tidy
+from privnb.evaluation.results import guessed, row, tidy
 from privnb.measures.base import state
 from privnb.measures.disclosure.personal import breaches
-from privnb.measures.intervals import wilson
 from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.microdata import withholding
 from privnb.microdata.hierarchy import flat
@@ -155,10 +154,10 @@ def own_k(dataset, shares, ks, *, fewest=withholding.LIMIT, seed=1):
         asks = draws < share
         chosen = Mondrian(OwnAnonymity((k, larger), COLUMN)).sanitize(_asking(dataset, asks, ks), rng=seed)
         for variant, release in (for_all | {OWN: chosen}).items():
-            add = partial(_added, dataset, share, seed, variant=variant)
+            add = partial(_added, dataset, share, seed, fewest=fewest, variant=variant)
             found.append(add("certainty_penalty", certainty_penalty(release)))
             have = np.bincount(release.classes)[release.classes] >= larger
-            found.append(_share("wishes_kept", (have & asks).sum(), asks.sum(), fewest, add))
+            found.append(_share("wishes_kept", (have & asks).sum(), asks.sum(), add))
     return tidy(found)
 
 
@@ -181,14 +180,12 @@ def _check_shares(shares):
         raise ValueError(f"shares must be numbers above 0 and below 1, got {expect.found(shares)}.")
 
 
-def _share(measure, part, whole, fewest, add, without=np.nan):
+def _share(measure, part, whole, add, without=None):
     """A row of a share; `without`: of how many it would be so without quasi-identifiers."""
     if not whole:
         return add(measure, np.nan, status="not possible", reason="nobody has a wish")
-    share, *interval = withholding.share(int(part), int(whole), fewest)
-    baseline = np.nan if np.isnan(without) else withholding.share(int(without), int(whole), fewest)[0]
-    ends = interval if np.isnan(share) else wilson(int(part), int(whole))
-    return add(measure, share, interval=ends, baseline=baseline)
+    baseline = np.nan if without is None else withholding.Counted(int(without), int(whole))
+    return add(measure, guessed(int(part), int(whole)), baseline=baseline)
 
 
 def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
@@ -228,11 +225,11 @@ def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
     found, draws = [], np.random.default_rng(seed).random(len(dataset))
     for share in shares:
         wishes = np.where(draws < share, values, "")
-        add = partial(_added, dataset, share, seed, target=secret)
+        add = partial(_added, dataset, share, seed, fewest=fewest, target=secret)
         sure = breaches(tree, release.classes, values, wishes)
         known = breaches(tree, np.zeros_like(release.classes), values, wishes)
         before, without = ((sure > most + EXACT).sum(), (wishes != "").sum()), (known > most + EXACT).sum()
-        found.append(_share("wishes_breached", *before, fewest, partial(add, variant=BEFORE), without))
+        found.append(_share("wishes_breached", *before, partial(add, variant=BEFORE), without))
         found.append(add("value_loss", 0.0, variant=BEFORE))
         try:
             made = guarded(release, tree, wishes, most=most)
@@ -240,9 +237,7 @@ def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
             found.append(add("value_loss", np.nan, variant=AFTER, reason=str(error), status="refused"))
             continue
         found.append(
-            _share(
-                "wishes_breached", (made.breaches > most + EXACT).sum(), before[1], fewest, partial(add, variant=AFTER)
-            )
+            _share("wishes_breached", (made.breaches > most + EXACT).sum(), before[1], partial(add, variant=AFTER))
         )
         found.append(add("value_loss", made.loss, variant=AFTER))
     return tidy(found)

@@ -132,5 +132,5 @@ def masking_scores(*, fewest=LIMIT, store=""):
         Rows of `MaskingScore`.
     """
     census = load("census")
-    found = evaluate(census, perturbing(census), measures=[MaskingScore(fewest)], store=store)
+    found = evaluate(census, perturbing(census), measures=[MaskingScore()], fewest=fewest, store=store)
     return found[found.status != "refused"]

@@ -15,9 +15,8 @@ from privnb.evaluation.cases import evaluate, possible
 from privnb.evaluation.disclosure.found_rules import FoundItemsets
 from privnb.evaluation.disclosure.published_models import published_models
 from privnb.evaluation.parameters import numbers
-from privnb.evaluation.results import join, row, tidy
+from privnb.evaluation.results import guessed, join, row, tidy
 from privnb.measures.base import state
-from privnb.measures.intervals import wilson
 from privnb.measures.rules.inference_channels import blocked, channels, check_k
 from privnb.microdata import withholding
 from privnb.microdata.schema import NotForThisTable
@@ -231,7 +230,7 @@ def trees(dataset, ks, *, few=10, fewest=withholding.LIMIT, seed=1):
     learned, others = dataset.split(0.5, rng=seed)
     truth = np.asarray(others.cells[secret].astype(str))
     common = Counter(learned.cells[secret].astype(str).tolist()).most_common(1)[0][0]
-    before = withholding.share(int((truth == common).sum()), len(truth), fewest)[0]
+    before = withholding.Counted(int((truth == common).sum()), len(truth))
     for k in (1, *(each for each in _some("ks", ks) if each <= len(learned))):
         tree = anonymous_tree(learned, secret, k)
         right = int((tree.predict(others) == truth).sum())
@@ -239,12 +238,10 @@ def trees(dataset, ks, *, few=10, fewest=withholding.LIMIT, seed=1):
         tag = {
             "dataset": dataset.name, "sanitizer": "tree" if k == 1 else "k-anonymous tree",
             "parameters": "" if k == 1 else f"k={k}", "parameter": "" if k == 1 else "k", "bound": k, "target": secret,
+            "fewest": fewest,
         }  # fmt: skip
-        share, low, high = withholding.share(right, len(truth), fewest)
-        interval = (low, high) if np.isnan(share) else wilson(right, len(truth))
-        found.append(row("tree_accuracy", share, baseline=before, interval=interval, **tag))
-        share, *interval = withholding.share(small, len(learned), fewest)
-        found.append(row("in_small_leaves", share, interval=interval, **tag))
+        found.append(row("tree_accuracy", guessed(right, len(truth)), baseline=before, **tag))
+        found.append(row("in_small_leaves", withholding.Counted(small, len(learned)), **tag))
     return tidy(found)
 
 

@@ -38,28 +38,30 @@ from privnb.runtime import expect
 __all__ = ["questions", "risks"]
 
 
-def questions(dataset, *, sensitive=None, near=NEAR, fewest=withholding.LIMIT):
+def questions(dataset, *, sensitive=None, near=NEAR):
     """The risks as questions to each release of a dataset, for `evaluate` and `ask`.
 
     Parameters
     ----------
-    dataset, sensitive, near, fewest
+    dataset, sensitive
         As of `risks`.
+    near : float
+        As of `Certainty`.
 
     Returns
     -------
     list of Question
     """
-    expect.these(dataset=dataset, sensitive=sensitive, fewest=fewest)
+    expect.these(dataset=dataset, sensitive=sensitive)
     varied = [name for name in dataset.schema.sensitive if dataset.cells[name].nunique(dropna=False) > 1]
     secrets = [sensitive] if sensitive else varied or [None]  # what everybody has is no secret
     return [
-        IdentityRisk(fewest),
-        *(AttributeRisk.of(dataset, secret, fewest) for secret in secrets),
-        *(Certainty.of(dataset, secret, near, fewest) for secret in secrets),
-        LinkabilityRisk(fewest=fewest),
-        MembershipRisk(fewest),
-        AntiUtilityRisk.of(dataset, fewest=fewest),
+        IdentityRisk(),
+        *(AttributeRisk.of(dataset, secret) for secret in secrets),
+        *(Certainty.of(dataset, secret, near) for secret in secrets),
+        LinkabilityRisk(),
+        MembershipRisk(),
+        AntiUtilityRisk.of(dataset),
     ]
 
 
@@ -85,5 +87,5 @@ def risks(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=withholding.LI
         Tidy results, see above. A risk that cannot be measured of a release is a row of status "refused" that says why.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds, fewest=fewest, store=store)
-    asked = questions(dataset, sensitive=sensitive, fewest=fewest)
+    asked = questions(dataset, sensitive=sensitive)
     return evaluate(dataset, sanitizers, measures=asked, seeds=seeds, fewest=fewest, store=store)

@@ -15,7 +15,6 @@ from privnb.evaluation.disclosure.nearer_predictions import A, scenarios
 from privnb.evaluation.predictions import mine, miners_of
 from privnb.evaluation.risks.scores import Scores
 from privnb.measures.base import state
-from privnb.microdata import withholding
 from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import able
@@ -48,28 +47,25 @@ class AntiUtilityRisk(Question):
         Empty: the table has no quasi-identifier, and nothing is measured.
     miners : str
         The one that comes nearer to most people is taken.
-    fewest : int
-        Counts below are withheld.
     """
 
     target: str
     miners: str = MINERS
-    fewest: int = withholding.LIMIT
     main = "anti_utility_risk"
 
     @classmethod
-    def of(cls, dataset, target=None, fewest=withholding.LIMIT):
+    def of(cls, dataset, target=None):
         """The question to this dataset: of its first numeric quasi-identifier unless another is named."""
         try:
-            return cls(published_name(dataset, target or first_number(dataset)), fewest=fewest)
+            return cls(published_name(dataset, target or first_number(dataset)))
         except NotForThisTable:
-            return cls("", fewest=fewest)
+            return cls("")
 
     def rows(self, case):
         if not self.target:
             raise Unreadable(f"'{case.dataset.name}' has no quasi-identifier to predict. Give a column that role.")
         scores, who = self.scores(case)
-        return scores.rows(partial(self.row(case), miner=who), case.dataset, self.fewest)
+        return scores.rows(partial(self.row(case), miner=who), case.dataset, case.fewest)
 
     def scores(self, case):
         """The `Scores` of people, and the miner."""

@@ -24,7 +24,6 @@ from privnb.evaluation.risks.identity import check_known
 from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
 from privnb.measures.disclosure.disclosed import tells_few
-from privnb.microdata import withholding
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, once_each, people_in, tabulate
 from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.treatment import Unreadable
@@ -68,21 +67,18 @@ class AttributeRisk(Question):
     ----------
     sensitive : str
         Empty: the table has none, and nothing is measured.
-    fewest : int
-        Counts below are withheld.
     """
 
     sensitive: str
-    fewest: int = withholding.LIMIT
     main = "attribute_risk"
 
     @classmethod
-    def of(cls, dataset, sensitive=None, fewest=withholding.LIMIT):
+    def of(cls, dataset, sensitive=None):
         """The question to this dataset; of a table without a sensitive attribute one that is refused."""
         try:
-            return cls(sensitive_name(dataset, sensitive), fewest)
+            return cls(sensitive_name(dataset, sensitive))
         except NotForThisTable:
-            return cls("", fewest)
+            return cls("")
 
     def rows(self, case):
         if not self.sensitive:
@@ -91,11 +87,10 @@ class AttributeRisk(Question):
                 "that does not cap what is guessed, such as ema-0070."
             )
         scores, who = self.scores(case)
-        rows = scores.rows(partial(self.row(case), miner=who), case.dataset, self.fewest)
+        rows = scores.rows(partial(self.row(case), miner=who), case.dataset, case.fewest)
         right, best = without(case.known.dataset, self.sensitive)
-        share, *bounds = guessed(round(right.sum()), len(right), self.fewest)
-        beside = {"target": self.sensitive, "miner": best, "interval": bounds}
-        return [*rows, case.row("guessed_without_them", share, **beside)]
+        share = guessed(round(right.sum()), len(right))
+        return [*rows, case.row("guessed_without_them", share, target=self.sensitive, miner=best)]
 
     def scores(self, case):
         """The `Scores` of people, and who guesses."""
@@ -104,7 +99,7 @@ class AttributeRisk(Question):
         before, who, sure = without(dataset, name)[0], "", {"worst": False}  # how sure a miner is, nobody knows
         if release.groups is not None:
             right, surest, prior, people = of_groups(dataset, release, name)
-            sure = {"surest": (surest, prior), "unsafe": tells_few(release, name, self.fewest)}
+            sure = {"surest": (surest, prior), "unsafe": tells_few(release, name, case.fewest)}
             sure["classes"] = classes_of(dataset, release, release.groups)
         if release.classes is None:
             right, people, who = of_miners(case, name)

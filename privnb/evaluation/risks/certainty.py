@@ -7,6 +7,7 @@ value that the owner calls harmless is not counted.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,6 @@ from privnb.measures.disclosure.certainty import (
 )
 from privnb.measures.disclosure.conclusions import SAMPLE, Conclusions, by_nearest_rows, of_people, public_of
 from privnb.measures.disclosure.disclosed import tells_few
-from privnb.microdata import withholding
 from privnb.microdata.counts import distinct_codes, once_each, people_in, tabulate
 from privnb.microdata.release import Release
 from privnb.microdata.schema import NotForThisTable
@@ -71,28 +71,22 @@ class Certainty(Question):
         Empty: the table has no sensitive attribute, and nothing is measured.
     near : float
         The least share that is nearly certain, between 0.5 and 1.
-    fewest : int
-        Counts below are withheld.
     """
 
     sensitive: str
     near: float = NEAR
-    fewest: int = withholding.LIMIT
     main = "made_certain"
 
     def __post_init__(self):
-        super().__post_init__()
         expect.between("near", self.near, 0.5, 1, "1 is certain")
 
     @classmethod
-    def of(
-        cls, dataset: Dataset, sensitive: str | None = None, near: float = NEAR, fewest: int = withholding.LIMIT
-    ) -> "Certainty":
+    def of(cls, dataset: Dataset, sensitive: str | None = None, near: float = NEAR) -> "Certainty":
         """Return the question for this dataset; it is refused for a table without a sensitive attribute."""
         try:
-            return cls(sensitive_name(dataset, sensitive), near, fewest)
+            return cls(sensitive_name(dataset, sensitive), near)
         except NotForThisTable:
-            return cls("", near, fewest)
+            return cls("", near)
 
     def rows(self, case: Case) -> list[dict]:
         if not self.sensitive:
@@ -108,14 +102,14 @@ class Certainty(Question):
         would tell, compared with the mean of the attribute risk or with the surest guess, of few people.
         """
         n, people = len(whom), int(whom.sum())
-        share, *bounds = share_in_classes(whom, found.classes, self.fewest)
-        if tells_of_others(people, round(found.right), self._tells(case), self.fewest):
-            share, bounds = np.nan, (1 / n, 1.0)
-        return case.row(measure, share, target=self.sensitive, interval=bounds, baseline=0.0)
+        row = partial(case.row, measure, target=self.sensitive, baseline=0.0)
+        if tells_of_others(people, round(found.right), self._tells(case), case.fewest):
+            return row(np.nan, interval=(1 / n, 1.0))
+        return row(share_in_classes(whom, found.classes))
 
     def _tells(self, case: Case) -> bool:
         release = case.release
-        return release.groups is not None and tells_few(release, self.sensitive, self.fewest)
+        return release.groups is not None and tells_few(release, self.sensitive, case.fewest)
 
     def conclusions(self, case: Case) -> Conclusions:
         """Return what an outsider concludes of each person of the release."""

@@ -13,7 +13,6 @@ from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
 from privnb.measures.disclosure.individual_risk import individual_risk
 from privnb.measures.disclosure.linkage import found_by_person, found_in_own_class
-from privnb.microdata import withholding
 from privnb.microdata.counts import distinct_codes, most_of_people, people_in
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE, UNTRUE, Rows, Unreadable
@@ -68,14 +67,13 @@ class IdentityRisk(Question):
     say whom they single out, see `singled_out`.
     """
 
-    fewest: int = withholding.LIMIT
     main = "identity_risk"
 
     def rows(self, case):
         scores = self.scores(case)
         nobodys = case.release.provenance.rows is Rows.NOBODY
         row = partial(self.row(case), scenario="singling out" if nobodys else "")
-        rows = scores.rows(row, case.dataset, self.fewest)
+        rows = scores.rows(row, case.dataset, case.fewest)
         if case.dataset.weights is not None:
             rows += self._of_population(case)
         return rows
@@ -88,7 +86,7 @@ class IdentityRisk(Question):
             refused = {"status": "refused", "reason": str(error)}
             return [case.row(name, np.nan, **refused) for name in ("individual_risk", "population_unique")]
         for name, scores in of.items():
-            rows += scores.rows(partial(case.row, name), case.dataset, self.fewest)
+            rows += scores.rows(partial(case.row, name), case.dataset, case.fewest)
         return rows
 
     def scores(self, case):

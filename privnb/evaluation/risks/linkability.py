@@ -17,7 +17,6 @@ from privnb.evaluation.risks.anti_utility import people_of
 from privnb.evaluation.risks.identity import check_known, has_known_classes
 from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
-from privnb.microdata import withholding
 from privnb.microdata.counts import coded, most_of_people
 from privnb.microdata.treatment import Unreadable
 
@@ -52,17 +51,14 @@ class LinkabilityRisk(Question):
     parts : pair of tuples of str, optional
         Which attributes the two parts hold; None: those that rows hold, dealt in turn from the one that tells most
         people apart.
-    fewest : int
-        Numbers of fewer people are withheld.
     """
 
     parts: tuple | None = None
-    fewest: int = withholding.LIMIT
     main = "linkability_risk"
     varies = True
 
     def rows(self, case):
-        return self.scores(case).rows(partial(case.row, self.main), case.dataset, self.fewest)
+        return self.scores(case).rows(partial(case.row, self.main), case.dataset, case.fewest)
 
     def scores(self, case):
         """The `Scores` of the people asked about."""

@@ -19,7 +19,6 @@ from privnb.evaluation.risks.density import Cover
 from privnb.evaluation.risks.identity import check_known
 from privnb.evaluation.risks.scores import Apart
 from privnb.measures.base import state
-from privnb.microdata import withholding
 from privnb.microdata.counts import coded, distinct_codes, most_of_people
 from privnb.microdata.treatment import UNTRUE, Unreadable
 from privnb.sanitizers import SanitizationError
@@ -55,7 +54,6 @@ class MembershipRisk(Question):
     The release is one of half of the people: of the whole table there is nobody left to compare with.
     """
 
-    fewest: int = withholding.LIMIT
     main = "membership_risk"
     varies = True
 
@@ -63,7 +61,7 @@ class MembershipRisk(Question):
         scores = self.scores(case)
         members, others = halves(case.dataset, case.seed)
         ceiling = case.row("membership_ceiling", at_most(case.dataset, members, others), baseline=0)
-        return [*scores.rows(partial(case.row, self.main), case.dataset, self.fewest), ceiling]
+        return [*scores.rows(partial(case.row, self.main), case.dataset, case.fewest), ceiling]
 
     def scores(self, case):
         """The `Apart` of the people asked about."""

@@ -35,8 +35,9 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, fo
             f"'{target}' is a number, seldom predicted exactly. Predict its bands, `dataset.in_bands('{target}')`, or "
             "choose a TARGET of categories."
         )
-    kept = Kept(target, miners, folds, fewest)
-    return reached(ask(dataset, [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *sanitizers])]))
+    kept = Kept(target, miners, folds)
+    runs = [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *sanitizers])]
+    return reached(ask(dataset, runs, fewest=fewest))
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,6 @@ class Kept(Question):
     target: str
     miners: str = "three"
     folds: int = 10
-    fewest: int = withholding.LIMIT
 
     main = "good_utility"
     reorders = varies = True
@@ -59,7 +59,7 @@ class Kept(Question):
                 return []
             guessed, scores = self.scored(case)
         rows = failed_rows(case.row, "good_utility", guessed, target=self.target)
-        return rows + good_rows(case.row, self.target, scores, original, self.fewest) if scores else rows
+        return rows + good_rows(case.row, self.target, scores, original, case.fewest) if scores else rows
 
     def scored(self, case):
         """What the miners guess, and what it is worth; None where none has a guess."""

@@ -31,7 +31,6 @@ class MaskingScore(Question):
     The baseline of the score is that of the original, which loses nothing and is found always: 50.
     """
 
-    fewest: int = withholding.LIMIT
     main = "masking_score"
 
     def rows(self, case):
@@ -41,14 +40,13 @@ class MaskingScore(Question):
         n = release.headcount
         published, masked = dataset.schema.published, release.treated("noisy", "perturbed")
         names = tuple(name for name in masked if name in published and dataset.schema[name].numeric)
-        found = Linked(OneToOne(ProbabilisticLinkage(names)), self.fewest).rows(case)
-        linked, shown = found[0]["value"], withholding.share(nearest * n, n, self.fewest)
-        score = (loss + 100 * (0.5 * nearest + 0.5 * linked + near) / 2) / 2
-        hidden = shown[0] != shown[0]  # with all its other parts the score would give it back
+        found = Linked(OneToOne(ProbabilisticLinkage(names))).rows(case)
+        score = (loss + 100 * (0.5 * nearest + 0.5 * found[0]["value"] + near) / 2) / 2
         return [
             case.row("masking_loss", loss),
-            case.row("nearest_record_rate", shown[0], interval=shown[1:], baseline=1 / n),
+            case.row("nearest_record_rate", withholding.Counted(nearest * n, n), baseline=1 / n),
             case.row("rank_interval_rate", near),
             *found,
-            case.row("masking_score", float("nan") if hidden else score, baseline=50.0),
+            # With all its other parts the score would give back how many records are nearest.
+            case.row("masking_score", withholding.Revealing(score, nearest * n, n), baseline=50.0),
         ]

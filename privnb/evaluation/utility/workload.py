@@ -99,9 +99,10 @@ def utility(
         neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
     )
     expect.these(fewest=fewest)
-    question = Utility(target, miners, neutral, folds, fewest)
+    question = Utility(target, miners, neutral, folds)
     question.check(dataset)
-    return reached(ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers], description="learn"))
+    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
+    return reached(ask(dataset, runs, fewest=fewest, description="learn"))
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,6 @@ class Utility(Question):
     miners: str = "decision tree"
     neutral: str = "all"
     folds: int = 10
-    fewest: int = withholding.LIMIT
 
     main = "workload_utility"
     reorders = varies = True
@@ -157,16 +157,10 @@ class Utility(Question):
 
     def _kept(self, case, by_miner, failed):
         row, dataset, values = self.row(case), case.dataset, case.dataset.table[self.target]
-        commonest, stand_for = (
-            most_of_people((values == values.mode()[0]).to_numpy(), dataset.people),
-            _weights(dataset),
-        )
-        baseline = _share(commonest, stand_for, self.fewest)[0]
+        commonest = most_of_people((values == values.mode()[0]).to_numpy(), dataset.people)
+        share = partial(_share, weights=_weights(dataset))
         rows = [row(np.nan, miner=name, status=why) for name, why in failed.items()]
-        for name, right in by_miner.items():
-            share, *bounds = _share(right, stand_for, self.fewest)
-            rows.append(row(share, miner=name, interval=bounds, baseline=baseline))
-        return rows
+        return rows + [row(share(right), miner=name, baseline=share(commonest)) for name, right in by_miner.items()]
 
 
 def _weights(dataset):
@@ -179,15 +173,19 @@ def _effective(weights):
     return weights.sum() ** 2 / (weights**2).sum()
 
 
-def _share(right, weights, fewest):
+def _share(right, weights):
     """The share of people who are `right`, array (people,) of 0 and 1, of the population that they stand for, and its
     95% interval; withheld where so many people, whatever they stand for, would tell of few.
     """
-    share, *bounds = guessed(right.sum(), len(right), fewest)
-    if weights is None or np.isnan(share):
-        return share, *bounds
+    if weights is None:
+        return guessed(right.sum(), len(right))
     share, n = np.average(right, weights=weights), _effective(weights)
-    return share, *wilson(share * n, n)
+
+    def of_population(people, of, limit):
+        value, *bounds = withholding.share(people, of, limit)
+        return value if np.isnan(value) else share, *bounds
+
+    return withholding.Counted(right.sum(), len(right), wilson(share * n, n), of_population)
 
 
 def _commonest(dataset, target):
@@ -232,10 +230,11 @@ def utility_gain(
     expect.these(fewest=fewest)
     if over is not None and len(expect.kind("over", over, tuple, list)) != 2:
         raise ValueError(f"over must be a sanitizer and the name of a miner, got {over!r}.")
-    question = Gained(target, miners, neutral, folds, fewest, over and tuple(over))
+    question = Gained(target, miners, neutral, folds, over and tuple(over))
     question.check(dataset)
     every = dict.fromkeys(sanitizers if over else [*trivial(), Identity(), *sanitizers])
-    return reached(ask(dataset, [(sanitizer, seed, [question]) for sanitizer in every], description="learn"))
+    runs = [(sanitizer, seed, [question]) for sanitizer in every]
+    return reached(ask(dataset, runs, fewest=fewest, description="learn"))
 
 
 @dataclass(frozen=True)
@@ -249,10 +248,6 @@ class Gained(Utility):
         rows, base = self._kept(case, by_miner, failed), _base(case.dataset, case.seed, self)
         for name, right in by_miner.items() if base is not None else ():
             gained = partial(self.row(case, "workload_gain"), miner=name)
-            # A gain would tell one of the two.
-            if withholding.tells(np.array([right.sum(), base.sum()]), len(base), self.fewest).any():
-                rows.append(gained(np.nan))
-                continue
             stand_for = _weights(case.dataset)
             if stand_for is None:
                 gain, interval = np.mean(right - base), mean_interval(right - base)
@@ -260,7 +255,8 @@ class Gained(Utility):
                 gain = np.average(right - base, weights=stand_for)
                 spread = np.average((right - base - gain) ** 2, weights=stand_for)
                 interval = normal_interval(gain, np.sqrt(spread / _effective(stand_for)))
-            rows.append(gained(gain, interval=interval, baseline=0))
+            reveals = partial(withholding.Revealing, people=np.array([right.sum(), base.sum()]), of=len(base))
+            rows.append(gained(reveals(gain, interval=interval), baseline=reveals(0)))
         return rows
 
 

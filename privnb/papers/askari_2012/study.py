@@ -133,6 +133,6 @@ def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
     found = evaluated(tasks, store, "leakage")
     capacity = ("sensitive_additive_capacity", "bucket_additive_capacity")
     shown = [each for each, rows in found.items() if rows[rows.measure.isin(capacity)].value.notna().any()]
-    gain = Gains(sensitive_name(dataset, None), fewest)
-    gains = evaluated({"": [partial(answer, dataset, each, 1, gain) for each in shown]}, store, "gains")
+    gain = Gains(sensitive_name(dataset, None))
+    gains = evaluated({"": [partial(answer, dataset, each, 1, gain, fewest) for each in shown]}, store, "gains")
     return together([*found.values(), *gains.values()])

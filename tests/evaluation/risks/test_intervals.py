@@ -111,9 +111,9 @@ def test_classes_of_other_people_are_refused():
 
 def test_few_people_are_withheld_as_before():
     who = np.arange(100) < 4
-    assert str(share_in_classes(who, np.arange(100) // 10)) == str(guessed(4, 100))
-    assert share_in_classes(who, None, 2) == guessed(4, 100, 2)
-    share, low, high = share_in_classes(who, np.arange(100) // 10, 2)
+    assert str(share_in_classes(who, np.arange(100) // 10).shown(10)) == str(guessed(4, 100).shown(10))
+    assert share_in_classes(who, None) == guessed(4, 100)
+    share, low, high = share_in_classes(who, np.arange(100) // 10).shown(2)
     assert (share, low, high) == (0.04, *of_classes(who, np.arange(100) // 10))
 
 
