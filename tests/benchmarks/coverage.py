@@ -70,7 +70,7 @@ def certain(case):
     dataset, release = case.dataset, case.release
     _, sure, before, _ = of_groups(dataset, release, dataset.schema.sensitive[0])
     who = (sure >= SURE) & (before < SURE)
-    value, *now = share_in_classes(who, classes_of(dataset, release, release.groups), 0)
+    value, *now = share_in_classes(who, classes_of(dataset, release, release.groups)).shown(0)
     return Measured(value, tuple(now), wilson(int(who.sum()), len(who)))
 
 
