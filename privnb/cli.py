@@ -200,10 +200,10 @@ def new(args):
 
     us, missing, news = shlex.quote(runs_as()), parsed_missing(args.missing or ""), []
     if args.again:
-        table, news = redescribed(args.file, args.name, missing=missing)
+        table, news = redescribed(args.file, args.name, missing=missing, encoding=args.encoding)
         path = Path("data", table.path.stem, table.path.name)
     else:
-        path, table = drafted(args.file, args.name, missing=missing)
+        path, table = drafted(args.file, args.name, missing=missing, encoding=args.encoding)
     try:
         table, said = _described(table if args.again else OwnTable.open(str(path), table), args)
     except ValueError:
@@ -280,6 +280,7 @@ def sanitize(args):
     made = from_files.sanitize(
         args.source, args.model, args.out, algorithm=args.algorithm, dataset=args.dataset, study=args.study,
         memory=args.memory, spreadsheet_safe=args.spreadsheet_safe, allow=args.allow,
+        encoding=args.encoding,
     )  # fmt: skip
     print(*made.said, sep="\n")
 
@@ -570,6 +571,7 @@ def _parser():
         "--missing", metavar="'A: 97|98, B: -'", help="texts that say that no value is there, beside empty cells, NA "
         "and the like",
     )  # fmt: skip
+    _add_encoding(command)
     command.add_argument(
         "--again", action="store_true", help="FILE was corrected: take over the roles that its description has"
     )
@@ -597,6 +599,7 @@ def _parser():
     command.add_argument("--dataset", metavar="NAME", help="the dataset whose description says what the columns are")
     command.add_argument("--study", metavar="NAME", help="in the roles of this study of its description")
     command.add_argument("--memory", default="2GB", metavar="SIZE", help="what it may take at most (2GB)")
+    _add_encoding(command)
     _add_spreadsheet_safe(command)
     command.more = _models
     _add_allow(command)
@@ -680,6 +683,12 @@ def _add_roles(command):
     )  # fmt: skip
     command.add_argument(
         "--confirm", action="store_true", help="it is no draft any more; without a key each row is one person"
+    )
+
+
+def _add_encoding(command):
+    command.add_argument(
+        "--encoding", metavar="NAME", help="of text files that are not UTF-8, such as cp1252 or cp932 (it is proposed)"
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets import column_types
-from privnb.datasets.toml_lines import GUESS
+from privnb.datasets.document import GUESS
 from privnb.microdata.missing_marks import DASHES, MISSING
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT

@@ -252,6 +252,11 @@ class Chosen(NamedTuple):
                 f"it as its first lines say, then run `{shlex.quote(runs_as())} describe NAME --confirm`, or delete "
                 "the line 'draft = true'."
             )
+        if doubt := text.get("format", {}).get("doubt"):
+            raise SchemaError(
+                f"{path.name}: the encoding {text['format']['encoding']!r} is a proposal. {doubt}. Nothing is loaded "
+                "until one is stated."
+            )
         described = Schema(
             path.stem,
             tuple(_about(name, _attribute, path.parent, name, entry) for name, entry in text["columns"].items()),

@@ -5,7 +5,6 @@ A description comes with a table, perhaps from a stranger. So all of it is looke
 One module: the rules and what reads them are of no use apart.
 """
 
-import codecs
 import hashlib
 import math
 import re
@@ -15,9 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from privnb.datasets.column_types import DAYS
-from privnb.datasets.toml_lines import proposals
+from privnb.datasets.document import proposals, proposed_encoding
 from privnb.microdata.schema import Role, SchemaError
 from privnb.runtime import progress
+from privnb.tables.encodings import is_text_encoding
 from privnb.tables.notation import THOUSANDS
 
 
@@ -103,13 +103,6 @@ def _plain(value):
     return _text(value) and re.fullmatch(r"[\w-][\w.-]*", value) is not None
 
 
-def _encoding(value):
-    try:
-        return _text(value) and codecs.lookup(value)._is_text_encoding
-    except LookupError:
-        return False
-
-
 def _inside(value):
     return _text(value) and value != "" and not Path(value).is_absolute() and ".." not in Path(value).parts
 
@@ -151,7 +144,7 @@ KEYS = Table(
         "format": Table(
             {
                 "separator": Value("one character", lambda v: _text(v) and len(v) == 1 and v not in '"\r\n'),
-                "encoding": Value('a text encoding that Python knows, such as "utf-8" or "cp1252"', _encoding),
+                "encoding": Value('a text encoding that Python knows, such as "utf-8" or "cp1252"', is_text_encoding),
                 "header": Value("true or false", lambda value: isinstance(value, bool)),
                 "quote": _one_of('"', "'"),
                 "decimal": _one_of(".", ","),
@@ -198,7 +191,8 @@ KEYS = Table(
 
 def read(path):
     """The description in the file at `path`, as TOML reads it, every key of it checked; `proposed` is a key more of
-    each column whose domain a draft read from the records, and that nobody has replaced.
+    each column whose domain a draft read from the records, and that nobody has replaced, and `doubt` one of its format
+    where another encoding fits its files as well.
 
     Raises SchemaError for what is no TOML in UTF-8, a key that is unknown or missing, and a value that cannot be, and
     OSError, which names the file.
@@ -219,8 +213,11 @@ def read(path):
             f"{path.name} lacks [{'], ['.join(absent)}]. See data/adult/adult.toml for one that is whole."
         )
     _check(path.name, "", text, KEYS)
-    for name in proposals(whole.decode("utf-8")):
+    written = whole.decode("utf-8")
+    for name in proposals(written):
         text["columns"][name]["proposed"] = True
+    if doubt := proposed_encoding(written):
+        text["format"]["doubt"] = doubt
     return text
 
 

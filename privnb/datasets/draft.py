@@ -17,20 +17,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from privnb.datasets.column_types import recognized
-from privnb.datasets.column_values import Values
-from privnb.datasets.draft_text import text
-from privnb.datasets.owners import of_people
+from privnb.datasets.inference import infer_description
 from privnb.datasets.roles import checked
 from privnb.microdata.missing_marks import mark_of, marks_in
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect
 from privnb.runtime.names import like, offered, renamed_in
 from privnb.tables import reading
-from privnb.tables.notation import Notation, with_tails
+from privnb.tables.notation import with_tails
 
 
-def draft(file, name=None, folder="data", missing=None):
+def draft(file, name=None, folder="data", missing=None, encoding=None):
     """Write the folder `<folder>/<name>` for the owner to correct.
 
     The folder holds a copy of `file` (Parquet where it is neither text nor Parquet), `<name>.toml`,
@@ -49,6 +46,8 @@ def draft(file, name=None, folder="data", missing=None):
         By column the texts that say that a value is missing, as "97" may where it means that nobody answered: they are
         values of no other kind then. "q*" is each column whose name begins with q and that has the text. Marks such as
         "?" and "NA" need not be named.
+    encoding : str, optional
+        Of text files that are not UTF-8, as Python names it; None: a proposal, which the draft shows.
 
     Returns
     -------
@@ -66,10 +65,10 @@ def draft(file, name=None, folder="data", missing=None):
     ValueError
         For a name that names no folder, and for `missing` texts that do not stand in the column, or in none.
     """
-    return drafted(file, name, folder, missing)[0]
+    return drafted(file, name, folder, missing, encoding=encoding)[0]
 
 
-def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType({})):
+def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType({}), encoding=None):
     """What `draft` returns, and the records that it read: a Categorical per column, by its name in the description.
 
     `known`: more texts as of `missing`, which need not stand in the file.
@@ -81,7 +80,7 @@ def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType
         expect.kind("missing", missing, Mapping, instead="Give by column the texts that say that a value is missing.")
         for column, texts in missing.items():
             expect.texts(f"missing[{column!r}]", texts, "texts that say that a value is missing")
-    table, layout, files = reading.read_unknown(file)
+    table, layout, files = reading.read_unknown(file, encoding)
     name = name or named(file)
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise ValueError(f"a dataset's name is a folder's name: letters, digits, - and _; got {name!r}.")
@@ -90,34 +89,20 @@ def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType
     place = Path(folder) / name
     if place.exists():
         raise FileExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
-    renamed = renamed_in(table)
-    mark = mark_of([(table[name], None) for name in table])
-    missing = {renamed.get(each, each): texts for each, texts in (missing or {}).items()}
-    marked = _marked(table.rename(columns=renamed), mark, missing, known)
-    values = {
-        name: Values.of(table[own], mark or "NA", also=with_tails(marked[name]))
-        for own, name in zip(table, marked, strict=True)
-    }
-    notation = Notation.found([each.numerals for each in values.values()], layout and layout.separator)
-    values = {name: each.without_tails(notation) for name, each in values.items()}
-    columns = [recognized(name, each, notation) for name, each in values.items()]
-    mark = mark or "NA" * any([*marked.values(), *(column.odd for column in columns)])
-    columns = of_people(columns, values, [table[name].cat.codes.to_numpy() for name in table])
+    called = table.rename(columns=renamed_in(table))
+    codes = [table[name].cat.codes.to_numpy() for name in table]
+    found = infer_description(table, layout, missing=_missing(table, called, missing or {}, known), codes=codes)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
             work = Path(unfinished) / name
-            (work / "hierarchies" / "default").mkdir(parents=True)
+            found.write(work)
             copies = _copied(files, table, work, name)
             modes = {
                 copy: functools.reduce(int.__and__, (stat.S_IMODE(each.stat().st_mode) for each in own))
                 for copy, own in copies.items()
             }
-            for column in columns:
-                if column.tree:
-                    column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
-            head = text(name, copies, layout, notation, len(table), mark, columns, renamed, marked=marked)
-            (work / f"{name}.toml").write_text(head, encoding="utf-8")
+            (work / f"{name}.toml").write_text(found.text(name, copies, len(table)), encoding="utf-8")
             (work / ".gitignore").write_text("*\n", encoding="utf-8")  # people's data: no `git add .` takes it along
             # Open to whom all the files are open: values of their records stand in all of them.
             readers = functools.reduce(int.__and__, modes.values(), 0o044)
@@ -128,7 +113,7 @@ def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType
             work.rename(place)
     except OSError as error:
         raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
-    return place / f"{name}.toml", table.rename(columns=renamed)
+    return place / f"{name}.toml", called
 
 
 def _copied(files, table, work, name):
@@ -145,24 +130,29 @@ def _copied(files, table, work, name):
     return {copy: files}
 
 
-def _marked(table, mark, missing, known):
-    """By column the texts that say, beside the `mark`, that a value is missing: `{column: list of str}`, those that are
-    given and those that are known.
+def _missing(table, called, missing, known):
+    """By column the texts that say, beside the table's own mark, that a value is missing: `{column: list of str}`,
+    those that are given by the names of `table` and those that are known by the names it is `called` here.
     """
-    given, found = defaultdict(list), {}
+    mark, given, found = mark_of([(called[name], None) for name in called]), defaultdict(list), {}
+    renamed = dict(zip(table, called, strict=True))
     for name, texts in missing.items():
-        alike = [checked(each, [*table]) for each in like(name, [*table])]
+        alike = [checked(each, [*called]) for each in like(renamed.get(name, name), [*called])]
         for mean in texts:
-            there = [each for each in alike if table[each].cat.categories.isin(with_tails([mean])).any()]
+            there = [each for each in alike if _holds(called[each], mean)]
             if not there:
                 raise ValueError(f"no cell of '{name}' is {mean!r}. Write what means missing as the file does.")
             for each in there:
                 given[each].append(mean)
-    for name, column in table.items():
-        there = [text for text in known.get(name, ()) if column.cat.categories.isin(with_tails([text])).any()]
+    for name, column in called.items():
+        there = [text for text in known.get(name, ()) if _holds(column, text)]
         texts = dict.fromkeys([*given.get(name, ()), *there, *marks_in(column)])
         found[name] = [text for text in texts if text != mark]
     return found
+
+
+def _holds(column, text):
+    return column.cat.categories.isin(with_tails([text])).any()
 
 
 def named(file):

@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.datasets import alerts, column_types, description, toml_lines
+from privnb.datasets import alerts, column_types, description, document
 from privnb.datasets.column_values import Values
 from privnb.datasets.dataset import cells, described_by, find, marks
 from privnb.datasets.doubled import compared, doubled
 from privnb.datasets.draft import draft, drafted, named
-from privnb.datasets.draft_text import missing, proposal
 from privnb.datasets.examples import examples
+from privnb.datasets.inference import domain_line, missing_line
 from privnb.datasets.roles import Roles
 from privnb.microdata.counts import combinations
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
@@ -119,7 +119,7 @@ class OwnTable:
     @cached_property
     def guessed_missing(self):
         """The columns of which a draft guessed that cells of another type count as missing: list of str."""
-        return toml_lines.guessed_missing(self.text)
+        return document.guessed_missing(self.text)
 
     @cached_property
     def copies(self):
@@ -164,7 +164,7 @@ class OwnTable:
 
     def seen(self, roles):
         """The columns as their owner sees them under these `roles`: list of `Seen`."""
-        entries, why = self._described["columns"], toml_lines.reasons(self.text)
+        entries, why = self._described["columns"], document.reasons(self.text)
         kinds = {name: _kind(entries[name].get("domain")) for name in entries}
         numeric = {
             name: entries[name]["domain"].get("step", 1)
@@ -231,7 +231,7 @@ class OwnTable:
                 f"{self.path.name}, or correct the file. Nothing is written."
             )
         lines = {
-            column.name: "\n".join([*([missing(column.odd, column.odd)] if column.odd else []), proposal(column)])
+            column.name: (missing_line(column.odd, column.odd) + "\n") * bool(column.odd) + domain_line(column)
             for column in columns
         }
         said = {name: form for name, form in roles.days.items() if form != self.roles.days.get(name)}
@@ -239,8 +239,7 @@ class OwnTable:
         days = {column.name: (said[column.name], column.reason) for column in answered}
         columns = [column for column in columns if column.name not in days] + answered
         texts = [
-            toml_lines.changed(self.text, roles.chosen, lines, confirmed, days, roles.missing)
-            for confirmed in (False, True)
+            document.edit(self.text, roles.chosen, lines, confirmed, days, roles.missing) for confirmed in (False, True)
         ]
         lacks = roles.lacks
         if lacks and not self.is_draft:
@@ -318,14 +317,14 @@ def described(file, name="", folder="data"):
     return path
 
 
-def redescribed(file, name=None, folder="data", missing=None):
+def redescribed(file, name=None, folder="data", missing=None, encoding=None):
     """A corrected file, drafted anew with the roles, days and marks of missing values of its former description.
 
     It is confirmed if that was and no column is new. The former folder is `<name>-before` then.
 
     Parameters
     ----------
-    file, name, folder, missing
+    file, name, folder, missing, encoding
         As of `draft.draft`; what means missing by the former description need not be named.
 
     Returns
@@ -354,7 +353,7 @@ def redescribed(file, name=None, folder="data", missing=None):
     marked = {column: entry.get("missing", ()) for column, entry in described["columns"].items()}
     place.rename(aside)
     try:
-        made = OwnTable.open(*drafted(file, place.name, folder, missing, known=marked))
+        made = OwnTable.open(*drafted(file, place.name, folder, missing, marked, encoding))
         chosen, days = (
             {column: each for column, each in found.items() if column in made.cells}
             for found in (former.roles.chosen, former.roles.days)

@@ -3,7 +3,7 @@
 import tomllib
 
 from privnb.datasets.dataset import find
-from privnb.datasets.toml_lines import proposals
+from privnb.datasets.document import proposals
 from privnb.microdata.schema import PUBLISHED
 from privnb.runtime.sentences import say
 

@@ -3,16 +3,14 @@
 It is a guess, and the release says so. An owner describes their table instead, by `privnb new` or `privnb app --new`.
 """
 
-from privnb.datasets import draft_text
-from privnb.datasets.column_types import Column, published, recognized
-from privnb.datasets.column_values import Values
-from privnb.datasets.owners import of_people
-from privnb.microdata.missing_marks import mark_of
+from dataclasses import replace
+
+from privnb.datasets.column_types import Column
+from privnb.datasets.inference import infer_description
 from privnb.microdata.schema import Role, SchemaError
 from privnb.runtime.names import meant, renamed_in, renaming
 from privnb.tables import reading
 from privnb.tables.long_tables import TIMES
-from privnb.tables.notation import Notation
 
 MANY = 1_000_000  # different values of a column that is read
 
@@ -56,35 +54,31 @@ def described(folder, name, files, table, names, sensitive):
         raise SchemaError(f"'{own[0]}' has more than {MANY:,} different values. Round or group them in the file first.")
     texts = {each: reading.of_arrow(counted[each].select([each]))[each] for each in names if each not in long}
     times = {each: counted[each].column(TIMES).to_numpy() for each in texts}
+    found = infer_description(texts, files[0].layout, times=times, sensitive=sensitive)
     renamed = renamed_in(names)
-    mark = mark_of([(texts[each], times[each]) for each in texts])
-    values = {renamed.get(each, each): Values.of(texts[each], mark or "NA", times[each]) for each in texts}
-    layout = files[0].layout
-    notation = Notation.found([each.numerals for each in values.values()], layout and layout.separator)
-    values = {name: each.without_tails(notation) for name, each in values.items()}
-    columns = of_people([recognized(each, found, notation) for each, found in values.items()], values)
-    secret = [renamed.get(each, each) for each in sensitive]
-    columns = [
-        published(each.name, values[each.name], notation)._replace(role=Role.SENSITIVE) if each.name in secret else each
-        for each in columns
-    ]
-    mark = mark or "NA" * any(column.odd for column in columns)
-    columns += [Column(renamed.get(each, each), Role.UNUSED, f"more than {MANY:,} different values") for each in long]
-    (folder / "hierarchies" / "default").mkdir(parents=True)
-    for column in columns:
-        if column.tree:
-            column.tree.write(folder / "hierarchies" / "default" / f"{column.name}.csv")
+    found.columns.extend(
+        Column(renamed.get(each, each), Role.UNUSED, f"more than {MANY:,} different values") for each in long
+    )
+    found = replace(found, renamed=renamed)
+    found.write(folder)
     records = int(next(iter(times.values()), [0]).sum())
     if records < 2:
         raise SchemaError(
             f"{files[0].path.name} has 1 record. A table needs at least 2: there is nobody to hide among."
         )
     path, paths = folder / f"{name}.toml", [each.path for each in files]
-    copies = {each: [each] for each in paths}
-    text = draft_text.text(name, copies, layout, notation, records, mark, columns, renamed, checked=False)
+    text = found.text(name, {each: [each] for each in paths}, records, checked=False)
     path.write_text(text.replace("\ndraft = true\n", "\n"), encoding="utf-8")
-    odd = {each.name: values[each.name].records_with(each.odd) for each in columns if each.odd}
-    return path, [*renaming(renamed), *_said(columns, odd)]
+    odd = {each.name: found.values[each.name].records_with(each.odd) for each in found.columns if each.odd}
+    return path, [*renaming(renamed), *_encoding_said(files[0].layout), *_said(found.columns, odd)]
+
+
+def _encoding_said(layout):
+    if layout and layout.is_proposed:
+        yield (
+            f"The text is not UTF-8 and was read as {layout.encoding}, a proposal. Look at letters with accents, and "
+            "state another encoding if they are wrong."
+        )
 
 
 def _said(columns, odd):

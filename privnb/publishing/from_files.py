@@ -76,6 +76,7 @@ def sanitize(
     roles: Mapping[str, Role] | None = None,
     rule: Rule | None = None,
     allow: str | None = None,
+    encoding: str | None = None,
 ) -> Written:
     """Make a release of a table of any length, from file to file.
 
@@ -108,6 +109,9 @@ def sanitize(
         What a policy asks of a release that leaves; None: what its models promise.
     allow : str, optional
         The owner's reason for a release that the gate refuses; provenance and output repeat it.
+    encoding : str, optional
+        Of text files that are not UTF-8 and that no description is of; None: the one that is proposed, if no other one
+        fits as well.
 
     Returns
     -------
@@ -126,7 +130,7 @@ def sanitize(
     if rule is not None:
         expect.kind("rule", rule, Rule)
     given = {"algorithm": algorithm, "dataset": dataset, "study": study, "memory": memory, "roles": roles}
-    more = {"beside": beside, "sample": sample, "spreadsheet_safe": spreadsheet_safe}
+    more = {"beside": beside, "sample": sample, "spreadsheet_safe": spreadsheet_safe, "encoding": encoding}
     return _made(source, model, out, given, **more, rule=rule, allow=allow, refuses=True)
 
 
@@ -158,7 +162,20 @@ def rehearse(
     return _made(source, model, out, given, sample=sample, rule=rule, refuses=False)
 
 
-def _made(source, model, out, given, *, refuses, beside=None, sample=0, rule=None, allow=None, spreadsheet_safe=False):
+def _made(
+    source,
+    model,
+    out,
+    given,
+    *,
+    refuses,
+    beside=None,
+    sample=0,
+    rule=None,
+    allow=None,
+    spreadsheet_safe=False,
+    encoding=None,
+):
     algorithm, dataset, study, memory, roles = given.values()
     expect.kind("model", model, str, Sanitizer, instead='Give one such as "k=10".')
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
@@ -168,7 +185,7 @@ def _made(source, model, out, given, *, refuses, beside=None, sample=0, rule=Non
     expect.kind("spreadsheet_safe", spreadsheet_safe, bool)
     out, given = writing.output(expect.path("out", out), spreadsheet_safe=spreadsheet_safe), Memory.of(memory)
     with writing.staged(out) as folder:
-        chosen, files, guessed = _described(source, model, dataset, study, roles, folder, given)
+        chosen, files, guessed = _described(source, model, dataset, study, roles, folder, given, encoding)
         renamed = chosen.text.get("renamed", {})
         sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema, renamed)
         names, others = of_counts.columns(chosen.schema)
@@ -201,6 +218,8 @@ def _made(source, model, out, given, *, refuses, beside=None, sample=0, rule=Non
         said = (*filter(None, [doubled]), *guessed, *readings(model, sanitizer))
         written = Written.of(release, sanitizer, others, verdict, said, formulas, renamed, path=out, **more)
         written.provenance["records_read"] = read
+        if files[0].layout and files[0].layout.is_proposed:
+            written.provenance["encoding"] = f"{files[0].layout.encoding}, proposed"
         texts = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
         if written.buckets is not None:
             buckets = spreadsheets.escaped_buckets(written.buckets) if spreadsheet_safe else written.buckets
@@ -309,7 +328,7 @@ def _beside(chosen, opened, pairs, counts, place, times, names):
         )
 
 
-def _described(source, model, dataset, study, roles, folder, given):
+def _described(source, model, dataset, study, roles, folder, given, encoding):
     """The description of a source, its files, and what was guessed where nobody has described it, sentences."""
     expect.path("source", source)
     if "://" in str(source):
@@ -324,7 +343,9 @@ def _described(source, model, dataset, study, roles, folder, given):
         reading.check_different([file.path for file in files])
         return chosen, files, ()
     paths = reading.parts(path)
-    files = [long_tables.File(*each) for each in zip(paths, reading.layouts_of(paths), strict=True)]
+    files = [long_tables.File(*each) for each in zip(paths, reading.layouts_of(paths, encoding), strict=True)]
+    for file in files:
+        text_files.check_encoding(file.path, file.layout)
     if dataset is not None:
         return Chosen.of(find(dataset), study, roles), files, ()
     if isinstance(model, Sanitizer):

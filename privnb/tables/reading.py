@@ -89,13 +89,15 @@ def read(path, layout=None, names=None):
     return _table(path, names, columns)
 
 
-def read_unknown(path):
+def read_unknown(path, encoding=None):
     """All records of files of unknown layout, each with its columns' names in the first line.
 
     Parameters
     ----------
     path : path-like
         A file, or a folder of the parts of one table.
+    encoding : str, optional
+        As of `text_files.guessed`.
 
     Returns
     -------
@@ -113,7 +115,7 @@ def read_unknown(path):
         one that starts with a record.
     """
     files = parts(Path(expect.path("path", path)))
-    layouts = layouts_of(files)
+    layouts = layouts_of(files, encoding)
     tables = [_unknown(file, layout) for file, layout in zip(files, layouts, strict=True)]
     return together(files, tables), layouts[0], files
 
@@ -146,9 +148,12 @@ def check_different(files):
                 raise SchemaError(f"{file.name} {same}, so that each of its records would count twice. List it once.")
 
 
-def layouts_of(files):
-    """How the records of each file stand in it, None in one that is no text. Raises SchemaError for different ones."""
-    layouts = [guessed(file) if kind(file) == TEXT else None for file in files]
+def layouts_of(files, encoding=None):
+    """How the records of each file stand in it, None in one that is no text. Raises SchemaError for different ones.
+
+    `encoding`: as of `text_files.guessed`.
+    """
+    layouts = [guessed(file, encoding) if kind(file) == TEXT else None for file in files]
     for file, layout in zip(files, layouts, strict=True):
         if layout != layouts[0]:
             raise SchemaError(

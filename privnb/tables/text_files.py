@@ -14,20 +14,20 @@ import csv
 import io
 import itertools
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import unfinished
 from privnb.runtime.names import apart
-from privnb.tables import engine
+from privnb.tables import encodings, engine
 from privnb.tables.notation import NUMBER
 
 SEPARATORS = ",;\t|"
 SEEN = 20  # rows, among which the columns' names are looked for
 LONGEST = 2_000_000  # bytes of a line; DuckDB refuses more
-MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 BREAKS = {"\r\n": r"\r\n", "\n": r"\n", "\r": r"\r"}  # what ends a row, and how DuckDB is told
 # What DuckDB finds wrong with a line.
 TITLE = "A TITLE"  # above the names of the columns, and of one cell
@@ -60,6 +60,10 @@ class Layout:
         What each line ends in, and is no part of its last value.
     quote : str
         The mark around a cell that holds a separator: " or '.
+    is_proposed : bool
+        Whether the encoding is neither stated nor certain.
+    others : tuple of str
+        The encodings that fit as well as a proposed one, and read other letters.
     """
 
     separator: str = ","
@@ -68,6 +72,8 @@ class Layout:
     skip_lines: int = 0
     line_end: str = ""
     quote: str = '"'
+    is_proposed: bool = field(default=False, compare=False, repr=False)
+    others: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
     def of(cls, said):
@@ -225,24 +231,28 @@ def _top(path, layout):
     return apart(names), number, next((each for each in BREAKS if last and last[0].endswith(each)), "\n")
 
 
-def guessed(path):
+def guessed(path, encoding=None):
     """The layout of a text file with a header: its encoding, the `titles` above the names of its columns, and the
     separator that gives most names.
 
-    Where each name stands in single quotation marks, cells may do so. What is no UTF-8 is taken for Western
-    European text of Windows (cp1252). Raises SchemaError for a file that is both.
+    Where each name stands in single quotation marks, cells may do so. `encoding`: the one that the file's owner states;
+    None: UTF-8 or UTF-16, or else what `encodings.proposed` says. Raises SchemaError for a file of two encodings.
     """
     with path.open("rb") as file:
         start = file.read(4 * LONGEST)  # its first line, and more
-    encoding = next((name for mark, name in MARKS.items() if start.startswith(mark)), "utf-8")
-    if encoding == "utf-8" and (fault := _fault(path, encoding)) is not None:
-        encoding = "cp1252"
-        known = codecs.getincrementaldecoder("utf-8")("ignore")
-        if _fault(path, encoding) is not None or not all(known.decode(piece).isascii() for piece in _pieces(path)):
+    marked = next((name for mark, name in encodings.MARKS.items() if start.startswith(mark)), "utf-8")
+    found = encodings.Proposal(encoding or marked)
+    if encoding:
+        encodings.check(encoding)
+        _check(path, encoding)
+    elif marked == "utf-8" and (fault := _fault(path, marked)) is not None:
+        found = encodings.proposed(partial(_pieces, path), lambda name: _fault(path, name) is None)
+        if found is None:
             raise SchemaError(
                 f"{path.name} has two encodings, it seems: it is UTF-8 but for byte 0x{_byte(path, fault):02x} in line "
-                f"{_line(path, fault)}. Save it in UTF-8."
+                f"{_line(path, fault)}. Save it in UTF-8, or state its encoding."
             )
+    is_proposed, encoding = found.encoding not in encodings.MARKS.values() and not encoding, found.encoding
     _check_zeros(path, encoding)
     first = codecs.getincrementaldecoder(encoding)().decode(start).removeprefix("\ufeff")[:LONGEST]
 
@@ -250,7 +260,7 @@ def guessed(path):
         return _first(path, io.StringIO(first, newline=""), layout)[0]
 
     def below_titles(separator):
-        layout = Layout(separator, encoding)
+        layout = Layout(separator, encoding, is_proposed=is_proposed, others=found.others)
         rows = []
         with contextlib.suppress(SchemaError):  # of a row that is too long for names, and may be a record
             rows.extend(itertools.islice(_rows(path, io.StringIO(first, newline=""), layout), SEEN))
@@ -260,6 +270,16 @@ def guessed(path):
     best = max(map(below_titles, SEPARATORS), key=lambda each: len(cells(each)))
     single = all(len(cell) > 2 and cell[0] == cell[-1] == "'" for cell in cells(best))
     return replace(best, quote="'") if single else best
+
+
+def check_encoding(path, layout):
+    """Raise SchemaError for a layout whose encoding is a proposal that another one fits as well."""
+    if layout is not None and layout.others:
+        raise SchemaError(
+            f"{path.name} is not UTF-8. Its encoding may be {layout.encoding}, and just as well "
+            f"{' or '.join(layout.others)}, in which some letters are others. State which one it is, as --encoding "
+            f"{layout.encoding} or encoding={layout.encoding!r}, or save the file in UTF-8."
+        )
 
 
 def titles(rows):
@@ -380,7 +400,7 @@ def _check(path, encoding):
 
 def _check_zeros(path, encoding):
     """Raise SchemaError for a file with a character of no text. `encoding`: that of each of its bytes."""
-    wide, known = encoding in MARKS.values(), codecs.getincrementaldecoder(encoding)()
+    wide, known = encoding in encodings.MARKS.values(), codecs.getincrementaldecoder(encoding)()
     for number, piece in enumerate(_pieces(path)):
         if not wide and piece.isascii() and b"\0" not in piece:
             continue
