@@ -7,7 +7,7 @@ STAMP  := .venv/.installed
 unexport PYTHONDONTWRITEBYTECODE
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: install report ledger test check types mutants numbers lab app bench lock weka
+.PHONY: install report ledger test check types mutants pins numbers lab app bench lock weka
 
 install: $(STAMP)
 
@@ -51,6 +51,10 @@ mutants: $(STAMP)
 # half an hour or so. make numbers COMMIT=abc1234 PARTS=releases does the fastest part.
 numbers: $(STAMP)
 	$(BIN)/python tests/benchmarks/frozen_numbers.py $(COMMIT)$(if $(PARTS), --parts $(PARTS))$(if $(TABLES), --tables $(TABLES))
+
+# After a sanitizer was added: the README's table, and the frozen numbers that its draws derive from.
+pins: $(STAMP)
+	$(BIN)/python tests/pins.py
 
 lab: $(STAMP)
 	$(BIN)/privnb lab
