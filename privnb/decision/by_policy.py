@@ -1,25 +1,29 @@
 """The release that an owner's policy leads to: what rules each other one out, which lose least, and how sure that is.
 
 From tidy results alone. A release is a vector of risks beside what its users lose. An unknown risk keeps no cap.
-Long, since what is chosen, what is ruled out and what dominates read the same vectors.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.decision import policies
 from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, beats, refused
-from privnb.evaluation.results import SETTING, measured, places_alike, setting_names
+from privnb.decision.policies import Cap, Need, Policy
+from privnb.decision.prose import say, subject
+from privnb.evaluation.results import SETTING, check_results, measured, places_alike, setting_names
 from privnb.measures.base import facts
 from privnb.measures.disclosure.certainty import SURE
 from privnb.measures.intervals import t_interval
-from privnb.microdata.withholding import CONCERNS_FEW
-from privnb.runtime import expect, numerals
+from privnb.runtime import numerals
+from privnb.runtime.arrays import Array, FloatArray
 from privnb.runtime.numerals import percent
-from privnb.runtime.sentences import B, listed
+from privnb.runtime.sentences import listed
 from privnb.runtime.tolerances import ROUNDING, nearly_equal
+from privnb.runtime.validation import at_least, validated
 from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.catalogue import title
 
@@ -29,6 +33,9 @@ ORIGINAL, BARE = type(Identity()).__name__, type(Suppress()).__name__
 NONE = "none"
 CERTAIN = ("no", "withheld", "yes")  # whether somebody's sensitive value is, the worst last
 NAMED = [*SETTING, "setting", "random"]
+Release = tuple[str, str]  # sanitizer and parameters, as results name them
+Numbers = dict[str, Any]  # of a row of `vectors`, from `value` on
+Table = Annotated[pd.DataFrame, check_results]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,57 +55,44 @@ class Decision:
         How many people the table has; 0: nobody said it.
     """
 
-    policy: object
+    policy: Policy
     releases: pd.DataFrame
     vectors: pd.DataFrame
-    refused: tuple = ()
+    refused: tuple[tuple[str, str], ...] = ()
     people: int = 0
 
     @property
-    def chosen(self):
+    def chosen(self) -> pd.Series | None:
         """The row of `releases` that is chosen, or None where no release keeps the policy."""
-        kept = self.releases[self.releases.kept]
-        return kept.iloc[0] if len(kept) else None
+        return self.kept.iloc[0] if len(self.kept) else None
 
     @property
-    def setting(self):
+    def setting(self) -> str:
         """What a person calls the chosen release; empty where there is none."""
         return "" if self.chosen is None else self.chosen.setting
 
     @property
-    def sanitizer(self):
+    def sanitizer(self) -> str:
         """The chosen release's sanitizer, as results name it; "none" where there is none."""
         return NONE if self.chosen is None else self.chosen.sanitizer
 
     @property
-    def parameters(self):
+    def parameters(self) -> str:
         """The chosen release's parameters, as results name them."""
         return "" if self.chosen is None else self.chosen.parameters
 
     @property
-    def choice(self):
+    def choice(self) -> pd.DataFrame:
         """The chosen release as `decision.choices` gives one: a table of one row."""
         row = {"setting": self.setting or NONE, "sanitizer": self.sanitizer, "parameters": self.parameters}
         return pd.DataFrame([row])
 
-    def without_chosen(self, why):
-        """The same where the file of the chosen release is refused: the runner-up is chosen.
+    @validated
+    def without_chosen(self, why: str) -> "Decision":
+        """Return the same decision without its chosen release, whose file is refused: the runner-up is chosen.
 
-        Parameters
-        ----------
-        why : str
-            A sentence.
-
-        Returns
-        -------
-        Decision
-
-        Raises
-        ------
-        ValueError
-            Where none is chosen.
+        `why` is a sentence. Raises ValueError if no release is chosen.
         """
-        expect.strings(why=why)
         if self.chosen is None:
             raise ValueError(f"no release is chosen under the policy {self.policy.title}: there is none to refuse.")
         first, others = self.releases.iloc[:1], self.releases.iloc[1:]
@@ -107,163 +101,127 @@ class Decision:
         return replace(self, releases=releases, refused=(*self.refused, (first.setting.iloc[0], why)))
 
     @property
-    def runner_up(self):
+    def runner_up(self) -> str:
         """What a person calls the release that would be next; empty where there is none."""
-        kept = self.releases[self.releases.kept]
-        return kept.setting.iloc[1] if len(kept) > 1 else ""
+        return self.kept.setting.iloc[1] if len(self.kept) > 1 else ""
 
     @property
-    def safer(self):
+    def safer(self) -> pd.Series | None:
         """Where somebody's sensitive value is certain under the chosen release: of those that keep the policy the row
         of least loss under which nobody's was found to be. None where there is none, or no need of one.
         """
-        others = self.releases[self.releases.kept & (self.releases.certain == "no")]
+        others = self.kept[self.kept.certain == "no"]
         return None if self.chosen is None or self.chosen.certain != "yes" or others.empty else others.iloc[0]
 
     @property
-    def certainty(self):
-        """Of how many people a sensitive value is certain and what it costs that nobody's is, or that it is withheld
-        whether somebody's is: a sentence; empty where nobody's is, and where that is unknown.
+    def certainty(self) -> str:
+        """Whose sensitive value is certain and what it costs that nobody's is, or that this is withheld: a sentence;
+        empty where nobody's is, and where that is unknown.
         """
-        certain = "" if self.chosen is None else self.chosen.certain
-        if certain == "withheld":
-            return (
-                f"Whether this release discloses a sensitive value with certainty {CONCERNS_FEW}. `privnb check` "
-                "reports it to the owner."
-            )
-        if certain != "yes":
-            return ""
-        whose = [f"the {name} of {percent(share)} of people" for name, share in self.chosen.made_certain]
-        said = f"This release discloses {listed(whose) if whose else 'a sensitive value of somebody'} with certainty."
-        if (other := self.safer) is None:
-            return f"{said} No other release that keeps the policy is known to disclose nobody's."
-        lost = in_words(other.loss, other.loss_low, other.loss_high)
-        return f"{said} {other.setting} discloses nobody's and loses {lost}."
+        certain = [] if self.chosen is None else self.chosen.made_certain
+        whose = [f"the {name} of {percent(share)} of people" for name, share in certain]
+        return "".join(say("decision", "certainty", self, whose))
 
     @property
-    def near(self):
+    def near(self) -> list[str]:
         """Releases that keep the policy, and whose loss may be the chosen one's: a list of settings."""
         if self.chosen is None:
             return []
-        others = self.releases[self.releases.kept].iloc[1:]
+        others = self.kept.iloc[1:]
         alike = (others.loss_low <= self.chosen.loss_high) & (others.loss_high >= self.chosen.loss_low)
         return others.setting[alike].tolist()
 
     @property
-    def ruled_out(self):
+    def ruled_out(self) -> list[tuple[str, list[str]]]:
         """Every release that is ruled out, and why: a list of (setting, list of reasons)."""
         out = self.releases[~self.releases.kept]
         return list(zip(out.setting, out.reasons, strict=True))
 
     @property
-    def why(self):
-        """Why the release is chosen, or that there is none: a sentence."""
-        many = len(self.releases)
-        if self.chosen is None:
-            return f"None of {many} releases keeps the policy."
-        kept, chosen = self.releases[self.releases.kept], self.chosen
-        those = f"{len(kept)} of {many} releases {'keeps' if len(kept) == 1 else 'keep'} the policy"
-        lost = f"{in_words(chosen.loss, chosen.loss_low, chosen.loss_high)} of what there is to lose"
-        like = kept[kept.lenient == chosen.lenient]
-        if nearly_equal(chosen.loss, like.loss.min()):
-            return f"{those}, and this one loses least {self.about}: {lost}."
-        least = like.iloc[like.loss.argmin()]
-        near = int((like.loss <= least.loss + self.policy.tolerance + ROUNDING).sum())
-        return (
-            f"{those}. {near} of them lose at most {percent(self.policy.tolerance)} more {self.about} than the least "
-            f"loss ({percent(least.loss)}, {least.setting}). Among these, this one stays furthest below its tightest "
-            f"cap: it uses {percent(chosen.used)} of it, {least.setting} {percent(least.used)}. It loses {lost}."
-        )
+    def kept(self) -> pd.DataFrame:
+        """The releases that keep the policy, the chosen one first."""
+        return self.releases[self.releases.kept]
 
     @property
-    def about(self):
+    def least(self) -> pd.Series:
+        """The release of least loss among those that keep the policy as the chosen one does."""
+        like = self.kept[self.kept.lenient == self.chosen.lenient]
+        return like.iloc[like.loss.argmin()]
+
+    @property
+    def loses_least(self) -> bool:
+        """Whether no release that keeps the policy loses less than the chosen one."""
+        return bool(nearly_equal(self.chosen.loss, self.least.loss))
+
+    @property
+    def near_least(self) -> int:
+        """How many releases lose at most the policy's tolerance more than the least loss."""
+        like = self.kept[self.kept.lenient == self.chosen.lenient]
+        return int((like.loss <= self.least.loss + self.policy.tolerance + ROUNDING).sum())
+
+    @property
+    def why(self) -> str:
+        """Why the release is chosen, or that there is none: a sentence."""
+        return say("decision", "why", self)[0]
+
+    @property
+    def about(self) -> str:
         """What of, or for whom, is lost: words."""
         return lost_about([need.measure for need in self.policy.needs])
 
     @property
-    def risks(self):
+    def risks(self) -> pd.DataFrame:
         """Each cap as the chosen release keeps it, or, if there is none, as the original breaks it: of `vectors`."""
         whose = (self.sanitizer, self.parameters) if self.chosen is not None else (ORIGINAL, "")
         found = self.vectors
         return found[(found.sanitizer == whose[0]) & (found.parameters == whose[1]) & (found.axis != LOSS)]
 
     @property
-    def caps(self):
+    def caps(self) -> str:
         """How much of each cap of the policy the chosen release uses: a sentence; empty where none is chosen."""
         if self.chosen is None or self.risks.empty:
             return ""
         written = {cap.subject: cap.at_most for cap in self.policy.caps}
-        used = [
-            f"{_subject(row)} {_used(row)} of {percent(row.cap)}{_to_the_letter(row, written[row.axis])}"
-            for row in self.risks.itertuples()
-        ]
-        return f"Caps of {self.policy.title}{'' if self.policy.verified else ', as we read it'}: {', '.join(used)}."
+        return say("decision", "caps", self, [(row, written[row.axis]) for row in self.risks.itertuples()])[0]
 
     @property
-    def sentences(self):
+    def sentences(self) -> list[str | list[str]]:
         """The decision for people: a list of sentences, the answer first, and lists of them."""
-        policy, chosen = self.policy, self.chosen
-        answer = f"{B}{chosen.setting}{B} is chosen" if chosen is not None else f"{B}No release is chosen{B}"
-        said = [f"{answer} under the policy {policy.title}. {self.why}"]
-        said += filter(None, [self.certainty])
-        said += self.unattainable
-        said += [f"{setting} was chosen before, and its file is refused: {why}" for setting, why in self.refused]
-        if self.near:
-            said.append(f"Its loss may be the same as that of {', '.join(self.near[:3])}.")
-        if self.runner_up:
-            said.append(f"The runner-up is {self.runner_up}.")
-        said += filter(None, [self._nearest()] if chosen is None else [])
-        said.append(f"The risks of {'the original' if chosen is None else chosen.setting} beside the caps:")
-        said.append([_risk_said(row) for row in self.risks.itertuples()])
+        said: list[str | list[str]] = [*say("decision", "answer", self), *filter(None, [self.certainty])]
+        said += [*self.unattainable, *say("decision", "others", self)]
+        risks = self.risks.itertuples()
+        said.append([line for row in risks for line in say("decision", "risk", row, facts(row.measure).baseline)])
         if out := self.ruled_out_by:
             said += ["What rules the others out:", out]
-        said.append(self._trust())
-        return said
+        is_drawn = self.chosen is not None and self.chosen.random
+        draws = int(self.vectors[self.vectors.setting == self.setting].seeds.max()) if is_drawn else 0
+        return [*said, *say("decision", "trust", self, draws)]
 
     @property
-    def ruled_out_by(self):
+    def ruled_out_by(self) -> list[str]:
         """How many releases each reason rules out: the caps and needs of those that keep the floor, the floor, and what
         else: a list of sentences.
         """
-        keep_floor = self.releases[self.releases.status != "refused"]
-        able = {*map(tuple, keep_floor[SETTING].to_numpy())}
-        found = [row for row in self.vectors.itertuples() if tuple(getattr(row, name) for name in SETTING) in able]
-        capped = [row for row in found if row.axis != LOSS]
-        broken = pd.DataFrame([row for row in capped if not keeps(row)], columns=["Index", *self.vectors])
-        lines = []
-        for axis, rows in broken.groupby("axis", sort=False):
-            unknown = int(rows.high.isna().sum())
-            of_these = f", unknown of {unknown} of them" if unknown else ""
-            lines.append(f"{axis}: {len(rows)} of {len(able)} releases that keep the floor{of_these}.")
-        losses = [row for row in found if row.axis == LOSS and row.reason]
-        unknown = sum(np.isnan(row.high) for row in losses)
-        below = self.releases[self.releases.status == "refused"]
-        whys = below.reasons.str[0]
-        original, unsure = whys == IS_ORIGINAL, whys == UNSURE
+        able = self.releases[self.releases.status != "refused"].setting
+        found = self.vectors[self.vectors.setting.isin(able)]
+        broken = found[(found.axis != LOSS) & ~keeps(found)].groupby("axis", sort=False).high
+        losses = found[(found.axis == LOSS) & (found.reason != "")].high.isna()
+        whys = self.releases[self.releases.status == "refused"].reasons.str[0]
         counts = {
-            f"too much lost for users: {{}} of {len(able)} releases that keep the floor.": len(losses) - unknown,
-            f"nobody knows how much is lost for users: {{}} of {len(able)} releases that keep the floor.": unknown,
-            f"the floor of {self.policy.floor} people: {{}}.": int((~original & ~unsure).sum()),
-            f"{UNSURE}: {{}}.": int(unsure.sum()),
-            "it is the original: {}.": int(original.sum()),
-            "the file itself was refused when it was made: {}.": len(self.refused),
+            "lost": int((~losses).sum()),
+            "unknown": int(losses.sum()),
+            "floor": self.policy.floor,
+            "small": int(~whys.isin([IS_ORIGINAL, UNSURE]).sum()),
+            "unsure_says": UNSURE,
+            "unsure": int((whys == UNSURE).sum()),
+            "original": int((whys == IS_ORIGINAL).sum()),
+            "refused": len(self.refused),
         }
-        lines += [line.format(count) for line, count in counts.items() if count]
-        return lines
-
-    def _trust(self):
-        """How sure the choice is, and where its numbers come from."""
-        policy, chosen = self.policy, self.chosen
-        said = "A cap counts the upper end of each 95% interval; an unknown risk keeps none."
-        if chosen is not None and chosen.random:
-            of_it = self.vectors[(self.vectors.setting == chosen.setting)]
-            said += f" It is drawn by lot, and was drawn {int(of_it.seeds.max())} times."
-        read = "" if policy.verified else " They are not checked against the source itself."
-        said += f" The caps are of {policy.source}.{read} {policy.convention}".rstrip()
-        return f"{said} That no attack found more does not mean that there is none."
+        axes = [(axis, len(high), int(high.isna().sum())) for axis, high in broken]
+        return say("decision", "ruled_out_by", len(able), axes, counts)
 
     @property
-    def nearest_first(self):
+    def nearest_first(self) -> pd.DataFrame:
         """`releases` but for the original: those that break the fewest caps first, and of these the least loss; below
         the floor only after all others.
         """
@@ -272,7 +230,7 @@ class Decision:
         return open_to_all.assign(**order).sort_values([*order, "loss"], kind="stable").drop(columns=[*order])
 
     @property
-    def nearest(self):
+    def nearest(self) -> pd.Series | None:
         """The first row of these, which is the chosen one if there is one. None beside the original alone."""
         releases = self.nearest_first
         return None if releases.empty else releases.iloc[0]
@@ -289,34 +247,18 @@ class Decision:
         said = []
         for _, rows in capped.groupby("axis", sort=False):
             bare = rows[(rows.sanitizer == BARE) & (rows.parameters == "")]
-            if not bare.empty and np.isfinite(bare.high.iloc[0]) and not any(map(keeps, rows.itertuples())):
-                said += self._unattainable(bare.iloc[0], rows.loc[rows.high.idxmin()])
+            if not bare.empty and np.isfinite(bare.high.iloc[0]) and not keeps(rows).any():
+                said += say("decision", "unattainable", self, bare.iloc[0], rows.loc[rows.high.idxmin()])
         return said
 
-    def _unattainable(self, bare, least):
-        """One cap that no release is shown to keep: sentences."""
-        what = f"the cap of {percent(bare.cap)} on {_subject(bare)}"
-        measured = in_words(bare.value, bare.low, bare.high)
-        if bare.low > bare.cap or (nearly_equal(bare.low, bare.high) and not np.isnan(bare.value)):
-            yield f"No release of this table keeps {what}: even without any quasi-identifier it is {measured}."
-        else:
-            half = (bare.high - bare.low) / 2
-            size = f"With {self.people:,} people, the" if self.people else "The"
-            yield (
-                f"No release of this table can be shown to keep {what}: even without any quasi-identifier it is "
-                f"{measured}. {size} 95% interval spans ±{100 * half:.2g} percentage points."
-            )
-            if self.people and bare.value < bare.cap:
-                needed = self.people * ((bare.high - bare.value) / (bare.cap - bare.value)) ** 2
-                yield f"About {float(f'{needed:.2g}'):,.0f} people would be needed to show it."
-        yield f"The smallest cap that a release is shown to keep is {percent(least.high)} ({least.setting})."
-
-    def _nearest(self):
-        first = self.nearest
-        return "" if first is None else f"The nearest is {first.setting}: {'; '.join(first.reasons)}."
+    @staticmethod
+    def is_surely_above(row: pd.Series) -> bool:
+        """Whether a risk is above its cap, and not only its interval."""
+        return bool(row.low > row.cap or (nearly_equal(row.low, row.high) and not np.isnan(row.value)))
 
 
-def decide(results, policy, people: int = 0):
+@validated
+def decide(results: Table, policy: Policy, people: Annotated[int, at_least(0)] = 0) -> Decision:
     """What a policy leads to, of the releases in `results`.
 
     The release that keeps every cap and need of the policy and loses least for its users. A cap counts the upper bound
@@ -341,9 +283,6 @@ def decide(results, policy, people: int = 0):
     ValueError
         For results of several datasets, and where an end is missing that losses are counted between.
     """
-    expect.these(results=results)
-    policies.check(policy)
-    expect.whole("people", people, 0)
     if results.dataset.nunique() != 1:
         raise ValueError(
             f"a decision is about one dataset, got {', '.join(sorted(results.dataset.unique())) or 'no rows'}."
@@ -352,7 +291,8 @@ def decide(results, policy, people: int = 0):
     return Decision(policy, judged(results, policy, found), found, people=people)
 
 
-def vectors(results, policy):
+@validated
+def vectors(results: Table, policy: Policy) -> pd.DataFrame:
     """Each release on each axis of a policy: its caps, and what its users lose.
 
     Parameters
@@ -368,8 +308,6 @@ def vectors(results, policy):
         mean over seeds and its 95% interval, equal where exact; NaN where unknown; `baseline`; `seeds`; `cap`, NaN
         where there is none; `reason`: why it is unknown.
     """
-    expect.these(results=results)
-    policies.check(policy)
     made = results.drop_duplicates(SETTING).reset_index(drop=True)
     settings = made[SETTING].itertuples(index=False, name=None)
     names = {
@@ -386,7 +324,7 @@ def vectors(results, policy):
     return pd.DataFrame(rows)
 
 
-def scaled(found):
+def scaled(found: pd.DataFrame) -> dict[Release, FloatArray]:
     """Vectors between the two ends: 0 is the better end, 1 the worse one, NaN unknown; upper bounds count.
 
     Parameters
@@ -406,7 +344,7 @@ def scaled(found):
     return {key: (numbers - best) / width for key, numbers in high.items()}
 
 
-def judged(results, policy, found):
+def judged(results: pd.DataFrame, policy: Policy, found: pd.DataFrame) -> pd.DataFrame:
     """Each release of `vectors` under the policy: those that keep it first, the least loss first.
 
     Returns
@@ -439,13 +377,13 @@ def judged(results, policy, found):
     return _in_order(table.drop(columns="below"), policy)
 
 
-def _leniently(axes, policy):
+def _leniently(axes: pd.DataFrame, policy: Policy) -> bool:
     """Whether a release keeps some cap only as the cap is read, and not as it is written."""
     written = axes.axis.map({cap.subject: cap.at_most for cap in policy.caps})
     return bool(((axes.high > written) & ~nearly_equal(axes.high, written)).any())
 
 
-def _used_of_tightest(axes):
+def _used_of_tightest(axes: pd.DataFrame) -> float:
     """How much of its tightest cap a release uses: its largest upper bound as a share of the cap, from 0; NaN where a
     risk is unknown, infinite above a cap of 0.
     """
@@ -454,7 +392,7 @@ def _used_of_tightest(axes):
     return float(used.where(axes.high.notna()).max(skipna=False)) if len(axes) else 0.0
 
 
-def _certain(results):
+def _certain(results: pd.DataFrame) -> dict[Release, str]:
     """`{release: whether somebody's sensitive value is certain and was not without it}`, in words as in `judged`."""
     found = results[(results.measure == "made_certain") & (results.control == "")]
     found = found[found.value.notna() | (found.status == "withheld")]
@@ -462,17 +400,17 @@ def _certain(results):
     return {made: CERTAIN[each.max()] for made, each in rank.groupby([found[name] for name in SETTING])}
 
 
-def _made_certain(results):
+def _made_certain(results: pd.DataFrame) -> dict[Release, list[tuple[str, float]]]:
     """`{release: [(attribute, the share of people whose value it makes certain)]}`, a mean over seeds."""
     found = results[(results.measure == "made_certain") & (results.control == "")]
     shares = found.groupby([*SETTING, "target"], sort=False).value.agg(lambda each: each.mean(skipna=False))
-    made = {}
+    made: dict[Any, list[tuple[str, float]]] = {}
     for (*release, name), share in shares[shares > 0].sort_values(ascending=False, kind="stable").items():
         made.setdefault(tuple(release), []).append((name, share))
     return made
 
 
-def _in_order(releases, policy):
+def _in_order(releases: pd.DataFrame, policy: Policy) -> pd.DataFrame:
     """Those that keep the policy first: outright before those that keep a cap only as it is read; of either first those
     within the policy's tolerance of the least loss, by what they use of their tightest cap; then the least loss first.
     """
@@ -486,7 +424,7 @@ def _in_order(releases, policy):
     return ordered.drop(columns=[*keys])
 
 
-def at_cap(rows, cap):
+def at_cap(rows: pd.DataFrame, cap: Cap) -> Numbers:
     """One release on one cap: of several sensitive attributes the worst, and of a "worst group" the group of the
     largest upper bound that is shown. Where one of the attributes is unknown, so is the whole.
 
@@ -528,7 +466,7 @@ def at_cap(rows, cap):
     return {**axis, **max(worst, key=lambda each: (np.isnan(each["high"]), each["high"]))}
 
 
-def how_bad(value, high, baseline):
+def how_bad(value: float, high: float, baseline: float) -> tuple[bool, bool, float, float]:
     """How bad a risk of one sensitive attribute is among those of several, as a tuple: a guess that is certain and was
     not without the release is the worst, then what is withheld, NaN, then what has the larger upper bound; of equal
     ones that which was less likely without the release.
@@ -540,7 +478,7 @@ def how_bad(value, high, baseline):
     return certain, bool(np.isnan(value)), value if np.isnan(high) else high, -np.nan_to_num(baseline)
 
 
-def averaged(rows, random):
+def averaged(rows: pd.DataFrame, random: bool) -> Numbers:
     """The mean over seeds of one number, with its interval: what one seed says of people, and what seeds say of it.
 
     Parameters
@@ -558,12 +496,12 @@ def averaged(rows, random):
     return _averaged(_numbers(rows), random)
 
 
-def _numbers(rows):
+def _numbers(rows: pd.DataFrame) -> dict[str, FloatArray]:
     """The numbers of tidy results, by column: float arrays."""
     return {name: rows[name].to_numpy(dtype=float) for name in ("value", "low", "high", "baseline")}
 
 
-def _averaged(columns, random):
+def _averaged(columns: Mapping[str, FloatArray], random: bool) -> Numbers:
     """As `averaged`, of the columns of numbers: a frame per group would take longer than all the counting."""
     values, seeds = columns["value"], len(columns["value"])
     low, high = (np.where(np.isnan(columns[end]), values, columns[end]) for end in ("low", "high"))
@@ -580,7 +518,7 @@ def _averaged(columns, random):
     return {**numbers, "baseline": known.mean() if len(known) else np.nan, "seeds": seeds, "reason": ""}
 
 
-def _worst_count(columns):
+def _worst_count(columns: Mapping[str, FloatArray]) -> Numbers:
     """Of shares that are counted in the release itself the largest of all seeds, or where one is withheld its bounds:
     no interval of a sample belongs to it.
     """
@@ -593,13 +531,13 @@ def _worst_count(columns):
     return {**numbers, "baseline": float(np.nanmax([0.0, *columns["baseline"]])), "seeds": seeds, "reason": ""}
 
 
-def _unknown(why):
+def _unknown(why: str) -> Numbers:
     return {"value": np.nan, "low": np.nan, "high": np.nan, "baseline": np.nan, "seeds": 0, "reason": why}
 
 
-def _losses(results, keys, policy):
+def _losses(results: pd.DataFrame, keys: Sequence[Release], policy: Policy) -> dict[Release, Numbers]:
     """What the users of each release lose, by release: the weighted mean of its needs, from 0, the original, to 1."""
-    sums = dict.fromkeys(keys)
+    sums = {}
     weights = np.array([need.weight for need in policy.needs]) / sum(need.weight for need in policy.needs)
     parts = [_lost(results, keys, need) for need in policy.needs]
     for key in keys:
@@ -616,7 +554,7 @@ def _losses(results, keys, policy):
     return sums
 
 
-def _lost(results, keys, need):
+def _lost(results: pd.DataFrame, keys: Sequence[Release], need: Need) -> dict[Release, Numbers]:
     """The share of one need that each release loses: {release: numbers}."""
     found, plain = {}, (results.control == "") & (results.variant == "") & (results.group == "")
     asked = results[(results.measure == need.measure) & plain]
@@ -647,44 +585,21 @@ def _lost(results, keys, need):
     return lost
 
 
-def keeps(row):
-    """Whether a release keeps a cap: its upper bound does."""
-    return bool(row.high <= row.cap or nearly_equal(row.high, row.cap))
+def keeps(row: Any) -> Any:
+    """Return whether a release keeps a cap: its upper bound does. Of a row, or of each row of a frame."""
+    return (row.high <= row.cap) | nearly_equal(row.high, row.cap)
 
 
-def _broken(row):
+def _broken(row: Any) -> str:
     """Why a release does not keep a cap, in words."""
     if np.isnan(row.high):
-        return f"{_subject(row)} is unknown: {row.reason.rstrip('.')}"
+        return f"{subject(row)} is unknown: {row.reason.rstrip('.')}"
     surely = row.value > row.cap and not nearly_equal(row.value, row.cap)  # not only by its upper bound
-    said = f"{_subject(row)} is {in_words(row.value, row.low, row.high)}"
+    said = f"{subject(row)} is {numerals.share(row.value, row.low, row.high)}"
     return f"{said}, {'above' if surely else 'which may be above'} the cap of {percent(row.cap)}"
 
 
-def _risk_said(row):
-    """A risk beside its cap, as a sentence."""
-    if np.isnan(row.high):
-        return f"{_subject(row)}: unknown, since {row.reason.rstrip('.')}."
-    beside = facts(row.measure).baseline or "without the release"
-    without = "" if np.isnan(row.baseline) else f"; baseline: {percent(row.baseline)}, {beside}"
-    return f"{_subject(row)}: {in_words(row.value, row.low, row.high)}, of at most {percent(row.cap)}{without}."
-
-
-def _used(row):
-    return "unknown" if np.isnan(row.high) else percent(row.high)
-
-
-def _to_the_letter(row, at_most):
-    """What a cap says as it is written, where a risk keeps it as it is read alone."""
-    return f" ({percent(at_most)} to the letter)" if at_most < row.high <= row.cap else ""
-
-
-def _subject(row):
-    of = ", ".join(filter(None, (row.target, row.group)))
-    return f"{row.axis} ({of})" if of else row.axis
-
-
-def lost_about(measures):
+def lost_about(measures: Sequence[str]) -> str:
     """What is lost, by the measures of it: words.
 
     >>> lost_about(["utility_loss"]), lost_about(["utility_loss", "workload_utility"])
@@ -693,17 +608,7 @@ def lost_about(measures):
     return "about large groups" if [*measures] == LARGE else "for its users"
 
 
-def in_words(value, low, high):
-    """A share with its interval, equal ends where it is exact; a withheld one, NaN, by its upper bound: str."""
-    if np.isnan(value):
-        return f"at most {percent(high)}"
-    if nearly_equal(low, high):
-        return percent(value)
-    number, *ends = numerals.interval("{:%}", value, low, high)
-    return f"{number} (95%: {' to '.join(ends)})"
-
-
-def _dominance(found, table):
+def _dominance(found: pd.DataFrame, table: pd.DataFrame) -> Array:
     """Whether another release is as good on every axis and better on one: "efficient", "dominated", "undecided".
 
     What is below the floor, has an unknown risk, or is drawn with too few seeds, dominates none.

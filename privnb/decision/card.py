@@ -425,7 +425,7 @@ def _cap(row, cap, groups):
     plain = cap.statistic == "mean" and cap.group == "everybody" and not cap.counted
     says = f"{row.axis} ({row.target})" if row.target else row.axis
     said = {"says": says, "statistic": cap.statistic, "group": row.group, **numbers, "written": float(cap.at_most)}
-    return said | {"kept": keeps(row), "exceeded_in": over if plain else [], "unknown": row.reason}
+    return said | {"kept": bool(keeps(row)), "exceeded_in": over if plain else [], "unknown": row.reason}
 
 
 def _groups(own, dataset):

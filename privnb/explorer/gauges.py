@@ -7,12 +7,13 @@ import numpy as np
 from markupsafe import Markup
 
 from privnb.decision import policies
-from privnb.decision.by_policy import at_cap, in_words, keeps
+from privnb.decision.by_policy import at_cap, keeps
 from privnb.decision.card import ASKS
 from privnb.decision.policies import RISKS, Cap
 from privnb.explorer.controls import attribute, select, together
 from privnb.explorer.figures import note
 from privnb.measures.base import facts
+from privnb.runtime import numerals
 from privnb.runtime.numerals import percent
 
 POLICY, NONE = "ontario-2025", "none"
@@ -124,7 +125,7 @@ def _gauge(risk, row, failed):
         )
     else:
         verdict = "uncapped" if np.isnan(row.cap) else "kept" if keeps(row) else "broken"
-        value, opening, interval = in_words(row.value, row.low, row.high).partition(" (")
+        value, opening, interval = numerals.share(row.value, row.low, row.high).partition(" (")
         beside, marks = _beside(risk, row, opening + interval), _bar(row)
     capped = row is not None and np.isfinite(row.cap)
     return GAUGE.format(

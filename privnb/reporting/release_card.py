@@ -19,10 +19,10 @@ from privnb.decision.answer import (
     lenient,
     nearly_certain,
     unsure,
-    with_interval,
 )
 from privnb.decision.card import ENDING, check
 from privnb.decision.policies import measure_of
+from privnb.decision.prose import with_interval
 from privnb.evaluation.risks import linkability, membership
 from privnb.measures.base import facts
 from privnb.microdata.withholding import LIMIT

@@ -7,7 +7,7 @@ a `+` shows the sign. Digits in it are not read.
 import math
 import re
 
-from privnb.runtime.tolerances import EXACT
+from privnb.runtime.tolerances import EXACT, nearly_equal
 
 FORMAT = re.compile(r"(.*?)\{:(\+?)[^}]*?([%,g]?)[^%,g}]*\}(.*)", re.DOTALL)
 MINUS = "\N{MINUS SIGN}"  # as charts have it
@@ -76,6 +76,20 @@ def percent(share: float) -> str:
     '53%'
     """
     return bare("{:%}", share)
+
+
+def share(value, low, high):
+    """A share with its 95% interval, equal ends where it is exact; a withheld one, NaN, by its upper bound.
+
+    >>> share(0.0886, 0.0841, 0.0932), share(0.5, 0.5, 0.5), share(math.nan, math.nan, 0.2)
+    ('8.9% (95%: 8.4% to 9.3%)', '50%', 'at most 20%')
+    """
+    if math.isnan(value):
+        return f"at most {percent(high)}"
+    if nearly_equal(low, high):
+        return percent(value)
+    number, *ends = interval("{:%}", value, low, high)
+    return f"{number} (95%: {' to '.join(ends)})"
 
 
 def interval(format: str, value: float, low: float, high: float) -> tuple[str, str, str]:

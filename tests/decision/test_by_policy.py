@@ -12,6 +12,7 @@ from privnb.decision import by_policy
 from privnb.decision.policies import Cap, Need, Policy
 from privnb.evaluation.results import tidy
 from privnb.reporting import charts
+from privnb.runtime.sentences import B
 
 MISSING = float("nan")
 POLICY = Policy(
@@ -202,7 +203,7 @@ def test_losses_need_both_ends_and_one_dataset():
 
 def test_it_is_said_for_people_the_answer_first():
     said = decided(policy=LOSS).sentences
-    assert said[0].replace(by_policy.B, "").startswith("Mondrian, k = 11 is chosen under the policy Ours. 2 of 9")
+    assert said[0].replace(B, "").startswith("Mondrian, k = 11 is chosen under the policy Ours. 2 of 9")
     assert "The runner-up is Mondrian, k = 20." in said
     assert said[3][0] == "identity of the worst-off person: 9.1%, of at most 9.1%."
     (lists,) = [part for part in said[4:] if isinstance(part, list)]

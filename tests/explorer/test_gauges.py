@@ -21,6 +21,7 @@ from privnb.explorer.board import Board, explore
 from privnb.explorer.gauges import NONE, POLICY, gauges, menu, no_gauges
 from privnb.explorer.risks import ORDER, at_once, beside
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
+from privnb.runtime import numerals
 from privnb.sanitizers.catalogue import ends
 
 CLASSES, NOISE = Setting(k=5), Setting("LaplaceNoise", epsilon=2)
@@ -69,8 +70,8 @@ def test_a_gauge_says_what_decide_says(setting, clinic, found, decided):
         verdict, value, words = ours[risk]
         assert value == pytest.approx(row.value, abs=0, rel=0, nan_ok=True)
         assert verdict == ("kept" if keeps(row) else "broken")
-        assert decision.by_policy.in_words(row.value, row.low, row.high).partition(" (")[0] in words
-        assert decision.by_policy.in_words(row.cap, row.cap, row.cap) in words
+        assert numerals.share(row.value, row.low, row.high).partition(" (")[0] in words
+        assert numerals.share(row.cap, row.cap, row.cap) in words
         baseline = measures.facts(row.measure).baseline
         assert f"{baseline[0].upper()}{baseline[1:]}: " in words
         assert ASKS[risk][0] in words
