@@ -3,6 +3,7 @@
 import io
 import json
 
+import altair as alt
 import pandas as pd
 import pytest
 
@@ -12,7 +13,7 @@ from privnb.datasets.own_table import OwnTable
 from privnb.decision.card import Card
 from privnb.explorer.board import explore
 from privnb.explorer.roles import your_table
-from privnb.reporting.charts.base import Aggregate, alt, finish
+from privnb.reporting.charts.base import Aggregate, finish
 from privnb.runtime.invisible import Shown, shown
 from privnb.runtime.sentences import Page
 

@@ -3,7 +3,9 @@
 import itertools
 import re
 
+import nbformat
 from markupsafe import Markup
+from nbformat import NotebookNode
 
 from privnb.reporting import rendering
 from privnb.runtime import sentences
@@ -26,8 +28,6 @@ def shown(notebook):
 
 def folded(cells):
     """The cells of a page: code that shows nothing is folded together with the code right after it."""
-    from nbformat import NotebookNode
-
     folded = []
     for cell in cells:
         if cell.cell_type == "code" and not cell.source.strip() and not cell.outputs:
@@ -92,15 +92,11 @@ def _sentences(data):
 
 def _shows(html):
     """An output of sentences."""
-    import nbformat
-
     html = html if html.startswith(sentences.OPEN) else f"{sentences.OPEN}{html}</div>"
     return nbformat.v4.new_output("display_data", data={"text/html": html})
 
 
 def _changed(cell, **parts):
-    from nbformat import NotebookNode
-
     return NotebookNode(cell, **parts)
 
 

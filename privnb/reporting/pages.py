@@ -15,6 +15,8 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
+import nbformat
+
 from privnb.datasets.proposals import unconfirmed
 from privnb.reporting import glossary, rendering
 from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, tagged, titled, without_empty_sections
@@ -45,8 +47,6 @@ def make(chosen, executed, ledger=None, summary=None):
     -------
     dict of str to str
     """
-    import nbformat
-
     printed = ledger.by_notebook if ledger else {}
     pages = [
         _page(notebook, shown(nbformat.reads(executed[notebook.name], 4)), printed.get(notebook.name, []))

@@ -12,10 +12,15 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import nbformat
+import pandas as pd
+
+from privnb import decision
 from privnb.evaluation import store
+from privnb.evaluation.results import COLUMNS, KEY, TEXTS
 from privnb.microdata.withholding import LIMIT
 from privnb.publishing import leak_scan
-from privnb.reporting import places, rendering
+from privnb.reporting import pages, places, rendering
 from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
 from privnb.reporting.running import SECONDS, failed_folder, forget_failures, run, store_folder, without
 from privnb.runtime import processes
@@ -60,10 +65,6 @@ def save(results, out, name):
 
 def read(path):
     """The results that `save` or `build` wrote: texts as text, empty rather than missing, and numbers as floats."""
-    import pandas as pd
-
-    from privnb.evaluation.results import TEXTS
-
     types = {column: str for column in TEXTS} | {column: float for column in NUMBERS}
     empty = {column: [""] for column in NUMBERS}
     return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=empty)
@@ -201,13 +202,11 @@ def left_out(index):
     """What a report does not show, sentences: which of its pages have nothing to say about this table, how many of its
     numbers are withheld, and how many were not possible. `index`: as `build` gives it.
     """
-    import nbformat
-
     statuses = read(index.with_name("results.csv")).status
     withheld, absent = (int((statuses == status).sum()) for status in ("withheld", "not possible"))
-    pages = {path.stem: nbformat.read(path, 4) for path in sorted((index.parent / "notebooks").glob("*.ipynb"))}
+    executed = {path.stem: nbformat.read(path, 4) for path in sorted((index.parent / "notebooks").glob("*.ipynb"))}
     # Such a page is made of a title and a sentence.
-    silent = [name for name, page in pages.items() if not any(c.source for c in page.cells if c.cell_type == "code")]
+    silent = [name for name, page in executed.items() if not any(c.source for c in page.cells if c.cell_type == "code")]
     said = [f"These pages have nothing to say about this table, and say why: {', '.join(silent)}."] if silent else []
     if withheld:
         said.append(f"{withheld:,} of {len(statuses):,} numbers are withheld because they tell about few people.")
@@ -217,10 +216,6 @@ def left_out(index):
 
 
 def _checked(results, name):
-    import pandas as pd
-
-    from privnb.evaluation.results import COLUMNS, KEY, TEXTS
-
     def refuse(found, do):
         raise ReportError(f"the results of '{name}' cannot be saved: {found}. {do}")
 
@@ -271,11 +266,6 @@ def _is_made(folder):
 
 def _assemble(chosen, ended, work, compare):
     """Make `work/report` of how the notebooks `ended`, and of the numbers that they wrote to `work/numbers`."""
-    import pandas as pd
-
-    from privnb import decision
-    from privnb.reporting import pages
-
     tables, done = [], [notebook for notebook in chosen if ended[notebook.name].done]
     for notebook in done:
         path = work / "numbers" / f"{notebook.name}.results.csv"

@@ -1,22 +1,12 @@
 """What releases leak, as charts: by what is known of a person, and of all kinds of sanitizers on one axis."""
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from privnb.measures import facts
 from privnb.papers.findings.channel import most_revealing
-from privnb.reporting.charts.base import (
-    COLOURS,
-    GREY,
-    INK,
-    WIDTH,
-    alt,
-    distinguished,
-    finish,
-    none,
-    of_columns,
-    settings,
-)
+from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, distinguished, finish, none, of_columns, settings
 from privnb.runtime import expect
 from privnb.runtime.names import names_in
 from privnb.runtime.numerals import percent

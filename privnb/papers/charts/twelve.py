@@ -3,10 +3,11 @@
 These charts show records, which no other chart may: they are nobody's, and nothing here takes another table.
 """
 
+import altair as alt
 import pandas as pd
 
 from privnb.papers import twelve
-from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, alt, distinguished, finish
+from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, distinguished, finish
 
 AGE, HOUSE = (18, 60), (0, 42)
 

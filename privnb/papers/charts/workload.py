@@ -1,12 +1,13 @@
 """What a release gives an adversary and a researcher, on one axis; and printed numbers beside the measured ones."""
 
+import altair as alt
 import pandas as pd
 
 from privnb.evaluation.results import check_results, setting_name
 from privnb.papers import ledger
 from privnb.papers.brickell_shmatikov_2008 import judged
 from privnb.papers.findings.workload import ahead, best_adversary, both_sides, gains
-from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, alt, finish, intervals, none, of_columns
+from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, finish, intervals, none, of_columns
 from privnb.runtime import expect
 from privnb.runtime.sentences import say
 

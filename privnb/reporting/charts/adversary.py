@@ -2,6 +2,7 @@
 
 import json
 
+import altair as alt
 import pandas as pd
 
 from privnb.evaluation.results import as_shares
@@ -11,7 +12,6 @@ from privnb.reporting.charts.base import (
     INK,
     PALE,
     WIDTH,
-    alt,
     axis,
     finish,
     intervals,

@@ -9,10 +9,11 @@ import math
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import NamedTuple
 
+import altair as alt
 import pandas as pd
+import vl_convert
 
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
 from privnb.microdata import withholding
@@ -35,16 +36,6 @@ LOOKS = {
     "axisX": {"labelSeparation": 8},
     "legend": {"orient": "bottom", "labelFontSize": 12, "labelLimit": 300},
 }
-
-
-class _Altair:
-    """Altair, imported when a chart is drawn: that takes a second."""
-
-    def __getattr__(self, name):
-        return getattr(import_module("altair"), name)
-
-
-alt = _Altair()
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +168,6 @@ def setup():
 
 
 def render(spec, **_):
-    import vl_convert
-
     # Written by Vega-Lite 6's API, drawn by JupyterLab's Vega-Lite 5; the SVG serves all others.
     live = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
     return {V5: live, "image/svg+xml": vl_convert.vegalite_to_svg(spec), "text/plain": str(spec.get("description"))}, {}

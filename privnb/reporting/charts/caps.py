@@ -1,9 +1,10 @@
 """A decision as charts: what each release loses and how near it comes to the caps, and a panel for each cap."""
 
+import altair as alt
 import numpy as np
 
 from privnb.decision.by_policy import LOSS, ORIGINAL, Decision
-from privnb.reporting.charts.base import COLOURS, INK, PALE, alt, finish, none, of_columns
+from privnb.reporting.charts.base import COLOURS, INK, PALE, finish, none, of_columns
 from privnb.runtime import expect
 from privnb.runtime.tolerances import ROUNDING
 

@@ -1,7 +1,10 @@
 """The risks of a release card beside the caps of its policy: a line for each number."""
 
+import altair as alt
+import pandas as pd
+
 from privnb.decision.card import check
-from privnb.reporting.charts.base import COLOURS, INK, alt, finish, none, of_columns
+from privnb.reporting.charts.base import COLOURS, INK, finish, none, of_columns
 
 KINDS = {"mean": "on average", "worst_person": "worst-off person"}
 
@@ -18,8 +21,6 @@ def card_risks(card):
     Altair chart or Sentences
         A sentence where no risk is known.
     """
-    import pandas as pd
-
     check(card)
     content = card.content
     rows = [

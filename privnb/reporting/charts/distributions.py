@@ -1,7 +1,9 @@
 """How a column is distributed: as it is, as its noisy cells stand, and reconstructed."""
 
+import altair as alt
+
 from privnb.measures import facts
-from privnb.reporting.charts.base import WIDTH, alt, axis, distinguished, finish, none, of_columns
+from privnb.reporting.charts.base import WIDTH, axis, distinguished, finish, none, of_columns
 from privnb.reporting.findings.base import Finding
 from privnb.runtime import expect
 

@@ -4,12 +4,13 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.points import check_points
-from privnb.reporting.charts.base import COLOURS, GREY, LOOKS, WIDTH, Aggregate, alt, finish, none, render
+from privnb.reporting.charts.base import COLOURS, GREY, LOOKS, WIDTH, Aggregate, finish, none, render
 from privnb.reporting.charts.decision import axis_title
 from privnb.reporting.charts.frontier import (
     CHANNELS,

@@ -5,12 +5,13 @@ Long, since the chart's layers are drawn from one table of points, and its title
 
 from itertools import pairwise
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from privnb.decision import AXES, SEEDS, choices, knee
 from privnb.decision.points import bounded
-from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, WIDTH, Aggregate, Layer, alt, finish, none
+from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, WIDTH, Aggregate, Layer, finish, none
 from privnb.reporting.charts.decision import axis_title
 from privnb.runtime import expect
 from privnb.sanitizers import catalogue

@@ -3,13 +3,14 @@
 import html
 import textwrap
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.points import check_points
 from privnb.measures import facts
-from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, Aggregate, alt, finish, none, shown_rows
+from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, Aggregate, finish, none, shown_rows
 from privnb.reporting.charts.explorer import CURRENT, SETTING
 from privnb.reporting.findings.rows import check_steps
 from privnb.runtime import expect

@@ -2,6 +2,7 @@
 
 import textwrap
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
@@ -13,7 +14,6 @@ from privnb.reporting.charts.base import (
     INK,
     WIDTH,
     Aggregate,
-    alt,
     axis,
     distinguished,
     finish,

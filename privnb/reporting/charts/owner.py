@@ -1,12 +1,12 @@
 """What an owner looks at: how much good utility a sanitizer costs, and which sanitizer they would choose."""
 
+import altair as alt
 import numpy as np
 
 from privnb.evaluation.results import check_results, of_one_miner
 from privnb.reporting.charts.base import (
     COLOURS,
     PALE,
-    alt,
     axis,
     distinguished,
     finish,

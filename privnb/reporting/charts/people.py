@@ -1,9 +1,10 @@
 """Who the people of a table are: charts of counts, before any release."""
 
+import altair as alt
 import numpy as np
 
 from privnb.microdata import withholding
-from privnb.reporting.charts.base import COLOURS, Aggregate, alt, check_counts, finish, merge_small, of_columns
+from privnb.reporting.charts.base import COLOURS, Aggregate, check_counts, finish, merge_small, of_columns
 from privnb.runtime import expect, numerals
 from privnb.runtime.names import names_in
 from privnb.runtime.numerals import percent

@@ -1,7 +1,9 @@
 """Gains of the adversary, and how mined predictions change them."""
 
+import altair as alt
+
 from privnb.measures import facts
-from privnb.reporting.charts.base import COLOURS, INK, WIDTH, alt, finish, none, of_columns, settings
+from privnb.reporting.charts.base import COLOURS, INK, WIDTH, finish, none, of_columns, settings
 from privnb.reporting.charts.measures import ranges
 from privnb.runtime import expect, numerals
 

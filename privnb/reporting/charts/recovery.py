@@ -2,12 +2,13 @@
 
 import itertools
 
+import altair as alt
 import pandas as pd
 
 from privnb import attacks
 from privnb.attacks.recovery.base import Recovery
 from privnb.measures import facts
-from privnb.reporting.charts.base import COLOURS, GREY, WIDTH, alt, finish, intervals, none, settings
+from privnb.reporting.charts.base import COLOURS, GREY, WIDTH, finish, intervals, none, settings
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
 from privnb.runtime import expect

@@ -1,7 +1,9 @@
 """The R-U map: every release by its risk and its loss, one line each, those of a kind together."""
 
+import altair as alt
+
 from privnb.measures import facts
-from privnb.reporting.charts.base import alt, axis, distinguished, finish, none, of_columns
+from privnb.reporting.charts.base import axis, distinguished, finish, none, of_columns
 from privnb.runtime import expect
 from privnb.sanitizers import catalogue
 
