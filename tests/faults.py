@@ -159,7 +159,7 @@ FAULTS = [
     Fault("gates", "check_allow", "if not allow.strip():", "if False:", GATE),
     Fault("gates", "judged", "(*beside, NotCounted(tuple(names), memory.combinations))", "beside", GATE),
     Fault("gates", "_made", "verdict.check()", "pass", GATE),
-    Fault("gates", "_made", "_refuse_names(chosen,", "(lambda *given: None)(chosen,", REFUSED),
+    Fault("gates", "_made", "_refuse_names(job,", "(lambda *given: None)(job,", REFUSED),
     Fault("gates", "_made", "if [_fingerprint(file.path) for file in files] != before:", "if False:", REFUSED),
     Fault("gates", "_refuse_names", "for name in naming if tried else ():", "for name in naming[:1]:", REFUSED),
     Fault("gates", "_beside", "(given != times).any()", "(given < times).any()", DOUBLED),

@@ -4,19 +4,29 @@ The engine counts combinations, and the release is made of the counts, as from f
 column is counted, the frame is made of the release alone: it reads no record again.
 """
 
+from __future__ import annotations
+
+import os
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from privnb.datasets.dataset import Chosen, find
 from privnb.microdata.schema import SchemaError
-from privnb.publishing import of_counts, own_cells
+from privnb.publishing import own_cells
 from privnb.publishing.gate import check_allow, gate
 from privnb.publishing.in_words import readings
+from privnb.publishing.job import Job, Opened, copies, renamings
 from privnb.publishing.made import Made
+from privnb.publishing.of_counts import release_of_counts
 from privnb.runtime import expect
 from privnb.sanitizers.base import Sanitizer
-from privnb.tables import file_forms, long_tables
+from privnb.tables import writing
 from privnb.tables.frames import LongFrame
 from privnb.tables.memory import Memory
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +36,16 @@ class Returned(Made):
     frame: object = field(repr=False)  # DuckDB's would be read
 
 
-def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, memory="2GB", allow=None):
+def sanitize(
+    frame: Any,
+    model: str | Sanitizer,
+    *,
+    dataset: str | os.PathLike[str] | None = None,
+    algorithm: str = "Mondrian",
+    study: str | None = None,
+    memory: str = "2GB",
+    allow: str | None = None,
+) -> Returned:
     """Make a release of a lazy frame, in its engine.
 
     Parameters
@@ -41,7 +60,7 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
     algorithm : str
         The class of the sanitizer that keeps `model`, or its title.
     study : str, optional
-        As of `load`.
+        As in `load`.
     memory : str
         What this process may take at most, such as "2GB"; an engine elsewhere has its own.
     allow : str, optional
@@ -56,7 +75,7 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
     Raises
     ------
     SanitizationError
-        As of `Sanitizer.sanitize`, and `gate.Refused` for a release that may not leave.
+        As in `Sanitizer.sanitize`, and `gate.Refused` for a release that may not leave.
     SchemaError
         For a frame that the description does not fit, or of more combinations than the memory holds; without a
         `dataset`.
@@ -65,53 +84,40 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
     """
     expect.kind("model", model, str, Sanitizer, instead='Give one such as "k=10".')
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
-    memory, allow = Memory.of(memory), check_allow(allow) or None
+    given, allow = Memory.of(memory), check_allow(allow) or None
     if dataset is None:
         raise SchemaError(
             "nobody has said what the columns of the frame are. Describe a part of it, saved as a file, with `privnb "
             "app --new`, and name that dataset: dataset=..."
         )
     chosen = Chosen.of(find(dataset), study)
-    renamed = chosen.text.get("renamed", {})
-    sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema, renamed)
-    names, others = of_counts.columns(chosen.schema)
-    table = LongFrame.of(frame, renamed).having([*names, *others])
-    if chosen.refused is not None:
-        complete = table.complete(chosen.refused)
-        of_counts.check_gaps(table.held().record_count(), complete.record_count())
-    if chosen.dropped is not None:
-        table = table.complete(chosen.dropped)
-    doubled = of_counts.copies(chosen, table)
-    table = table.replaced(of_counts.merged(chosen, table, names, memory))
-    found = of_counts.counted(table, names, sanitizer, memory)
-    if long_tables.has_blank(found, names):
-        table = table.held()
-        found = of_counts.counted(table, names, sanitizer, memory)
-    counts, release = of_counts.released(chosen, found, names, sanitizer)
-    seen, beside = of_counts.seen(chosen, table, counts, release, others, memory)
-    verdict = gate(seen, beside=beside, allow=allow).check()
-    columns, times, place = release.counted_rows()
-    rows = _arrow_table(columns)
-    if others:
-        kept = counts.row >= 0
-        values = {name: _values(chosen, table, name, memory) for name in others}
-        made = table.released(counts.found.filter(kept), place[counts.row[kept]], rows, values)
-    else:
-        made = table.repeated(rows, times)
-    said = (*filter(None, [doubled]), *readings(model, sanitizer))
-    return Returned.of(release, sanitizer, others, verdict, said, renamed=renamed, frame=made)
+
+    def opened(names: list[str]) -> Opened:
+        return partial(LongFrame.of(frame, renamings(chosen)).having(names).opened, complete=chosen.dropped)
+
+    job = Job.of(chosen, model, algorithm, given, opened)
+    job.check_gaps()
+    with job.counting() as table:
+        doubled = copies(chosen, table)
+    made = release_of_counts(job)
+    verdict = gate(made.seen.release, beside=made.seen.beside, allow=allow).check()
+    columns, times, place = made.release.counted_rows()
+    rows = writing.arrow_table(columns)
+    with made.job.counting() as table:
+        table = table.replaced(made.pairs)
+        if job.single:
+            kept = made.row >= 0
+            values = {name: _values(job, table, name) for name in job.single}
+            result = table.released(made.found.filter(kept), place[made.row[kept]], rows, values)
+        else:
+            result = table.repeated(rows, times)
+    remarks = (*filter(None, [doubled]), *readings(model, job.sanitizer))
+    return Returned.of(job, made.release, verdict, remarks, frame=result)
 
 
-def _arrow_table(columns):
-    """Rows as `Release.counted_rows` gives them, as Arrow's."""
-    import pyarrow as pa
-
-    return pa.table({name: file_forms.arrow(values).take(pa.array(codes)) for name, (codes, values) in columns.items()})
-
-
-def _values(chosen, table, name, memory):
-    """The values of a column that is published record by record, and how each is published."""
-    found = table.counted([name], memory.combinations)
-    memory.check(found, "Round or group them in the frame first, give the column another role, or allow more memory.")
-    clean = of_counts.cleaned(chosen, found, [name])
-    return found.take(clean.index.to_numpy()), own_cells.arrow(clean, chosen.schema)[0]
+def _values(job: Job, table: LongFrame, name: str) -> tuple[pa.Table, pa.Array]:
+    """Return the values of a column that is published record by record, and how each is published."""
+    cure = "Round or group them in the frame first, give the column another role, or allow more memory."
+    found = job.memory.counted(table, [name], cure)
+    clean = job.cleaned(found, [name])
+    return found.take(clean.index.to_numpy()), own_cells.arrow(clean, job.chosen.schema)[0]

@@ -1,81 +1,104 @@
-"""The release of a table of any length by a sanitizer that works record by record: part by part.
+"""A release made record by record, part by part, of a table of any length.
 
-Each part is of records drawn at random, and a release by itself. What is claimed of its classes is graded once more in
-the labels of all parts together. A sanitizer that needs all records at once is given them, where they are not too many.
+Each part is of records drawn at random, and a release by itself. The claims of its classes are graded once more in the
+labels of all parts together. A sanitizer that needs all records at once is given them, where there are not too many.
 """
+
+from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.counts import coded, factorized
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import TRUE, UNTRUE, Rows, Treatment
-from privnb.publishing import of_counts, own_cells
-from privnb.publishing.gate import NotCounted, certain_in_altered, found_in_altered
-from privnb.publishing.of_counts import Seen
+from privnb.publishing import own_cells
+from privnb.publishing.gate import Finding, NotCounted, certain_in_altered, found_in_altered
+from privnb.publishing.in_words import able
+from privnb.publishing.job import Job
+from privnb.publishing.of_counts import CURE, Seen
 from privnb.runtime import progress
+from privnb.runtime.arrays import IntArray
 from privnb.sanitizers import base
 from privnb.sanitizers.algorithms import announced_compiling
+from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.claims import broken
 from privnb.sanitizers.errors import SanitizationError
-from privnb.tables import engine, file_forms, long_tables, reading, writing
+from privnb.tables import engine, long_tables, reading, writing
+from privnb.tables.long_tables import LongTable
+from privnb.tables.memory import TooManyCombinationsError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SIZE = 100_000  # records of a part at most
 LONGEST = 24 * 3600  # seconds of all parts
 
 
-def released(chosen, table, names, sanitizer, path, sample=0):
-    """Write the rows of a release to a Parquet file, in any order, and the key of people beside them: see `key_of`.
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a release.
 
     Parameters
     ----------
-    chosen : Chosen
-        What the columns are.
-    table : LongTable
-        Of DuckDB.
-    names : list of str
-        The columns that are read.
-    sanitizer : Sanitizer
-        One that works record by record; if not `in_parts`, on all of `MOST_AT_ONCE` records at most.
+    job : Job
     path : Path
-        Of the file.
-    sample : int
-        Of how many records, drawn at random, the release is; 0: of all.
-
-    Returns
-    -------
+        A Parquet file with the rows of all parts, in any order, and the key of people beside them: see `key_of`.
     release : Release
         That of a part, with the facts and the buckets of all.
     records : int
     found : list of Finding
-        How often people of the first part are found by what was altered, and for whom it makes a value certain.
+        How often people of the first part are found by altered columns, and for whom these make a value certain.
+    """
+
+    job: Job
+    path: Path
+    release: Release
+    records: int
+    found: list[Finding]
+
+
+def release_in_parts(job: Job, path: Path, sample: int = 0) -> Parts:
+    """Make a release part by part, of `sample` records drawn at random, or of all, and write its rows to a file.
 
     Raises
     ------
     SanitizationError
-        As of `Sanitizer.sanitize`, for a work of more than a day, and for more than `MOST_AT_ONCE` records at once.
+        As in `Sanitizer.sanitize`, for a work of more than a day, and for more than `MOST_AT_ONCE` records at once.
     SchemaError
-        For values outside their domains, and for no record.
+        For values outside their domains, and for a table without a record.
     """
+    with job.opened(**job.memory.engine(job.scratch), held=True) as table:
+        return _written(job, table, path, sample)
+
+
+def _written(job: Job, table: LongTable, path: Path, sample: int) -> Parts:
     from pyarrow.parquet import ParquetWriter
 
-    chosen.schema.check_records(total := table.record_count())
+    sanitizer = job.sanitizer
+    job.chosen.schema.check_records(total := table.record_count())
     total = min(total, sample or total)
     if not sanitizer.fits(total):
         raise SanitizationError(
             f"{sanitizer!r} works on all records at once, and these are {total:,}: more than {base.MOST_AT_ONCE:,}. "
-            f"Choose one of {', '.join(of_counts.able())}, which work on combinations, or sanitize fewer records."
+            f"Choose one of {', '.join(able())}, which work on combinations, or sanitize fewer records."
         )
     number = -(-total // SIZE) if sanitizer.in_parts else 1
-    parts = progress.track(_parts(chosen, table, names, -(-total // number), total), "parts of the table", number)
-    columns, buckets, found, records, last, begun = {}, [], [], 0, 0, time.monotonic()
-    key = key_of(chosen.schema)
+    parts = progress.track(_datasets(job, table, -(-total // number), total), "parts of the table", number)
+    columns: dict[str, Treatment] = {}
+    buckets: list[pd.DataFrame] = []
+    found: list[Finding] = []
+    records, last, begun, key = 0, 0, time.monotonic(), key_of(job.chosen.schema)
     with ExitStack() as stack:
         stack.enter_context(announced_compiling())
         for data in parts:
@@ -98,17 +121,18 @@ def released(chosen, table, names, sanitizer, path, sample=0):
     note = f"Made in {number:,} parts of {records // number:,} records or one more, drawn at random." * (number > 1)
     facts = release.provenance
     facts = replace(facts, columns=columns, note=" ".join(filter(None, [facts.note, note])))
-    return replace(release, provenance=facts, buckets=pd.concat(buckets) if buckets else None), records, found
+    release = replace(release, provenance=facts, buckets=pd.concat(buckets) if buckets else None)
+    return Parts(job, path, release, records, found)
 
 
 def key_of(schema: Schema) -> str:
-    """Return the name of the column that says whose a row is, in the file of `released`; empty without such a key."""
+    """Return the name of the column that says whose a row is, in the file of parts; empty without such a key."""
     if schema.person is None:
         return ""
     return next(name for name in (f"person {number}" for number in itertools.count()) if name not in schema.published)
 
 
-def _keys(data, release):
+def _keys(data: Dataset, release: Release) -> pa.Array:
     """Return whose each row of a release of a part is, as Arrow's texts."""
     import pyarrow as pa
 
@@ -118,35 +142,36 @@ def _keys(data, release):
     return pa.array(keys if release.records is None else keys[release.records], pa.string())
 
 
-def _parts(chosen, table, names, size, total):
-    """`total` records of a table in random order, `size` at a time: Datasets."""
+def _datasets(job: Job, table: LongTable, size: int, total: int) -> Iterator[Dataset]:
+    """Yield `total` records of a table in random order, `size` at a time."""
     import pyarrow as pa
 
+    names = [*job.counted, *job.single]
     held = None
     relation = table.frame.select(table.called(names)).to_native()
     for batch in relation.order("random()").limit(total).to_arrow_reader(size):
         piece = pa.table(batch).rename_columns(names)
         held = piece if held is None else pa.concat_tables([held, piece])
         while len(held) >= size:
-            yield _dataset(chosen, held[:size], names)
+            yield _dataset(job, held[:size], names)
             held = held[size:]
     table.check()
-    if len(held):
-        yield _dataset(chosen, held, names)
+    if held is not None and len(held):
+        yield _dataset(job, held, names)
 
 
-def _dataset(chosen, found, names):
-    return chosen.made(Dataset, of_counts.cleaned(chosen, found, names), names)
+def _dataset(job: Job, found: pa.Table, names: list[str]) -> Dataset:
+    return job.chosen.made(Dataset, job.cleaned(found, names), names)
 
 
-def _arrow(release, cells):
-    """The rows of a release as Arrow's."""
+def _arrow(release: Release, cells: pd.DataFrame) -> pa.Table:
+    """Return the rows of a release as Arrow's."""
     import pyarrow as pa
 
     exact, untrue, columns = release.treated("exact"), release.treated(*UNTRUE), {}
     for name in cells:
         codes, values = coded(cells[name])
-        columns[name] = file_forms.arrow(values).take(pa.array(codes))
+        columns[name] = writing.arrow(values).take(pa.array(codes))
         if name in exact:
             columns[name] = columns[name].cast(own_cells.arrow_type(release.schema[name]))
         elif name in untrue and release.schema[name].numeric and release.schema[name].domain.missing is not None:
@@ -154,50 +179,50 @@ def _arrow(release, cells):
     return pa.table(columns)
 
 
-def _both(one, other):
-    """How a column is treated of which some parts are treated as `one` says, and some as the `other`."""
+def _both(one: Treatment, other: Treatment) -> Treatment:
+    """Return how a column is treated of which some parts are treated as `one` says, and some as the `other`."""
     return one if one == other else Treatment("generalized")
 
 
-def _check_time(sanitizer, seconds, number, records):
+def _check_time(sanitizer: Sanitizer, seconds: float, number: int, records: int) -> None:
     """Say how long all parts take, by the first one; raise SanitizationError where it is too long."""
     rate, whole = records / number / seconds, seconds * number
     text = f"{sanitizer!r} works record by record, here about {rate:,.0f} a second"
     if whole > LONGEST:
         raise SanitizationError(
-            f"{text}: {records:,} would take {whole / 3600:,.0f} hours. Choose one of {', '.join(of_counts.able())}, "
+            f"{text}: {records:,} would take {whole / 3600:,.0f} hours. Choose one of {', '.join(able())}, "
             "which work on combinations, or sanitize fewer records."
         )
     if number > 1:
         progress.say(f"{text}: {records:,} take about {progress.taken(whole)}.")
 
 
-def types(path, names):
-    """What the columns `names` of `released` hold, in the order of `in_order`: a type of Arrow's by name."""
+def types(path: Path, names: list[str]) -> dict[str, pa.DataType]:
+    """Return what columns in the file of parts hold: a type of Arrow's by name."""
     from pyarrow.parquet import read_schema
 
     schema = read_schema(path)
     return {name: schema.field(name).type for name in names}
 
 
-def in_order(path, names, **settings):
-    """The columns `names` of the rows of `released`, sorted by what they hold: pairs of an array of zeros and the
-    columns of some rows.
+def in_order(parts: Parts, names: list[str]) -> Iterator[tuple[IntArray, list[pa.Array]]]:
+    """Yield columns of the rows of all parts, sorted by what they hold: pairs of an array of zeros and the columns of
+    some rows.
     """
     from pyarrow.parquet import read_schema
 
-    own = read_schema(path).names
+    own = read_schema(parts.path).names
     # By their places: to the engine, names that differ in capitals alone are one column.
     places = [f"column{own.index(name)}" for name in names]
-    table = f"read_parquet({engine.quoted(str(path))}) as rows({', '.join(f'column{i}' for i in range(len(own)))})"
-    with engine.opened(**settings) as connection:
+    table = f"{engine.parquet(parts.path)} as rows({', '.join(f'column{i}' for i in range(len(own)))})"
+    with engine.opened(**parts.job.memory.engine(parts.job.scratch)) as connection:
         query = f"select {', '.join(places)} from {table} order by all"
         for batch in connection.sql(query).to_arrow_reader(writing.PIECE):
             yield np.zeros(len(batch), dtype=np.int64), batch.columns
 
 
-def graded(release, path, memory, **settings):
-    """The release of all parts: as counts of its labels, where there are such.
+def graded(parts: Parts) -> Release:
+    """Return the release of all parts: as counts of its labels, where there are such.
 
     Raises
     ------
@@ -206,64 +231,45 @@ def graded(release, path, memory, **settings):
     SchemaError
         For more labels than the memory holds.
     """
-    if release.buckets is not None or release.treated("noisy"):
+    release = parts.release
+    names = [*release.schema.quasi_identifiers, *release.schema.sensitive]
+    if release.buckets is not None or release.treated("noisy") or not names:
         return release
-    schema = release.schema
-    names = [*schema.quasi_identifiers, *schema.sensitive]
-    if not names:
-        return release
-    found = _counted(path, names, memory, settings)
-    memory.check(found, "Give such a column a coarser step, another role, or allow more memory.")
-    schema = replace(schema, attributes=tuple(schema[name] for name in names))
-    whole = replace(
-        release,
-        table=reading.of_arrow(found.select(names)),
-        schema=schema,
-        times=found.column(long_tables.TIMES).to_numpy(),
-        people=None,
-    )
+    whole = _counted(parts, names)
+    schema = replace(whole.schema, attributes=tuple(whole.schema[name] for name in names))
+    whole = replace(whole, schema=schema)
     if reason := next((reason for model in release.provenance.claims for reason in broken(model, whole)), ""):
         raise SanitizationError(f"{release.provenance.sanitizer}, of all parts together: {reason}.")
     return whole
 
 
-def _counted(path, names, memory, settings):
-    """The combinations of some columns in a file of `released`, one more than fit into the memory at most."""
-    with long_tables.opened([long_tables.File(path, None)], names, {}, **settings) as table:
-        return table.counted(names, memory.combinations)
-
-
-def seen(release, path, found, key, memory, **settings) -> Seen:
-    """Return what the gate looks at: the release of all parts as counts of what may be known, and of what is sensitive.
-
-    Parameters
-    ----------
-    release : Release
-        As of `released`.
-    path : Path
-    found : list of Finding
-    key : str
-        Of `key_of`: the column that says whose a row is; empty where each row is a person's.
-    memory : Memory
-    """
-    schema, true = release.schema, {*release.treated(*TRUE), *release.provenance.recoded}
-    if release.provenance.rows is Rows.NOBODY:
-        return Seen(release, tuple(found))
-    averaged = schema.quasi_identifiers if release.groups is not None else []
-    wanted = [name for name in (*schema.knowable, *schema.sensitive) if name in true]
-    names = [name for name in schema.published if name in release.cells and name in {*wanted, *averaged}]
-    if not names:
-        return Seen(release, tuple(found))
-    cells = _counted(path, [*names, *filter(None, [key])], memory, settings)
-    if len(cells) > memory.combinations:
-        return Seen(release, (*found, NotCounted(tuple(names), memory.combinations)))
-    whole = replace(
-        release,
-        table=reading.of_arrow(cells.select(names)),
-        times=cells.column(long_tables.TIMES).to_numpy(),
-        people=factorized(cells.column(key).to_pandas())[0] if key else None,
+def _counted(parts: Parts, names: list[str], key: str = "") -> Release:
+    """Return the release of all parts as the combinations of some columns, and of the key of people."""
+    wanted = [*names, *filter(None, [key])]
+    files, memory = [long_tables.File(parts.path, None)], parts.job.memory
+    with long_tables.opened(files, wanted, {}, **memory.engine(parts.job.scratch)) as table:
+        found = memory.counted(table, wanted, CURE)
+    return replace(
+        parts.release,
+        table=reading.of_arrow(found.select(names)),
+        times=found.column(long_tables.TIMES).to_numpy(),
+        people=factorized(found.column(key).to_pandas())[0] if key else None,
         records=None,
         weights=None,
         apart=None,
     )
-    return Seen(whole, tuple(found))
+
+
+def seen(parts: Parts) -> Seen:
+    """Return what the gate looks at: all parts as counts of what may be known, and of what is sensitive."""
+    release, found = parts.release, tuple(parts.found)
+    schema, true = release.schema, {*release.treated(*TRUE), *release.provenance.recoded}
+    averaged = schema.quasi_identifiers if release.groups is not None else []
+    wanted = {*(name for name in (*schema.knowable, *schema.sensitive) if name in true), *averaged}
+    names = [name for name in schema.published if name in release.cells and name in wanted]
+    if release.provenance.rows is Rows.NOBODY or not names:
+        return Seen(release, found)
+    try:
+        return Seen(_counted(parts, names, key_of(parts.job.chosen.schema)), found)
+    except TooManyCombinationsError:
+        return Seen(release, (*found, NotCounted(tuple(names), parts.job.memory.combinations)))

@@ -1,19 +1,23 @@
 """What was made of a table of any length: in numbers, in sentences, and its provenance."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from privnb.measures.utility.information_loss import average_class_size, certainty_penalty, discernibility
 from privnb.microdata.hierarchy import SUPPRESSED
-from privnb.microdata.release import by_content
+from privnb.microdata.release import Release, by_content
 from privnb.privacy_models import achieved
 from privnb.publishing.gate import CertainValue, Verdict
+from privnb.publishing.job import Job, renamings
+from privnb.runtime.arrays import IntArray
 from privnb.sanitizers.base import Sanitizer
 from privnb.tables import spreadsheets
+from privnb.tables.spreadsheets import Formulas
 
 COSTS = certainty_penalty, average_class_size, discernibility
 
@@ -48,7 +52,7 @@ class Made:
     classes: int
     smallest: int
     suppressed: int
-    provenance: dict
+    provenance: dict[str, Any]
     buckets: pd.DataFrame | None
     notes: tuple[str, ...]
     verdict: Verdict
@@ -56,40 +60,51 @@ class Made:
     @classmethod
     def of(
         cls,
-        release,
-        sanitizer,
-        others,
-        verdict,
-        guessed=(),
-        formulas=spreadsheets.NONE,
-        renamed=MappingProxyType({}),
-        **more,
-    ):
-        """Of a release of counts with the columns `others` beside it. `guessed`: how a table that nobody described and
-        a model in words were read, sentences; `formulas`: those of its file; `renamed`: names of columns by those of
-        the table.
+        job: Job,
+        release: Release,
+        verdict: Verdict,
+        remarks: Sequence[str] = (),
+        formulas: Formulas = spreadsheets.NONE,
+        **more: Any,
+    ) -> Self:
+        """Return what was made in a job.
+
+        Parameters
+        ----------
+        job : Job
+        release : Release
+            Of counts, or that of a part.
+        verdict : Verdict
+        remarks : sequence of str
+            How a table that nobody described and a model in words were read, sentences.
+        formulas : Formulas
+            Those of its file.
+        **more
+            Other attributes.
         """
-        notes, sizes = (*guessed, *filter(None, [release.provenance.note]), *formulas.sentences), _sizes(release)
+        notes = (*remarks, *filter(None, [release.provenance.note]), *formulas.sentences)
         facts = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
-        facts |= {"gate": verdict.data()}
-        if called := {own: name for own, name in renamed.items() if name in {*facts["columns"], *others}}:
-            facts |= {"renamed": called}
+        facts["gate"] = verdict.data()
+        facts["columns"] = facts["columns"] | dict.fromkeys(job.single, "exact")
+        if renamed := {own: name for own, name in renamings(job.chosen).items() if name in facts["columns"]}:
+            facts["renamed"] = renamed
         counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
+        sizes, certain = _sizes(release), [str(each) for each in verdict.notices if isinstance(each, CertainValue)]
         return cls(
-            sanitizer=sanitizer,
+            sanitizer=job.sanitizer,
             classes=len(sizes),
             smallest=int(min(sizes, default=0)),
             suppressed=release.suppressed,
-            provenance=facts | {"columns": facts["columns"] | dict.fromkeys(others, "exact"), "note": " ".join(notes)},
+            provenance=facts | {"note": " ".join(notes)},
             buckets=None if release.buckets is None else by_content(release.buckets),
-            notes=(*_certain(verdict), *notes, *(each for each in verdict.sentences if each not in _certain(verdict))),
+            notes=(*certain, *notes, *(each for each in verdict.sentences if each not in certain)),
             verdict=verdict,
             **{"combinations": 0} | counted | more,
         )
 
     @property
-    def said(self):
-        """The same in sentences: a list."""
+    def said(self) -> list[str]:
+        """The same in sentences."""
         records = "record" if self.records == 1 else "records"
         sets = "classes" if self.buckets is None else "buckets"
         sizes = f" in {self.classes:,} {sets}, the smallest of {self.smallest:,}," * bool(self.classes)
@@ -102,13 +117,8 @@ class Made:
         return [*lines, *self.notes]
 
 
-def _certain(verdict):
-    """What is certain, which is said first: a list of sentences."""
-    return [str(each) for each in verdict.notices if isinstance(each, CertainValue)]
-
-
-def _sizes(release):
-    """How many people are in each class, or records in each bucket: integer array; empty where there are none."""
+def _sizes(release: Release) -> IntArray:
+    """Return how many people are in each class, or records in each bucket; none where there are neither."""
     if release.buckets is not None:
         held = release.buckets
         held = held[held["attribute"] == held["attribute"].iloc[0]]
@@ -116,8 +126,8 @@ def _sizes(release):
     return np.empty(0, dtype=int) if release.without_classes else release.people_alike
 
 
-def _measured(release):
-    """What the labels keep, of a release of counts: by name of a measure, and the level of each claim."""
+def _measured(release: Release) -> dict[str, Any]:
+    """Return what the labels of a release of counts keep: by name of a measure, and the level of each claim."""
     if release.times is None or release.buckets is not None:
         return {}
     found = {repr(model): float(achieved(model, release)) for model in release.provenance.claims}

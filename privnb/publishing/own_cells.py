@@ -1,11 +1,23 @@
 """Columns that a release has record by record, as the table does: their cells as the description says, as Arrow's."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from privnb.microdata.columns import plain
+from privnb.microdata.schema import Attribute, Schema
+from privnb.runtime.arrays import IntArray
 from privnb.tables import reading
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
-def published(chosen, batch):
-    """Columns that are published record by record, as the description says.
+    from privnb.datasets.dataset import Chosen
+
+
+def published(chosen: Chosen, batch: pa.RecordBatch) -> tuple[IntArray | slice, list[pa.Array]]:
+    """Return columns that are published record by record, as the description says.
 
     Parameters
     ----------
@@ -35,16 +47,16 @@ def published(chosen, batch):
     return clean.index, arrow(clean[names], chosen.schema)
 
 
-def arrow(cells, schema):
-    """Cleaned columns as Arrow's: a list of arrays."""
+def arrow(cells: pd.DataFrame, schema: Schema) -> list[pa.Array]:
+    """Return cleaned columns as Arrow's."""
     import pyarrow as pa
 
     return [pa.array(plain(cells[name]), arrow_type(schema[name]), from_pandas=True) for name in cells]
 
 
-def _as_written(attribute, column):
-    """A column of which each cell is a value of its domain as it stands, so that nothing is to be cleaned, as of nearly
-    every file: an array; None for any other.
+def _as_written(attribute: Attribute, column: pa.Array) -> pa.Array | None:
+    """Return a column of which each cell is a value of its domain as it is, so that nothing is to be cleaned, as in
+    nearly every file; None for any other.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -64,8 +76,8 @@ def _as_written(attribute, column):
     return column if domain.low <= ends["min"] and ends["max"] <= domain.high else None
 
 
-def arrow_type(attribute):
-    """How the cells of a column that is published record by record are kept: a type of Arrow's."""
+def arrow_type(attribute: Attribute) -> pa.DataType:
+    """Return how the cells of a column that is published record by record are kept."""
     import pyarrow as pa
 
     if not attribute.numeric:

@@ -5,6 +5,7 @@ rows, or sorted by what it holds: no order of the records reaches it.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
@@ -107,6 +108,11 @@ class LongFrame(LongTable):
                 f"{meant(absent, self.own)}"
             )
         return self
+
+    def opened(self, *, complete=None, held=False, **_):
+        """Open some of its records, as `long_tables.opened` does: a context of a LongFrame."""
+        table = self if complete is None else self.complete(complete)
+        return nullcontext(table.held() if held else table)
 
     def complete(self, marked):
         """Those of its records that lack no value in a column. `marked`: by column the texts that say that it is

@@ -53,6 +53,15 @@ class Memory(NamedTuple):
         """How many fit: int."""
         return int((self.megabytes - BASE) / COMBINATION)
 
+    def counted(self, table, names, cure):
+        """Return the distinct combinations of some columns of a LongTable, as its `counted` gives them.
+
+        Raises TooManyCombinationsError for more than fit into the memory, which ends in what to do, the `cure`.
+        """
+        found = table.counted(names, self.combinations)
+        self.check(found, cure)
+        return found
+
     def check(self, found, instead):
         """Raise TooManyCombinationsError for more combinations than fit, with what to do `instead`.
 

@@ -35,6 +35,12 @@ class Formulas(NamedTuple):
             f"formula. Open the file there as text, or let `privnb sanitize` or `privnb decide` write it with {OPTION}."
         ]
 
+    def with_buckets(self, buckets, are_escaped):
+        """Return the same with the formulas in a table of buckets, or in none."""
+        if buckets is None:
+            return self
+        return Formulas(tuple(dict.fromkeys([*self.names, *in_buckets(buckets)])), are_escaped)
+
     @property
     def facts(self) -> dict:
         """The same for a provenance."""

@@ -172,14 +172,15 @@ def test_who_stands_alone_by_what_has_no_noise_is_not_written(visits, small):
 
 def test_what_holds_in_each_part_and_not_in_the_whole_is_refused(visits, monkeypatch):
     """Closeness is to the whole table: classes that are close to a part's may be far from that."""
-    parts = in_parts._parts
+    parts = in_parts._datasets
 
-    def ill_and_well(*asked):
-        whole = pd.concat([each.cells for each in parts(*asked)], ignore_index=True)
+    def ill_and_well(job, *asked):
+        whole = pd.concat([each.cells for each in parts(job, *asked)], ignore_index=True)
         for value in ("yes", "no"):
-            yield asked[0].made(Dataset, whole[whole["ill"] == value].reset_index(drop=True), asked[2])
+            names = [*job.counted, *job.single]
+            yield job.chosen.made(Dataset, whole[whole["ill"] == value].reset_index(drop=True), names)
 
-    monkeypatch.setattr(in_parts, "_parts", ill_and_well)
+    monkeypatch.setattr(in_parts, "_datasets", ill_and_well)
     with pytest.raises(SanitizationError, match=r"of all parts together: TCloseness\(t=0.1"):
         sanitize("visits.toml", "k=5, t=0.1", "out.csv", algorithm="KMember")
 

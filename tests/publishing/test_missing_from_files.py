@@ -17,7 +17,7 @@ from privnb import cli
 from privnb.datasets.dataset import load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import from_files, in_parts, of_counts, own_cells
+from privnb.publishing import from_files, in_parts, job, own_cells
 from privnb.sanitizers import LocalRecoding, Mondrian, SanitizationError, Suppress
 from privnb.tables import engine, frames, long_tables
 
@@ -306,6 +306,6 @@ def test_microaggregation_publishes_no_age_of_the_middle(capsys, gaps):
 
 
 def test_one_record_with_a_gap_is_enough_to_refuse():
-    of_counts.check_gaps(60, 60)
+    job.check_gaps(60, 60)
     with pytest.raises(SchemaError, match="1 of 60 records have missing values"):
-        of_counts.check_gaps(60, 59)
+        job.check_gaps(60, 59)
