@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from types import MappingProxyType
-from typing import NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import pandas as pd
 
@@ -26,7 +26,8 @@ from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import reading
 
 SHORT = {"l": DistinctDiversity}  # what most people mean by l
-WRITTEN = (int, float, str, object, pd.DataFrame, str | Taxonomy)  # the types of parameters that can be written
+TABLES = (Any, pd.DataFrame)  # the types of a table, of which a person writes the file
+WRITTEN = (int, float, str, object, *TABLES, str | Taxonomy)  # the types of parameters that can be written
 
 QUOTED = r'"(?:[^"]|"")*"'
 VALUE = rf'(?:{QUOTED}|[^\s,:"]+)'
@@ -301,7 +302,7 @@ def _may_be_frequency(part, sensitive):
 
 def _value(what, text, kind, schema, sensitive):
     """A parameter of this type from its text. `sensitive`: the attribute that its model is about, or None."""
-    if kind is pd.DataFrame:
+    if kind in TABLES:
         return reading.read_unknown(text)[0]
     if kind in (int, float):
         return _number(what, text)
