@@ -74,7 +74,7 @@ from privnb.attacks import Attack
 
 
 @dataclass(frozen=True)
-class FirstColumn(Attack):
+class FirstColumn(Attack[dict[str, str]]):
     """Who knows one column of a person guesses the commonest value of another among rows that show the same."""
 
     target: str
@@ -87,11 +87,11 @@ class FirstColumn(Attack):
 
     def _learn(self, published):
         table = published.table.astype(str)
-        return {"_guesses": table.groupby(self.knows)[self.target].agg(lambda values: values.mode()[0]).to_dict()}
+        return table.groupby(self.knows)[self.target].agg(lambda values: values.mode()[0]).to_dict()
 
     def predict(self, known):
         commonest = self._commonest()
-        return known[self.knows].astype(str).map(self._guesses).fillna(commonest).to_numpy(dtype=object)
+        return known[self.knows].astype(str).map(self.learned).fillna(commonest).to_numpy(dtype=object)
 
     def baseline(self, known):
         return np.full(len(known), self._commonest(), dtype=object)

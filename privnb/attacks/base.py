@@ -1,16 +1,35 @@
 """What every attack is: it learns from what was published, and guesses for what an adversary knows already."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from copy import copy
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar, cast
 
-from privnb.microdata.schema import SchemaError
+import pandas as pd
+
+from privnb.datasets.dataset import Dataset
+from privnb.microdata.release import Published, Release
+from privnb.microdata.schema import Schema, SchemaError
 from privnb.microdata.treatment import KINDS, Unreadable
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array
 from privnb.runtime.family import check_fact, members
 from privnb.runtime.names import some_of
+from privnb.runtime.validation import Validated, validated
+
+Learned = TypeVar("Learned")
 
 
-class Attack(ABC):
+def check_columns(name: str, value: object) -> None:
+    """Raise ValueError unless `value` is None or names one column or more, each once."""
+    if value is not None and not expect.texts(name, value, "columns"):
+        raise ValueError(f"{name} must be None or a list of one or more columns, got {value!r}.")
+
+
+Columns = Annotated[tuple[str, ...] | None, check_columns]
+
+
+class Attack(Validated, ABC, Generic[Learned]):
     """An adversary of a release. Subclasses are frozen dataclasses of their parameters.
 
     Neither `fit` nor `predict` nor `baseline` has an argument that carries the truth: it cannot leak into a guess.
@@ -18,10 +37,10 @@ class Attack(ABC):
 
     Three methods are to be written, `predict(known)`, `baseline(known)` and `truth(dataset)`, each of which gives an
     array with one value per record. `evaluate` gives as `known` a DataFrame of the published columns but for the
-    sensitive ones and the attack's `target`, if it has one; cells are the records' own. Whoever learns something once
-    for all guesses writes `_learn(self, published)` too: `published.table` is the released DataFrame, in random order;
-    `schema`, `hierarchies` and `columns` (how each was treated) are public. It returns a dict, and each of its values
-    is an attribute, by its key, of the copy that guesses: of `{"_commonest": "flu"}`, `self._commonest`. That copy has
+    sensitive ones and the attack's `target`, if it has one; cells are the records' own. An attack that learns something
+    once for all guesses writes `_learn(self, published)` too: `published.table` is the released DataFrame, in random
+    order; `schema`, `hierarchies` and `columns` (how each was treated) are public. What it returns is `self.learned` of
+    the copy that guesses: a value of the type that the class states, `Attack[dict[str, str]]`. That copy has
     `self.published`, too. A `RecordLinkage` and a `Recovery` are asked otherwise, as they say.
 
     Attributes
@@ -33,29 +52,31 @@ class Attack(ABC):
     """
 
     title = ""
-    supported_treatments: tuple[str, ...]
+    supported_treatments: ClassVar[tuple[str, ...]]
+    _published: Published | None = None
+    _learned: Any = None
 
-    def __init_subclass__(cls, **options):
+    def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         check_fact(cls, "supported_treatments", KINDS, several=True)
 
     @property
-    def called(self):
+    def called(self) -> str:
         """What results call who guesses."""
         return self.title or type(self).__name__
 
     @classmethod
-    def examples(cls, schema):
-        """A few that a table of this schema can be attacked by, for the contract tests: a list."""
+    def examples(cls, schema: Schema) -> list[Self]:
+        """Return a few attacks on a table of this schema, for the contract tests."""
         return [cls()]
 
     @classmethod
-    def can_read(cls, release):
+    def can_read(cls, release: Release | Published) -> bool:
         """Whether this attack reads all columns of `release` (or of what it published)."""
         return len(release.treated(*cls.supported_treatments)) == len(release.columns)
 
     @classmethod
-    def check(cls, release):
+    def check(cls, release: Release | Published) -> None:
         """Raise Unreadable unless this attack `can_read` the release (or what it published)."""
         if not cls.can_read(release):
             unread = {n: each.kind for n, each in release.columns.items() if each.kind not in cls.supported_treatments}
@@ -68,30 +89,35 @@ class Attack(ABC):
                 f"attack that reads it: {', '.join(able) or 'there is none yet'}."
             )
 
-    def fit(self, published):
-        """A copy of this attack that has learned from `published` (see `release.Published`).
+    @validated
+    def fit(self, published: Published) -> Self:
+        """Return a copy of this attack that has learned from `published` (see `release.Published`).
 
         Raises Unreadable for a treatment of columns that it does not read.
         """
-        expect.these(published=published)
         self.check(published)
-        own = published.table.copy(
-            deep=False
-        )  # pandas copies what is written to: the next attack reads the same release
-        published = published._replace(table=own, columns=dict(published.columns))
+        # pandas copies what is written to: the next attack reads the same release.
+        own = published._replace(table=published.table.copy(deep=False), columns=dict(published.columns))
         fitted = copy(self)
         # Subclasses are frozen for their parameters' sake; what was learned is no parameter.
-        vars(fitted).update(_published=published, **self._learn(published))
+        object.__setattr__(fitted, "_published", own)
+        object.__setattr__(fitted, "_learned", self._learn(own))
         return fitted
 
     @property
-    def published(self):
+    def published(self) -> Published:
         """What this attack was fitted to. Raises ValueError before `fit`."""
-        if "_published" not in vars(self):
+        if self._published is None:
             raise ValueError(f"{self!r} has not seen a release yet. Predict with what fit(published) returns.")
-        return vars(self)["_published"]
+        return self._published
 
-    def _check_known(self, names, known):
+    @property
+    def learned(self) -> Learned:
+        """What this attack learned from the release. Raises ValueError before `fit`."""
+        _ = self.published
+        return cast(Learned, self._learned)
+
+    def _check_known(self, names: Iterable[str], known: pd.DataFrame) -> None:
         """Raise SchemaError where the table `known` lacks columns that the attack's own `known` names, and Unreadable
         where it names none and the release has others than people have.
         """
@@ -102,22 +128,24 @@ class Attack(ABC):
                 f"{some_of(known)}. Name in `known` what the adversary knows: columns that a sanitizer made, nobody."
             )
 
-    def _learn(self, published):
-        """What is drawn from the release once for all guesses: `{attribute name: value}`, set on the fitted copy."""
-        return {}
+    def _learn(self, published: Published) -> Learned:
+        """Return what is drawn from the release once for all guesses."""
+        return cast(Learned, None)
 
     @abstractmethod
-    def predict(self, known):
-        """The guesses, one for each of the m rows of `known`: array, its first axis of length m.
+    def predict(self, known: pd.DataFrame) -> Array:
+        """Return the guesses, one for each of the m rows of `known`: array, its first axis of length m.
 
         `known`: DataFrame of what the adversary knows of m people, cells written as releases write them. A guess is
         None (NaN of numbers) for whom there is none; `evaluate` refuses an attack none of whose guesses can be right.
         """
 
     @abstractmethod
-    def baseline(self, known):
-        """What the adversary would guess without the part of the release that this attack is about; as `predict`."""
+    def baseline(self, known: pd.DataFrame) -> Array:
+        """Return what the adversary would guess without the part of the release that this attack is about, as
+        `predict`.
+        """
 
     @abstractmethod
-    def truth(self, dataset):
-        """The right answers, one for each of the n records in the dataset's order. For the evaluator alone."""
+    def truth(self, dataset: Dataset) -> Array:
+        """Return the right answers, one for each of the n records in the dataset's order. For the evaluator alone."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ class Published(NamedTuple):
 
     table: pd.DataFrame
     schema: Schema
-    hierarchies: Mapping[str, object]
+    hierarchies: Mapping[str, Any]
     columns: Mapping[str, Treatment]
     buckets: pd.DataFrame | None = None
 
@@ -80,7 +80,7 @@ class Release:
 
     table: pd.DataFrame = Table()  # noqa: RUF009 - no default, but how it is kept
     schema: Schema
-    hierarchies: Mapping[str, object]
+    hierarchies: Mapping[str, Any]
     provenance: Provenance
     buckets: pd.DataFrame | None = None
     shared: Mapping[str, np.ndarray] = field(default_factory=dict)

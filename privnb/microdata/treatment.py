@@ -46,7 +46,7 @@ class Law:
         The law of all columns that are drawn together with this one; None: the column is drawn by itself.
     """
 
-    together = None
+    together: "Jointly | None" = None
 
     def vulnerability(self, prior, positions):
         """How likely the true value is guessed from a noisy cell: a number from `max(prior)` to `sum(prior)`.

@@ -3,6 +3,7 @@
 import warnings
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from typing import ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,13 @@ from pandas.api.types import is_numeric_dtype
 from privnb.microdata.counts import distinct_codes, factorized
 from privnb.miners.encoding import Encoded, taken
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array
+
+
+class Predictor(Protocol):
+    """What a miner's `fit` returns: something that guesses for n encoded records, array (n,) of numbers or labels."""
+
+    def predict(self, encoded: Encoded) -> Array: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +40,7 @@ class Miner:
         What `fit` learned: the fitted estimator, and the labels that its guesses stand for.
     """
 
+    HINT: ClassVar[str] = "reference_set(names) gives some."
     name: str
     classifier: object = field(default=None, repr=False)
     regressor: object = field(default=None, repr=False)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import GaussianMap, PcaRemoval, SpectralFiltering, SvdFiltering
-from privnb.attacks.recovery.base import Recovery
+from privnb.attacks.recovery.base import Recovery, Solved
 from privnb.attacks.recovery.recovery_knowledge import Pairs
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation import Recovered, evaluate
@@ -83,14 +83,14 @@ class _Neighbour(Recovery):
     def examples(cls, schema):
         return []
 
-    def _learned(self, rows, published, names):
-        return {"_mean": self.knowledge.originals[list(names)].mean().to_numpy(dtype=float)}
+    def _solve(self, rows, published, names):
+        return Solved(names, names, self.knowledge.originals[list(names)].mean().to_numpy(dtype=float))
 
     def _recovered(self, rows, rng):
-        return np.tile(self._mean, (len(rows), 1))
+        return np.tile(self.learned.solution, (len(rows), 1))
 
     def _expected(self):
-        return self._mean
+        return self.learned.solution
 
 
 def people(n, schema=SCHEMA, gaps=0):

@@ -7,21 +7,25 @@ Source: Agrawal and Aggarwal, "On the Design and Quantification of Privacy Prese
 (reconstruction by expectation maximization); Aggarwal and Yu 2008, sections 6.2.2, 15.3.5 and 15.3.6.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from privnb.attacks.algorithms.likeliest import expectation_maximized
+from privnb.microdata.schema import Numbers
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import EXACT
 
 BINS = 200  # at most: of wider domains each holds several steps
 ROUNDS, SETTLED = 500, 1e-3  # the most rounds, and the change of all shares in one round that ends them
 
 
-def edges_of(domain):
+def edges_of(domain: Numbers) -> FloatArray:
     """Bins of a public domain of numbers, each of one step or as many as make no more than `BINS`: their edges."""
     return np.linspace(domain.low - domain.step / 2, domain.high + domain.step / 2, min(domain.steps + 1, BINS) + 1)
 
 
-def likelihoods(cumulative, noisy, edges):
+def likelihoods(cumulative: Callable[[FloatArray], FloatArray], noisy: FloatArray, edges: FloatArray) -> FloatArray:
     """How likely the noise moves a number from each bin to each noisy one: float array (n, bins).
 
     Parameters
@@ -40,7 +44,7 @@ def likelihoods(cumulative, noisy, edges):
     return np.maximum(at_most[:, :-1] - at_most[:, 1:], 0)
 
 
-def reconstructed(likelihood):
+def reconstructed(likelihood: FloatArray) -> FloatArray:
     """The share of the originals in each bin that makes the noisy numbers likeliest: float array (bins,), sum 1.
 
     Of a noisy number that no bin explains nothing is learned.
@@ -52,11 +56,11 @@ def reconstructed(likelihood):
     return found.counts / found.counts.sum()
 
 
-def _settled(after, before):
-    return np.abs(after - before).sum() < SETTLED
+def _settled(after: FloatArray, before: FloatArray) -> bool:
+    return bool(np.abs(after - before).sum() < SETTLED)
 
 
-def posterior(likelihood, shares):
+def posterior(likelihood: FloatArray, shares: FloatArray) -> FloatArray:
     """How likely the original of each noisy number is in each bin: float array (n, bins), rows add up to 1.
 
     Where no bin explains the number, what is known without it.
@@ -66,7 +70,7 @@ def posterior(likelihood, shares):
     return np.where(total > 0, joint / np.where(total > 0, total, 1), shares)
 
 
-def left(likelihood, shares, edges, least):
+def left(likelihood: FloatArray, shares: FloatArray, edges: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
     """Between which numbers the original of each noisy one lies, where bins of a share below `least` are empty.
 
     Parameters

@@ -5,10 +5,12 @@ Source: Chen and Liu in Aggarwal and Yu 2008, section 7.5.3 (distance inference)
 
 import numpy as np
 
+from privnb.runtime.arrays import FloatArray, IntArray
+
 NODES = 20_000  # rows that are tried, at most; each is compared with all others
 
 
-def images(known, seen, within):
+def images(known: FloatArray, seen: FloatArray, within: float) -> IntArray | None:
     """The positions of rows that lie apart as the known records do, integer array (p,); None where there are none, or
     none is found by the `NODES` rows that are tried.
 
@@ -32,7 +34,7 @@ def images(known, seen, within):
     apart = np.linalg.norm(records[:, None] - records, axis=2)
     for anchored in (True, False):
         lengths = np.linalg.norm(rows, axis=1)
-        fits = [
+        fits: list[IntArray] = [
             np.flatnonzero(np.abs(lengths - np.linalg.norm(one)) <= within) if anchored else np.arange(len(rows))
             for one in records
         ]
@@ -41,7 +43,7 @@ def images(known, seen, within):
     return None
 
 
-def _far_apart(known):
+def _far_apart(known: FloatArray) -> IntArray:
     """An order in which each record lies as far as can be from those before it: integer array (p,)."""
     apart = np.linalg.norm(known[:, None] - known, axis=2)
     order = [int(apart.max(axis=1).argmax())]
@@ -52,11 +54,11 @@ def _far_apart(known):
     return np.array(order)
 
 
-def _search(rows, apart, fits, within):
+def _search(rows: FloatArray, apart: FloatArray, fits: list[IntArray], within: float) -> IntArray | None:
     """Rows of `fits`, one for each known record, that lie `apart`; depth first: integer array (p,), or None."""
     tried = 0
 
-    def extended(chosen, left):
+    def extended(chosen: list[int], left: list[IntArray]) -> list[int] | None:
         """The whole of what was begun by the rows `chosen`; `left`: which rows fit each record that is left."""
         nonlocal tried
         if not left:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privnb.attacks.algorithms.unmixing import Map, quantile_distance, spanned
+from privnb.runtime.arrays import FloatArray, IntArray
 
 READ = 20_000  # rows that components are found in, at most: they stand in random order
 
@@ -19,12 +20,12 @@ READ = 20_000  # rows that components are found in, at most: they stand in rando
 class Components(NamedTuple):
     """The mean of the rows, the matrix that makes components of what is left, and these, of unit variance each."""
 
-    mean: np.ndarray
-    unmixing: np.ndarray
-    sources: np.ndarray
+    mean: FloatArray
+    unmixing: FloatArray
+    sources: FloatArray
 
 
-def components(rows):
+def components(rows: FloatArray) -> Components:
     """The independent components of rows, float array (n, d), in no order and of either sign.
 
     Raises ValueError for rows that do not vary in all d directions.
@@ -45,7 +46,7 @@ def components(rows):
     return Components(mean, search.components_.T / deviations, sources / deviations)
 
 
-def aligned(sources, standards):
+def aligned(sources: FloatArray, standards: FloatArray) -> tuple[IntArray, FloatArray]:
     """Which source is which standard, and with which sign: integer array (d,), float array (d,).
 
     Each pair is as far apart as the quantiles of their distributions are, under the better sign; the sum is least.
@@ -70,7 +71,7 @@ def aligned(sources, standards):
     return places, np.where(turned[:, 0] <= turned[:, 1], 1.0, -1.0)
 
 
-def by_columns(rows):
+def by_columns(rows: FloatArray) -> Map:
     """The map that takes each component for the column that it goes with most, of its mean and deviation.
 
     Parameters
@@ -90,7 +91,7 @@ def by_columns(rows):
     return Map(found.mean, found.mean, found.unmixing[:, places] * signs * rows[:READ].std(axis=0))
 
 
-def by_distributions(rows, values):
+def by_distributions(rows: FloatArray, values: FloatArray) -> Map:
     """The map that takes each component for the number whose distribution it has.
 
     Parameters
@@ -110,7 +111,7 @@ def by_distributions(rows, values):
     return Map(found.mean, mean, found.unmixing[:, places] * signs * deviation)
 
 
-def by_sample(rows, sample):
+def by_sample(rows: FloatArray, sample: FloatArray) -> Map:
     """The map that takes each component of the rows for the one of a sample that is distributed as it is, and mixes
     them as those of the sample are mixed.
 

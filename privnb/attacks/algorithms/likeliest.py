@@ -1,10 +1,13 @@
 """The likeliest counts behind what is seen, where each value is seen as others by chance: the one iteration for all."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import Count, Positive, validated
 
 STEPS = 1000  # of an iteration, at most
 RISE = 1e-9  # of the mean log-likelihood, below which an iteration ends
@@ -15,13 +18,21 @@ class Estimate(NamedTuple):
     record before each of them and after the last, float array (steps + 1,), which never falls.
     """
 
-    counts: np.ndarray
+    counts: FloatArray
     steps: int
-    likelihoods: np.ndarray
+    likelihoods: FloatArray
 
 
-def expectation_maximized(seen, likelihood, *, steps=STEPS, rise=RISE, ended=None):
-    """How many records have each value, estimated iteratively: the likeliest counts, none of them below 0.
+@validated
+def expectation_maximized(
+    seen: ArrayLike,
+    likelihood: FloatArray,
+    *,
+    steps: Count = STEPS,
+    rise: Positive = RISE,
+    ended: Callable[[FloatArray, FloatArray], bool] | None = None,
+) -> Estimate:
+    """Return how many records have each value, estimated iteratively: the likeliest counts, none of them below 0.
 
     Each step gives every record seen to the values as likely as these are to stand behind it. The likelihood never
     falls. It may end before the likeliest counts are reached.
@@ -55,8 +66,6 @@ def expectation_maximized(seen, likelihood, *, steps=STEPS, rise=RISE, ended=Non
     >>> found.counts.round(2).tolist()
     [80.0, 20.0]
     """
-    expect.whole("steps", steps, 1)
-    expect.positive("rise", rise)
     seen = np.asarray(seen, dtype=float)
     if (seen < 0).any() or not seen.sum() > 0:
         raise ValueError("seen must be counts from 0, and not all 0.")

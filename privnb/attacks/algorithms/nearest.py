@@ -3,10 +3,13 @@
 import numpy as np
 from numba import njit
 
+from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
 
 
-def nearest(fit, known, released, row, most, every):
+def nearest(
+    fit: IntArray, known: FloatArray, released: FloatArray, row: IntArray, most: FloatArray, every: bool
+) -> None:
     """Leave each group only its nearest rows. fit: bit matrix (groups, bytes of 8 rows). known: (groups, columns).
     released: (distinct, columns), of which each row is one, integer array (rows,). most: how far cells are apart at
     most, (columns,). All in widths of the domains. every: whether all rows are candidates of all groups.
@@ -19,7 +22,9 @@ def nearest(fit, known, released, row, most, every):
 
 
 @njit(cache=True)
-def _of_all(fit, known, columns, most, own, ends):
+def _of_all(
+    fit: IntArray, known: FloatArray, columns: FloatArray, most: FloatArray, own: IntArray, ends: IntArray
+) -> None:
     far = np.empty(columns.shape[1])
     for group in range(len(fit)):
         far[:] = 0
@@ -34,7 +39,7 @@ def _of_all(fit, known, columns, most, own, ends):
 
 
 @njit(cache=True)
-def _of_some(fit, known, released, row, most):
+def _of_some(fit: IntArray, known: FloatArray, released: FloatArray, row: IntArray, most: FloatArray) -> None:
     kept, far = np.empty(len(row), dtype=np.int64), np.empty(len(released))
     asked = np.full(len(released), -1)
     for group in range(len(fit)):
@@ -62,7 +67,7 @@ def _of_some(fit, known, released, row, most):
 
 
 @njit(cache=True)
-def _move(far, column, value, most):
+def _move(far: FloatArray, column: FloatArray, value: float, most: float) -> None:
     """Add to how far rows are how far their cells of a column are from a value, at most `most`."""
     for one in range(len(far)):
         apart = abs(column[one] - value)
@@ -70,7 +75,7 @@ def _move(far, column, value, most):
 
 
 @njit(cache=True)
-def _apart(known, group, released, one, most, least):
+def _apart(known: FloatArray, group: int, released: FloatArray, one: int, most: FloatArray, least: float) -> float:
     """How far two rows are apart, or more than `least`, where they are farther: then they are not the nearest."""
     apart = 0.0
     for column in range(len(most)):
@@ -81,7 +86,7 @@ def _apart(known, group, released, one, most, least):
 
 
 @njit(cache=True)
-def add(fit, values, counts):
+def add(fit: IntArray, values: IntArray, counts: IntArray) -> None:
     """Count the values, integer array (rows,), of the rows whose bits are set. fit: (groups, bytes)."""
     for group in range(len(fit)):
         for byte in range(fit.shape[1]):
@@ -92,7 +97,7 @@ def add(fit, values, counts):
 
 
 @njit(cache=True)
-def summed(fit, weights):
+def summed(fit: IntArray, weights: FloatArray) -> FloatArray:
     """The sum of the weights, float array (rows,), of the rows whose bits are set: float array (groups,)."""
     total = np.zeros(len(fit))
     for group in range(len(fit)):
@@ -105,7 +110,7 @@ def summed(fit, weights):
 
 
 @njit(cache=True)
-def spread(fit, weights, rows):
+def spread(fit: IntArray, weights: FloatArray, rows: int) -> FloatArray:
     """Of each row the sum of the weights, float array (groups,), of the groups in which its bit is set."""
     total = np.zeros(rows)
     for group in range(len(fit)):
@@ -117,7 +122,7 @@ def spread(fit, weights, rows):
     return total
 
 
-def common(first, second, of_first, of_second):
+def common(first: IntArray, second: IntArray, of_first: IntArray, of_second: IntArray) -> FloatArray:
     """How many rows are set in both of two groups, each of one matrix: float array (m,)."""
     found = np.zeros(len(of_first))
     for start in range(0, len(found), 256):

@@ -7,14 +7,17 @@ noise that is drawn apart is alike in all directions.
 Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, chapter 15.3; the papers stand at each.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from privnb.microdata.treatment import Unreadable
+from privnb.runtime.arrays import BoolArray, FloatArray
 
 TINY = 1e-12  # of the largest eigenvalue: what is smaller is rounding
 
 
-def moments(released):
+def moments(released: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The mean, float array (m,), and the sample covariance, (m, m), of n records, float array (n, m).
 
     Raises ValueError for fewer than two records: one does not vary.
@@ -26,7 +29,7 @@ def moments(released):
     return mean, apart.T @ apart / (len(released) - 1)
 
 
-def noise_bounds(variance, ratio):
+def noise_bounds(variance: float, ratio: float) -> tuple[float, float]:
     """Between which eigenvalues the covariance of a sample of pure noise lies, in the limit: (low, high).
 
     Parameters
@@ -46,10 +49,11 @@ def noise_bounds(variance, ratio):
     >>> noise_bounds(1, 4)
     (0.25, 2.25)
     """
-    return tuple(float(variance * (1 + sign / np.sqrt(ratio)) ** 2) for sign in (-1, 1))
+    low, high = (float(variance * (1 + sign / np.sqrt(ratio)) ** 2) for sign in (-1, 1))
+    return low, high
 
 
-def most_noise(covariance, records):
+def most_noise(covariance: FloatArray, records: int) -> float:
     """The most variance that noise may have which is drawn apart in each column, alike in all.
 
     In no direction can noisy records vary less than their noise does: the least eigenvalue of their covariance is at
@@ -83,7 +87,7 @@ def most_noise(covariance, records):
     return float(least[0] / noise_bounds(1, records / len(covariance))[0])
 
 
-def spectral_filter(covariance, noise, records):
+def spectral_filter(covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
     """Keep the directions that vary more than a sample of pure noise can.
 
     Parameters
@@ -106,7 +110,7 @@ def spectral_filter(covariance, noise, records):
     return _projection(_scaled(covariance, noise), noise, lambda varies: varies > most)
 
 
-def svd_filter(covariance, noise):
+def svd_filter(covariance: FloatArray, noise: FloatArray) -> FloatArray:
     """Keep the directions that vary at least twice as much as the noise: half of that or more is the originals'.
 
     Parameters
@@ -123,7 +127,7 @@ def svd_filter(covariance, noise):
     return _projection(_scaled(covariance, noise), noise, lambda varies: varies >= 2)
 
 
-def pca_filter(covariance, noise, captured):
+def pca_filter(covariance: FloatArray, noise: FloatArray, captured: float) -> FloatArray:
     """Keep the fewest directions of the estimated original covariance that hold the share `captured` of its variance.
 
     Parameters
@@ -140,7 +144,7 @@ def pca_filter(covariance, noise, captured):
     Source: Huang, Du, Chen, "Deriving Private Information from Randomized Data", SIGMOD 2005, section 5.
     """
 
-    def fewest(varies):
+    def fewest(varies: FloatArray) -> BoolArray:
         held = np.maximum(varies, 0)
         before = held.cumsum() - held  # of the directions that vary more: they are sorted
         return (held > TINY * held[:1]) & (before < captured * held.sum() - TINY)
@@ -148,7 +152,7 @@ def pca_filter(covariance, noise, captured):
     return _projection(_scaled(covariance - noise, noise), noise, fewest)
 
 
-def gaussian_filter(covariance, noise):
+def gaussian_filter(covariance: FloatArray, noise: FloatArray) -> FloatArray:
     """The likeliest original of each record, if records and noise are Gaussian; the mean, if they are not, of all
     straight-line guesses the one of least squared error.
 
@@ -169,7 +173,7 @@ def gaussian_filter(covariance, noise):
     return gaussian_posterior(prior * np.outer(scale, scale), noise)[0]
 
 
-def gaussian_posterior(prior, noise):
+def gaussian_posterior(prior: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
     """What a Gaussian record with Gaussian noise tells of the record.
 
     Parameters
@@ -193,13 +197,13 @@ def gaussian_posterior(prior, noise):
     return weights, prior - prior @ weights
 
 
-def _scale(covariance):
+def _scale(covariance: FloatArray) -> FloatArray:
     """The standard deviation of each column, 1 where it does not vary: float array (m,)."""
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0))
     return np.where(deviations > 0, deviations, 1.0)
 
 
-def _scaled(covariance, noise):
+def _scaled(covariance: FloatArray, noise: FloatArray) -> FloatArray:
     """A covariance in units of the noise's standard deviation."""
     if (np.diag(noise) <= 0).any():
         raise ValueError(
@@ -209,7 +213,7 @@ def _scaled(covariance, noise):
     return covariance / np.outer(scale, scale)
 
 
-def _projection(covariance, noise, kept):
+def _projection(covariance: FloatArray, noise: FloatArray, kept: Callable[[FloatArray], BoolArray]) -> FloatArray:
     """Onto the eigenvectors that `kept(falling eigenvalues)` names, boolean array (m,); back in the columns' units."""
     varies, directions = np.linalg.eigh(covariance)
     some, scale = directions[:, ::-1][:, kept(varies[::-1])], _scale(noise)

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from privnb.runtime.arrays import FloatArray
+
 EXACT = 1e-6  # relative to the known rows: what differs by less is rounding
 LEAST = 1e-9  # of the largest singular value: along what is smaller the known records do not vary
 
@@ -16,16 +18,16 @@ LEAST = 1e-9  # of the largest singular value: along what is smaller the known r
 class Map(NamedTuple):
     """From released rows to originals."""
 
-    centre: np.ndarray
-    origin: np.ndarray
-    matrix: np.ndarray
+    centre: FloatArray
+    origin: FloatArray
+    matrix: FloatArray
 
-    def __call__(self, rows):
+    def __call__(self, rows: FloatArray) -> FloatArray:
         """The originals of released rows, float array (n, k): float array (n, d)."""
         return self.origin + (rows - self.centre) @ self.matrix
 
 
-def frame(basis, rng):
+def frame(basis: FloatArray, rng: np.random.Generator) -> FloatArray:
     """An orthonormal basis of all that is orthogonal to the columns of another one, none likelier than another.
 
     It is made of draws and of what `basis`, float array (d, r), spans, not of its columns: float array (d, d - r).
@@ -37,19 +39,19 @@ def frame(basis, rng):
     return turn * np.sign(np.diag(upper))
 
 
-def shifted(originals, released):
+def shifted(originals: FloatArray, released: FloatArray) -> bool:
     """Whether rows were moved from the origin: some of these pairs are not as far from it as each other."""
     before, after = np.linalg.norm(originals, axis=1), np.linalg.norm(released, axis=1)
     return bool((np.abs(before - after) > EXACT * max(before.max(), after.max())).any())
 
 
-def spanned(rows):
+def spanned(rows: FloatArray) -> FloatArray:
     """An orthonormal basis of what the rows span, as columns: float array (d, rank)."""
     _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
     return directions[sizes > LEAST * max(sizes.max(initial=0), 1e-300)].T
 
 
-def turned_back(originals, released, rng):
+def turned_back(originals: FloatArray, released: FloatArray, rng: np.random.Generator) -> Map:
     """The map of an orthogonal matrix that takes known originals to their rows, drawn evenly among all such.
 
     As many independent pairs as columns, one more of rows that are shifted, leave one alone, if it is exact; of noisy
@@ -78,7 +80,7 @@ def turned_back(originals, released, rng):
     return Map(centre, origin, after @ before.T + frame(after, rng) @ frame(before, rng).T)
 
 
-def breach_probability(norm, distance, free, epsilon):
+def breach_probability(norm: FloatArray, distance: FloatArray, free: int, epsilon: float) -> FloatArray:
     """How likely a guess by `turned_back` comes within epsilon times its length of a record.
 
     Parameters
@@ -113,7 +115,7 @@ def breach_probability(norm, distance, free, epsilon):
     return np.where(sure, 1.0, np.where(angle <= np.pi / 2, cap, 1 - cap))
 
 
-def regressed(originals, released):
+def regressed(originals: FloatArray, released: FloatArray) -> Map:
     """The map by least squares over known pairs, with a shift where there are more pairs than columns.
 
     Parameters
@@ -144,7 +146,7 @@ def regressed(originals, released):
     return Map(centre, origin, np.linalg.pinv(forward, rcond=LEAST))
 
 
-def likeliest(originals, released, rows, rng):
+def likeliest(originals: FloatArray, released: FloatArray, rows: FloatArray, rng: np.random.Generator) -> FloatArray:
     """The likeliest originals of rows that a Gaussian matrix made, of which known pairs tell: float array (n, d).
 
     The part of a row that is a sum of known rows comes back exactly as the sum of their originals. Of the rest the
@@ -182,7 +184,7 @@ def likeliest(originals, released, rows, rng):
     return weights @ basis.T + length[:, None] * away / np.linalg.norm(away, axis=1, keepdims=True)
 
 
-def principal_axes(rows):
+def principal_axes(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The mean, and the eigenvectors of the covariance as columns, of falling eigenvalues: (d,), (d, d)."""
     mean = rows.mean(axis=0)
     directions = np.linalg.eigh((rows - mean).T @ (rows - mean))[1]
@@ -192,12 +194,12 @@ def principal_axes(rows):
 GRID = np.linspace(0.005, 0.995, 100)  # the quantiles by which distributions are compared
 
 
-def quantile_distance(one, other):
+def quantile_distance(one: FloatArray, other: FloatArray) -> float:
     """The mean distance of the quantiles of two samples, as of `GRID`: 0 where they are alike; float."""
     return float(np.abs(np.quantile(one, GRID) - np.quantile(other, GRID)).mean())
 
 
-def eigen_matched(sample, released):
+def eigen_matched(sample: FloatArray, released: FloatArray) -> Map:
     """The map that takes the principal axes of the released rows to those of a sample of the originals' population.
 
     The sign of each axis is the one under which the sample and the rows are more alike along it. An axis along which

@@ -1,18 +1,27 @@
 """The rows of known records found by their distances, and a rotation turned back by them."""
 
 from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from privnb.attacks.algorithms.distances import images
 from privnb.attacks.algorithms.unmixing import turned_back
 from privnb.attacks.recovery.recovery_knowledge import Records
-from privnb.attacks.recovery.unmixing import Unmixing
-from privnb.runtime import expect
+from privnb.attacks.recovery.unmixing import Places, Unmixing
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import Positive, at_least
+
+
+class Found(NamedTuple):
+    """Where the known people are, float array (p, d), and the rows that lie apart as they do; None where none do."""
+
+    known: FloatArray
+    theirs: FloatArray | None
 
 
 @dataclass(frozen=True)
-class DistanceInference(Unmixing):
+class DistanceInference(Unmixing[Found]):
     """Somebody who knows some people's records, but not their rows, finds these by how far they lie apart.
 
     A rotation and a shift leave all distances, so that few sets of rows lie apart as the known records do. With the
@@ -30,21 +39,18 @@ class DistanceInference(Unmixing):
     Data Perturbation", SDM 2007.
     """
 
-    people: int = 4
-    within: float = 1e-6
+    people: Annotated[int, at_least(2)] = 4
+    within: Positive = 1e-6
     title = "distance inference"
     knows = Records
     square = True
 
-    def __post_init__(self):
-        expect.whole("people", self.people, 2)
-        expect.positive("within", self.within)
+    def _solved(self, seen: FloatArray, people: Places) -> Found:
+        rows = images(people.known, seen, self.within)
+        return Found(people.known, None if rows is None else seen[rows])
 
-    def _solved(self, seen, known, theirs):
-        rows = images(known, seen, self.within)
-        return {"_known": known, "_images": None if rows is None else seen[rows]}
-
-    def _places(self, seen, rng):
-        if self._images is None:
-            return np.tile(self._known.mean(axis=0), (len(seen), 1))
-        return turned_back(self._known, self._images, rng)(seen)
+    def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
+        known, theirs = self.learned.solution
+        if theirs is None:
+            return np.tile(known.mean(axis=0), (len(seen), 1))
+        return turned_back(known, theirs, rng)(seen)

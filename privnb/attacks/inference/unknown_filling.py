@@ -8,18 +8,22 @@ Source: Verykios, Elmagarmid, Bertino, Saygin, Dasseni, "Association Rule Hiding
 Aggarwal and Yu 2008, section 10.3. The guess by companions is this package's: naive Bayes.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
 from privnb.miners.baskets import Baskets
-from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray, FloatArray
+from privnb.runtime.validation import validated
 
-HOW = ("all", "companions")
+How = Literal["all", "companions"]
 
 
-def filled(baskets, how="all"):
-    """The baskets with each blocked cell guessed.
+@validated
+def filled(baskets: Baskets, how: How = "all") -> Baskets:
+    """Return the baskets with each blocked cell guessed.
 
     Parameters
     ----------
@@ -34,23 +38,21 @@ def filled(baskets, how="all"):
     Baskets
         Without unknown cells.
     """
-    expect.kind("baskets", baskets, Baskets)
-    expect.one_of("how", how, HOW)
     if baskets.unknown is None:
         raise ValueError("no cell of these baskets is blocked. Give what `block` returns.")
     blocked = baskets.unknown.any(axis=0)
     has = baskets.has | baskets.unknown
     if how == "companions":
         scores = np.full(has.shape, -np.inf)
-        for place in np.flatnonzero(blocked):
+        for place in np.flatnonzero(blocked).tolist():
             rows = baskets.unknown[:, place]
-            scores[rows, place] = _score(baskets, place, rows)
+            scores[rows, place] = _score(baskets, baskets.unknown, place, rows)
         guessed = scores > 0 if baskets.kinds is None else _likeliest(scores, baskets.kinds)
         has = baskets.has | (baskets.unknown & guessed)
     return replace(baskets, has=has, unknown=None)
 
 
-def _likeliest(scores, kinds):
+def _likeliest(scores: FloatArray, kinds: Sequence[object]) -> BoolArray:
     """Of the values of each attribute the one of the highest score in each record: bool array (n, items)."""
     found = np.zeros(scores.shape, dtype=bool)
     for kind in dict.fromkeys(kinds):
@@ -60,24 +62,25 @@ def _likeliest(scores, kinds):
     return found
 
 
-def _score(baskets, place, rows):
+def _score(baskets: Baskets, unknown: BoolArray, place: int, rows: BoolArray) -> FloatArray:
     """By how much likelier records, bool array (n,), have the item than not, as naive Bayes says: log odds."""
-    score = 0.0
+    score = np.zeros(1)
     others = np.delete(np.arange(len(baskets.items)), place)
     if baskets.kinds is not None:  # other values of its attribute are blocked with it
         others = np.array([other for other in others if baskets.kinds[other] != baskets.kinds[place]])
     for own, sign in ((baskets.has[:, place], 1), (~baskets.has[:, place], -1)):
-        among = own & ~baskets.unknown[:, place]
-        known = ~baskets.unknown[among][:, others]
+        among = own & ~unknown[:, place]
+        known = ~unknown[among][:, others]
         share = (baskets.has[among][:, others].sum(axis=0) + 1) / (known.sum(axis=0) + 2)
-        there, asked = baskets.has[rows][:, others], ~baskets.unknown[rows][:, others]
+        there, asked = baskets.has[rows][:, others], ~unknown[rows][:, others]
         logs = np.where(there, np.log(share), np.log(1 - share)) * asked
         score = score + sign * (np.log(among.sum() + 1) + logs.sum(axis=1))
     return np.round(score, 9)
 
 
-def rightly_filled(original, blocked, guessed):
-    """The share of the blocked cells that are guessed rightly, and what the commoner answer for each item reaches.
+@validated
+def rightly_filled(original: Baskets, blocked: Baskets, guessed: Baskets) -> tuple[float, float]:
+    """Return the share of the blocked cells that are guessed rightly, and that of the commoner answer for each item.
 
     Parameters
     ----------
@@ -90,13 +93,10 @@ def rightly_filled(original, blocked, guessed):
         0 to 1; lower is better for the owner who blocked. NaN without blocked cells. The second is the baseline: for
         each item whichever answer, there or not, is commoner among the known cells.
     """
-    for name, value in (("original", original), ("blocked", blocked), ("guessed", guessed)):
-        expect.kind(name, value, Baskets)
     cells = blocked.unknown
     if cells is None or not cells.any():
         return np.nan, np.nan
     common = blocked.has.sum(axis=0) * 2 > (~cells).sum(axis=0)
     truth = original.has[cells]
-    return float((guessed.has[cells] == truth).mean()), float(
-        (np.broadcast_to(common, cells.shape)[cells] == truth).mean()
-    )
+    baseline = np.broadcast_to(common, cells.shape)[cells]
+    return float((guessed.has[cells] == truth).mean()), float((baseline == truth).mean())

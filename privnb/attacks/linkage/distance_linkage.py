@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.attacks.linkage.record_linkage import ScoredLinkage
+from privnb.attacks.base import Columns
+from privnb.attacks.linkage.record_linkage import Distinct, ScoredLinkage
+from privnb.runtime.arrays import Array, FloatArray
 
 
 @dataclass(frozen=True)
@@ -23,19 +25,19 @@ class DistanceLinkage(ScoredLinkage):
     Confidentiality, Disclosure and Data Access, 2001; Aggarwal and Yu 2008, sections 3.6.1 and 8.2.1.
     """
 
-    known: tuple[str, ...] | None = None
+    known: Columns = None
     title = "nearest row"
 
-    def _scores(self, people, drawn):
-        rows, found = self._rows.values, np.zeros((len(people), len(self._rows.values)))
-        scales = spreads(self._rows)
-        for place, numeric in enumerate(self._numeric):
-            apart = people[:, place, None] - rows[:, place]
+    def _scores(self, people: FloatArray, drawn: Array) -> FloatArray:
+        _, rows, numbers = self.learned
+        found, scales = np.zeros((len(people), len(rows.values))), spreads(rows)
+        for place, numeric in enumerate(numbers):
+            apart = people[:, place, None] - rows.values[:, place]
             found -= (apart / scales[place]) ** 2 if numeric else apart != 0
         return found
 
 
-def spreads(rows):
-    """The standard deviation of each column of `Distinct` rows, float array (columns,), above 0."""
+def spreads(rows: Distinct) -> FloatArray:
+    """Return the standard deviation of each column of `Distinct` rows, float array (columns,), above 0."""
     weights = rows.times / rows.times.sum()
     return np.sqrt(weights @ (rows.values - weights @ rows.values) ** 2)

@@ -3,9 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.special import logsumexp
 
-from privnb.attacks.linkage.record_linkage import CELLS, ScoredLinkage
+from privnb.attacks.base import Columns
+from privnb.attacks.linkage.record_linkage import CELLS, Distinct, ScoredLinkage
+from privnb.microdata.release import Published
+from privnb.runtime.arrays import Array, FloatArray
 
 OTHER = 1e6  # less likely is a row that differs in an exact column: by so many units of a logarithm
 
@@ -33,34 +37,35 @@ class LikelihoodLinkage(ScoredLinkage):
     2007.
     """
 
-    known: tuple[str, ...] | None = None
+    known: Columns = None
     title = "likeliest row"
     supported_treatments = ("exact", "suppressed", "noisy")
 
-    def _points(self, published, name, column):
+    def _points(self, published: Published, name: str, column: pd.Series) -> FloatArray:
         domain = published.schema[name].domain
         if not published.schema[name].numeric:
             return domain.codes(column).astype(float)
         return (super()._points(published, name, column) - domain.low) / domain.step
 
-    def _against(self, people):
-        """For each distinct row ln of its likelihood for all people together: float array (rows,)."""
-        size = max(1, CELLS // len(self._rows.values))
-        total = np.full(len(self._rows.values), -np.inf)
+    def _against(self, people: Distinct) -> FloatArray:
+        """Return for each distinct row ln of its likelihood for all people together: float array (rows,)."""
+        rows = len(self.learned.rows.values)
+        size, total = max(1, CELLS // rows), np.full(rows, -np.inf)
         for start in range(0, len(people.values), size):
             found = self._likelihoods(people.values[start : start + size])
             some = logsumexp(found, axis=0, b=people.times[start : start + size, None])
             total = np.logaddexp(total, some)
         return total
 
-    def _scores(self, people, drawn):
-        """ln of how likely each row is each person's, of all in the register: float array (people, rows)."""
+    def _scores(self, people: FloatArray, drawn: Array) -> FloatArray:
+        """Return ln of how likely each row is each person's, of all in the register: float array (people, rows)."""
         return self._likelihoods(people) - drawn
 
-    def _likelihoods(self, people):
-        rows, found = self._rows.values, np.zeros((len(people), len(self._rows.values)))
-        places = {name: place for place, name in enumerate(self._names)}
-        laws = {name: self.published.columns[name].law for name in self._names}
+    def _likelihoods(self, people: FloatArray) -> FloatArray:
+        names, rows = self.learned.names, self.learned.rows.values
+        found = np.zeros((len(people), len(rows)))
+        places = {name: place for place, name in enumerate(names)}
+        laws = {name: self.published.columns[name].law for name in names}
         for name, law in laws.items():
             if law is None:
                 found -= OTHER * (people[:, places[name], None] != rows[:, places[name]])

@@ -1,23 +1,65 @@
 """The attack that k-anonymity was made against: find the released row of a person whose quasi-identifiers are known."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 
 from privnb.attacks.algorithms.nearest import add, nearest, summed
+from privnb.attacks.base import Columns
 from privnb.attacks.linkage.record_linkage import Distinct, RecordLinkage, points
 from privnb.microdata.counts import combinations, distinct_codes
 from privnb.microdata.hierarchy import flat
+from privnb.microdata.release import Published
 from privnb.microdata.schema import text
 from privnb.microdata.treatment import KINDS, UNTRUE
-from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.validation import Randomness, validated
 
 CHUNK = 256  # known combinations at a time: small enough for the processor's cache
 
 
+Cells = tuple[IntArray, list[IntArray]]  # see `cells_of`
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleasedRows:
+    """What a `Linkage` reads of the released rows.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The columns that the neighbour knows.
+    cells : dict of str to Cells
+        Those of them whose cells are right.
+    moved : tuple of str
+        The others, of which the nearest cells are taken.
+    numbers : Distinct
+        Their cells as numbers.
+    """
+
+    names: tuple[str, ...]
+    cells: dict[str, Cells]
+    moved: tuple[str, ...]
+    numbers: Distinct
+
+    @cached_property
+    def alike(self) -> tuple[IntArray, IntArray]:
+        """Rows that fit alike: the first of each kind, integer array (m,), and the kind of each row (rows,). Each is a
+        kind of its own where the nearest row is taken.
+        """
+        every = np.arange(len(self.numbers.index))
+        if self.moved or not self.cells:
+            return every, every
+        columns = [(codes, len(released)) for codes, released in self.cells.values()]
+        return distinct_codes(*zip(*columns, strict=True))
+
+
 @dataclass(frozen=True)
-class Linkage(RecordLinkage):
+class Linkage(RecordLinkage[ReleasedRows]):
     """A neighbour who knows some quasi-identifiers of a person, and that the person is in the release, wants their row.
 
     The candidates are the released rows of which every known cell covers the known value; the neighbour takes
@@ -43,35 +85,37 @@ class Linkage(RecordLinkage):
     Protection", JCAM 164, 2004.
     """
 
-    known: tuple[str, ...] | None = None
+    known: Columns = None
     called = ""  # results' own number of a release
-    supported_treatments = ("exact", "generalized", "suppressed", "bucketized", "noisy", "perturbed")
-    moved = ("noisy", "perturbed")  # treatments of which the nearest cell is taken
+    supported_treatments: ClassVar[tuple[str, ...]] = (
+        "exact",
+        "generalized",
+        "suppressed",
+        "bucketized",
+        "noisy",
+        "perturbed",
+    )
+    moved: ClassVar[tuple[str, ...]] = ("noisy", "perturbed")  # treatments of which the nearest cell is taken
 
-    def _learn(self, published):
+    def _learn(self, published: Published) -> ReleasedRows:
         names = self._known_names(published)
         noisy = published.treated(*self.moved)
         moved = {name: points(published, name, published.table[name]) for name in names if name in noisy}
-        rows = Distinct(moved, len(published.table))
-        return {
-            "_names": names,
-            "_cells": {name: cells_of(published, name, published.table[name]) for name in names if name not in noisy},
-            "_moved": tuple(moved),
-            "_rows": rows,
-        }
+        cells = {name: cells_of(published, name, published.table[name]) for name in names if name not in noisy}
+        return ReleasedRows(names, cells, tuple(moved), Distinct(moved, len(published.table)))
 
-    def candidates(self, known):
-        """How many released rows each known person could be: integer array (m,), from 0; more protects better."""
-        expect.these(known=known)
+    @validated
+    def candidates(self, known: pd.DataFrame) -> IntArray:
+        """Return how many released rows each known person could be: integer array (m,), from 0; more is better."""
         numbers = np.zeros(len(known), dtype=np.int64)
         for people, group, fit in self._fitting(known):
             numbers[people] = _count(fit).sum(axis=1)[group]
         return numbers
 
-    def chance(self, known, rows):
+    @validated
+    def chance(self, known: pd.DataFrame, rows: IntArray) -> FloatArray:
         """Probability that `predict` gives `rows` (integer array (m,)), 0 to 1: exact, nothing is drawn."""
-        expect.these(known=known)
-        chances, (first, index) = np.zeros(len(known)), self._alike
+        chances, (first, index) = np.zeros(len(known)), self.learned.alike
         numbers = np.bincount(index).astype(float)
         for people, group, fit in self._fitting(known, first):
             own, bits = index[rows[people]], fit.view(np.uint8)
@@ -79,8 +123,11 @@ class Linkage(RecordLinkage):
             chances[people] = fits / np.maximum(summed(bits, numbers)[group], 1)
         return chances
 
-    def counted(self, known, values, size):
-        """How often each value stands in the rows that each known person could be.
+    @validated
+    def counted(
+        self, known: pd.DataFrame, values: IntArray, size: int
+    ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+        """Yield how often each value stands in the rows that each known person could be.
 
         Parameters
         ----------
@@ -98,14 +145,14 @@ class Linkage(RecordLinkage):
             Of each of them, the number of their row in `counts`.
         counts : integer array (groups, size)
         """
-        expect.these(known=known)
         for people, group, fit in self._fitting(known):
             counts = np.zeros((len(fit), size), dtype=np.int64)
             add(fit.view(np.uint8), values, counts)
             yield people, group, counts
 
-    def fits(self, known):
-        """Which rows each known person could be.
+    @validated
+    def fits(self, known: pd.DataFrame) -> tuple[IntArray, IntArray]:
+        """Return which rows each known person could be.
 
         Parameters
         ----------
@@ -119,7 +166,6 @@ class Linkage(RecordLinkage):
         fit : bit matrix (groups, bytes of 8 rows)
             The candidates of each group.
         """
-        expect.these(known=known)
         index, parts, before = np.zeros(len(known), dtype=np.int64), [], 0
         for people, group, fit in self._fitting(known):
             index[people] = group + before
@@ -127,21 +173,16 @@ class Linkage(RecordLinkage):
             before += len(fit)
         return index, np.vstack(parts)
 
-    def predict(self, known, *, rng=0):
-        """The published row chosen for each known person, at random among the candidates.
+    @validated
+    def predict(self, known: pd.DataFrame, *, rng: Randomness = 0) -> IntArray:
+        """Return the published row chosen for each known person, at random among the candidates: integer array (m,); -1
+        where there is no candidate.
 
         Parameters
         ----------
         known : DataFrame
             m people with the columns that the neighbour knows.
-        rng : int, Generator or None
-
-        Returns
-        -------
-        integer array (m,)
-            Positions of rows; -1 where there is no candidate.
         """
-        expect.these(known=known, rng=rng)
         generator = np.random.default_rng(rng)
         chosen = np.full(len(known), -1)
         for people, group, fit in self._fitting(known):
@@ -156,44 +197,36 @@ class Linkage(RecordLinkage):
             chosen[people[some]] = word * 64 + bit
         return chosen
 
-    @cached_property
-    def _alike(self):
-        """Rows that fit alike: the first of each kind, integer array (m,), and the kind of each row (rows,). Each is
-        a kind of its own where the nearest row is taken.
-        """
-        every = np.arange(len(self.published.table))
-        if self._moved or not self._cells:
-            return every, every
-        columns = [(codes, len(released)) for codes, released in self._cells.values()]
-        return distinct_codes(*zip(*columns, strict=True))
-
-    def _fitting(self, known, rows=slice(None)):
+    def _fitting(
+        self, known: pd.DataFrame, rows: IntArray | slice = slice(None)
+    ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
         """Yield `people` (positions in `known`), the `group` of each, and which of the `rows` are candidates of each
         group.
 
         People of whom the same is known are one group. `fit`: bit matrix (groups, words of 64 rows).
         """
+        names, cells = self.learned.names, self.learned.cells
         n = len(self.published.table.index[rows])
-        self._check_known(self._names, known)
-        self._check_complete(self._names, known)
-        alike = combinations(known[list(self._names)])
+        self._check_known(names, known)
+        self._check_complete(names, known)
+        alike = combinations(known[list(names)])
         order = np.argsort(alike.index, kind="stable")
         ends = np.cumsum(alike.multiplicities)
-        masks = [self._mask(name, alike.values[name], rows) for name in self._cells]
+        masks = [self._mask(name, alike.values[name], rows) for name in cells]
         everyone = np.packbits(np.arange(_words(n) * 64) < n).view(np.uint64)
         for start in range(0, len(ends), CHUNK):
             chosen = slice(start, start + CHUNK)
             fit = np.tile(everyone, (len(ends[chosen]), 1))
             for codes, bits in masks:
                 fit &= bits[codes[chosen]]
-            if self._moved:
+            if self.learned.moved:
                 self._narrow(fit, alike.values[chosen])
             people = order[ends[start] - alike.multiplicities[start] : ends[chosen][-1]]
             yield people, alike.index[people] - start, fit
 
-    def _mask(self, name, column, rows):
-        """Which rows fit each distinct known cell: the cells' numbers, and a bit matrix (distinct cells, words)."""
-        cells, released = self._cells[name][0][rows], self._cells[name][1]
+    def _mask(self, name: str, column: pd.Series, rows: IntArray | slice) -> tuple[IntArray, IntArray]:
+        """Return the number of each known cell, and which rows fit each distinct one: bit matrix (distinct, words)."""
+        cells, released = self.learned.cells[name][0][rows], self.learned.cells[name][1]
         first, last = np.concatenate(released).T
         number = np.repeat(np.arange(len(released)), [len(runs) for runs in released])
         codes, known = cells_of(self.published, name, column)
@@ -206,16 +239,16 @@ class Linkage(RecordLinkage):
             row[: len(bits)] = bits
         return codes, fit.view(np.uint64)
 
-    def _narrow(self, fit, values):
+    def _narrow(self, fit: IntArray, values: pd.DataFrame) -> None:
         """Leave each group only the nearest of its candidates in the noisy columns."""
-        noisy = self._moved
+        noisy = self.learned.moved
         domains = [self.published.schema[name].domain for name in noisy]
         # Randomized response makes every other category alike, so each is 1 away.
         widths = [getattr(domain, "width", 1) for domain in domains]
         most = [np.inf if hasattr(domain, "width") else 1.0 for domain in domains]
         known = np.column_stack([points(self.published, name, values[name]) for name in noisy])
-        released, row = self._rows.values / widths, self._rows.index
-        nearest(fit.view(np.uint8), known / widths, released, row, np.array(most), not self._cells)
+        released, row = self.learned.numbers.values / widths, self.learned.numbers.index
+        nearest(fit.view(np.uint8), known / widths, released, row, np.array(most), not self.learned.cells)
 
 
 class _AnyRow(Linkage):
@@ -230,18 +263,18 @@ def linkage_to_any_row(known: tuple[str, ...] | None = None) -> Linkage:
     return _AnyRow(known)
 
 
-def _words(rows):
+def _words(rows: int) -> int:
     return -(-rows // 64)
 
 
-def _count(words):
-    """Number of bits that are set in each word."""
+def _count(words: IntArray) -> IntArray:
+    """Return the number of bits that are set in each word."""
     return np.bitwise_count(words).astype(np.int64)
 
 
-def cells_of(published, name, column):
-    """The distinct cell of each row, integer array (n,), and for each distinct cell the runs of neighbouring positions
-    on the attribute's line that it covers: a list of integer arrays (runs, 2), first and last of each.
+def cells_of(published: Published, name: str, column: pd.Series) -> Cells:
+    """Return the distinct cell of each row, integer array (n,), and for each distinct cell the runs of neighbouring
+    positions on the attribute's line that it covers: a list of integer arrays (runs, 2), first and last of each.
     """
     attribute = published.schema[name]
     generalization = published.hierarchies.get(name) or flat(attribute)

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privnb.attacks.base import Columns
 from privnb.attacks.linkage.distance_linkage import spreads
-from privnb.attacks.linkage.record_linkage import CELLS, ScoredLinkage
-from privnb.runtime import expect
+from privnb.attacks.linkage.record_linkage import CELLS, Distinct, ScoredLinkage
+from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.validation import Positive
 
 ROUNDS, SETTLED, EDGE = 500, 1e-9, 1e-6  # of EM; how small a change ends it; no probability is nearer to 0 or 1
 
@@ -33,40 +35,37 @@ class ProbabilisticLinkage(ScoredLinkage):
     2008, section 3.6.1.
     """
 
-    known: tuple[str, ...] | None = None
-    within: float = 0.25
+    known: Columns = None
+    within: Positive = 0.25
     title = "probabilistic linkage"
 
-    def __post_init__(self):
-        super().__post_init__()
-        expect.positive("within", self.within)
-
-    def _against(self, people):
-        """The weight of each pattern of agreements: float array (patterns,)."""
-        rows, times = self._rows.values, np.zeros(2 ** len(self._names))
-        size = max(1, CELLS // len(rows))
+    def _against(self, people: Distinct) -> FloatArray:
+        """Return the weight of each pattern of agreements: float array (patterns,)."""
+        names, rows, _ = self.learned
+        times, size = np.zeros(2 ** len(names)), max(1, CELLS // len(rows.values))
         for start in range(0, len(people.values), size):
             patterns = self._patterns(people.values[start : start + size])
-            pairs = people.times[start : start + size, None] * self._rows.times
+            pairs = people.times[start : start + size, None] * rows.times
             times += np.bincount(patterns.ravel(), pairs.ravel(), len(times))
-        agree = np.arange(len(times))[:, None] >> np.arange(len(self._names)) & 1
-        true, other = em(agree, times, 1 / self._rows.times.sum())
+        agree = np.arange(len(times))[:, None] >> np.arange(len(names)) & 1
+        true, other = em(agree, times, 1 / rows.times.sum())
         return (agree * np.log(true / other) + (1 - agree) * np.log((1 - true) / (1 - other))).sum(axis=1)
 
-    def _scores(self, people, drawn):
+    def _scores(self, people: FloatArray, drawn: Array) -> FloatArray:
         return drawn[self._patterns(people)]
 
-    def _patterns(self, people):
-        rows, found = self._rows.values, np.zeros((len(people), len(self._rows.values)), dtype=np.int64)
-        near = self.within * spreads(self._rows)
-        for place, numeric in enumerate(self._numeric):
-            apart = np.abs(people[:, place, None] - rows[:, place])
+    def _patterns(self, people: FloatArray) -> IntArray:
+        _, rows, numbers = self.learned
+        found = np.zeros((len(people), len(rows.values)), dtype=np.int64)
+        near = self.within * spreads(rows)
+        for place, numeric in enumerate(numbers):
+            apart = np.abs(people[:, place, None] - rows.values[:, place])
             found |= (apart <= near[place] * numeric) << place
         return found
 
 
-def em(agree, times, share):
-    """How likely each column agrees in true pairs, and in others: two float arrays (columns,).
+def em(agree: IntArray, times: FloatArray, share: float) -> tuple[FloatArray, FloatArray]:
+    """Return how likely each column agrees in true pairs, and in others: two float arrays (columns,).
 
     Parameters
     ----------

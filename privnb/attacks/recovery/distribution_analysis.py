@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from privnb.attacks.algorithms.deconvolution import left, posterior
 from privnb.attacks.by_column import ByColumn
-from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import Share, validated
 
 
 @dataclass(frozen=True)
@@ -27,21 +29,20 @@ class DistributionAnalysis(ByColumn):
     Source: Aggarwal and Yu 2008, section 15.3.6.
     """
 
-    empty: float = 0.1
+    empty: Share = 0.1
     title = "distribution analysis"
 
-    def __post_init__(self):
-        super().__post_init__()
-        expect.share("empty", self.empty)
-
-    def _of_column(self, likelihood, edges, shares):
+    def _of_column(
+        self, likelihood: FloatArray, edges: FloatArray, shares: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         least = self.empty / len(shares)
         ends = left(likelihood, shares, edges, least)
         some = np.where(shares >= least, shares, 0)
         return posterior(likelihood, some / some.sum()) @ ((edges[1:] + edges[:-1]) / 2), *ends
 
-    def intervals(self, known):
-        """Between which numbers each original lies.
+    @validated
+    def intervals(self, known: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
+        """Return between which numbers each original lies.
 
         Parameters
         ----------
@@ -52,5 +53,5 @@ class DistributionAnalysis(ByColumn):
         -------
         low, high : float array (m, targets)
         """
-        ends = [self._guessed(*each)[1:] for each in self._known(self._rows(known, 0))]
-        return tuple(np.column_stack(each) for each in zip(*ends, strict=True))
+        columns = self._guessed(self._rows(known))
+        return np.column_stack([low for _, low, _ in columns]), np.column_stack([high for _, _, high in columns])

@@ -1,11 +1,13 @@
 """A rotation found from a sample of the population: principal axes turn with the records."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from privnb.attacks.algorithms.unmixing import eigen_matched
+from privnb.attacks.algorithms.unmixing import Map, eigen_matched
 from privnb.attacks.recovery.recovery_knowledge import Sample
-from privnb.attacks.recovery.unmixing import Unmapping
-from privnb.runtime import expect
+from privnb.attacks.recovery.unmixing import Places, Unmapping
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import at_least
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,10 @@ class EigenAnalysis(Unmapping):
     Mining", PKDD 2006; Aggarwal and Yu 2008, section 15.4.2.
     """
 
-    people: int = 100
+    people: Annotated[int, at_least(2)] = 100
     title = "principal axes of a sample"
     knows = Sample
     square = True
 
-    def __post_init__(self):
-        expect.whole("people", self.people, 2)
-
-    def _solved(self, seen, known, theirs):
-        return {"_map": eigen_matched(known, seen)}
+    def _solved(self, seen: FloatArray, people: Places) -> Map:
+        return eigen_matched(people.known, seen)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from privnb.attacks.algorithms.deconvolution import posterior
 from privnb.attacks.by_column import ByColumn
+from privnb.runtime.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class EmpiricalMap(ByColumn):
 
     title = "MAP by each column's distribution"
 
-    def _of_column(self, likelihood, edges, shares):
+    def _of_column(self, likelihood: FloatArray, edges: FloatArray, shares: FloatArray) -> tuple[FloatArray]:
         middles = (edges[1:] + edges[:-1]) / 2
         # Bins of equal chances must not be chosen by rounding.
         return (middles[posterior(likelihood, shares).round(12).argmax(axis=1)],)

@@ -1,12 +1,15 @@
 """A secret matrix undone because numbers are independent, and known again by how each is distributed."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from privnb.attacks.algorithms.independent import by_distributions
+from privnb.attacks.algorithms.unmixing import Map
 from privnb.attacks.recovery.ica import unmixed
 from privnb.attacks.recovery.recovery_knowledge import Marginals
-from privnb.attacks.recovery.unmixing import Unmapping
-from privnb.runtime import expect
+from privnb.attacks.recovery.unmixing import Places, Unmapping
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import at_least
 
 
 @dataclass(frozen=True)
@@ -24,13 +27,10 @@ class EnhancedIca(Unmapping):
     section 7.5.2.
     """
 
-    people: int = 100
+    people: Annotated[int, at_least(2)] = 100
     title = "ICA with known distributions"
     knows = Marginals
     square = True
 
-    def __post_init__(self):
-        expect.whole("people", self.people, 2)
-
-    def _solved(self, seen, known, theirs):
-        return {"_map": unmixed(self, by_distributions, seen, known)}
+    def _solved(self, seen: FloatArray, people: Places) -> Map:
+        return unmixed(self, by_distributions, seen, people.known)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from privnb.attacks.algorithms.noise_filters import gaussian_filter
 from privnb.attacks.recovery.base import NoiseFilter
+from privnb.runtime.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -20,5 +21,5 @@ class GaussianMap(NoiseFilter):
 
     title = "MAP with a Gaussian prior"
 
-    def _made(self, covariance, noise, records):
+    def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
         return gaussian_filter(covariance, noise)

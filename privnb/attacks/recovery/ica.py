@@ -1,10 +1,13 @@
 """A secret matrix undone because numbers are independent of each other."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from privnb.attacks.algorithms.independent import by_columns
-from privnb.attacks.recovery.unmixing import Unmapping
+from privnb.attacks.algorithms.unmixing import Map
+from privnb.attacks.recovery.unmixing import Places, Unmapping
 from privnb.microdata.treatment import Unreadable
+from privnb.runtime.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,12 @@ class Ica(Unmapping):
     title = "ICA"
     square = True
 
-    def _solved(self, seen, known, theirs):
-        return {"_map": unmixed(self, by_columns, seen)}
+    def _solved(self, seen: FloatArray, people: Places) -> Map:
+        return unmixed(self, by_columns, seen)
 
 
-def unmixed(attack, find, *rows):
-    """What `find` gives of the rows. Raises Unreadable, said of the attack, where they have no such components."""
+def unmixed(attack: Unmapping, find: Callable[..., Map], *rows: FloatArray) -> Map:
+    """Return what `find` gives of the rows. Raises Unreadable where they have no such components."""
     try:
         return find(*rows)
     except ValueError as error:

@@ -1,12 +1,14 @@
 """A secret matrix found by regression over people whose records and rows are known."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from privnb.attacks.algorithms.unmixing import regressed
+from privnb.attacks.algorithms.unmixing import Map, regressed
 from privnb.attacks.recovery.recovery_knowledge import Pairs
-from privnb.attacks.recovery.unmixing import Unmapping
+from privnb.attacks.recovery.unmixing import Places, Unmapping
 from privnb.microdata.treatment import Unreadable
-from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import at_least
 
 
 @dataclass(frozen=True)
@@ -26,15 +28,12 @@ class KnownRegression(Unmapping):
     sections 7.5.3 and 15.4.1.
     """
 
-    people: int = 20
+    people: Annotated[int, at_least(1)] = 20
     title = "regression on known pairs"
     knows = Pairs
 
-    def __post_init__(self):
-        expect.whole("people", self.people, 1)
-
-    def _solved(self, seen, known, theirs):
+    def _solved(self, seen: FloatArray, people: Places) -> Map:
         try:
-            return {"_map": regressed(known, theirs)}
+            return regressed(people.known, people.theirs)
         except ValueError as error:
             raise Unreadable(f"{self!r}: {error} Raise people.") from None

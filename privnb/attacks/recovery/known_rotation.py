@@ -1,17 +1,20 @@
 """A rotation turned back by people whose records and rows are known."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+import pandas as pd
 
 from privnb.attacks.algorithms.unmixing import breach_probability, shifted, spanned, turned_back
 from privnb.attacks.recovery.recovery_knowledge import Pairs
-from privnb.attacks.recovery.unmixing import Unmixing
-from privnb.runtime import expect
+from privnb.attacks.recovery.unmixing import Places, Unmixing
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import Positive, at_least, validated
 
 
 @dataclass(frozen=True)
-class KnownRotation(Unmixing):
+class KnownRotation(Unmixing[Places]):
     """Somebody who knows some people's records and rows turns all rows by a rotation that takes these where they were.
 
     As many independent people as there are numbers, one more where rows were shifted too, leave one rotation: every
@@ -27,23 +30,21 @@ class KnownRotation(Unmixing):
     Mining", PKDD 2006; Aggarwal and Yu 2008, sections 7.5.3 and 15.4.1.
     """
 
-    people: int = 4
+    people: Annotated[int, at_least(1)] = 4
     title = "rotation by known pairs"
     knows = Pairs
     square = True
 
-    def __post_init__(self):
-        expect.whole("people", self.people, 1)
+    def _solved(self, seen: FloatArray, people: Places) -> Places:
+        return people
 
-    def _solved(self, seen, known, theirs):
-        return {"_pairs": (known, theirs)}
+    def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return turned_back(*self.learned.solution, rng)(seen)
 
-    def _places(self, seen, rng):
-        return turned_back(*self._pairs, rng)(seen)
-
-    def chance(self, known, within):
-        """How likely the guess for each released row is near: its distance from the record at most `within` times the
-        record's from the middle of all domains, or from the mean of the known people where rows were shifted.
+    @validated
+    def chance(self, known: pd.DataFrame, within: Positive) -> FloatArray:
+        """Return how likely the guess for each released row is near: its distance from the record at most `within`
+        times the record's from the middle of all domains, or from the mean of the known people where rows were shifted.
 
         It follows from the rows and the known people, whatever the records are: the adversary knows it, too. Distances
         are in widths of the domains.
@@ -61,9 +62,8 @@ class KnownRotation(Unmixing):
             0 to 1; lower protects more. Where two directions are free it is Eq. 15.6 of Aggarwal and Yu 2008, which is
             printed without that condition; see `algorithms.unmixing.breach_probability`.
         """
-        expect.positive("within", within)
-        seen = (self._rows(known, 0) - self._own[0]) / self._own[1]
-        before, after = self._pairs
+        seen = self._seen(self._rows(known))
+        before, after = self.learned.solution
         centre = after.mean(axis=0) * shifted(before, after)
         basis = spanned(after - centre)
         apart = seen - centre

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 
-from privnb.attacks.recovery.unmixing import Unmixing
+import numpy as np
+
+from privnb.attacks.recovery.unmixing import Places, Unmixing
+from privnb.runtime.arrays import FloatArray
 
 
 @dataclass(frozen=True)
-class NaiveEstimate(Unmixing):
+class NaiveEstimate(Unmixing[None]):
     """Somebody who knows nothing takes each perturbed column for a number, in the order in which they stand.
 
     With a rotation drawn by lot they are further from the truth than whoever guesses the mean; they hope for a matrix
@@ -19,8 +22,8 @@ class NaiveEstimate(Unmixing):
     title = "naive estimate"
     square = True
 
-    def _solved(self, seen, known, theirs):
-        return {}
+    def _solved(self, seen: FloatArray, people: Places) -> None:
+        return None
 
-    def _places(self, seen, rng):
+    def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
         return seen

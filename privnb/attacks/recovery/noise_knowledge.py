@@ -5,19 +5,25 @@ all attacks. To suppose one, or to estimate its variance, is this package's.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from privnb.attacks.algorithms.noise_filters import moments, most_noise
+from privnb.microdata.release import Published
 from privnb.microdata.treatment import Law, Unreadable
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import some_of
+from privnb.runtime.validation import Validated
 
+Unit = Literal["column", "domain"]
 UNITS = {"column": "of each column's deviation", "domain": "of each domain's width"}
 
 
-class NoiseKnowledge(ABC):
+class NoiseKnowledge(Validated, ABC):
     """What is known of noise. A subclass is a frozen dataclass of its parameters.
 
     Attributes
@@ -28,12 +34,13 @@ class NoiseKnowledge(ABC):
         As results say it; empty: the law that was published.
     """
 
+    HINT: ClassVar[str] = "Give one such as EstimatedNoise()."
     undoes = "perturbed"
     title = ""
 
     @abstractmethod
-    def laws(self, rows, published, names):
-        """The law of the noise in each of the columns `names`, `{name: Law}`, of released numbers, float array (n, m).
+    def laws(self, rows: FloatArray, published: Published, names: Sequence[str]) -> dict[str, Law]:
+        """Return the law of the noise in each of the columns `names`, of released numbers, float array (n, m).
 
         Raises Unreadable where the release says too little.
         """
@@ -45,19 +52,22 @@ class PublishedLaw(NoiseKnowledge):
 
     undoes = "noisy"
 
-    def laws(self, rows, published, names):
-        return {name: published.columns[name].law for name in names}
+    def laws(self, rows: FloatArray, published: Published, names: Sequence[str]) -> dict[str, Law]:
+        laws = {name: published.columns[name].law for name in names}
+        return {name: law for name, law in laws.items() if law is not None}
 
 
 class _Unpublished(NoiseKnowledge):
-    """Gaussian noise, drawn apart in each column, equally wide in units of the column."""
+    """Gaussian noise, drawn apart in each column, equally wide in units of the column or of its domain."""
 
-    def laws(self, rows, published, names):
+    unit: Unit
+
+    def laws(self, rows: FloatArray, published: Published, names: Sequence[str]) -> dict[str, Law]:
         if self.unit == "domain":
             units = np.array([published.schema[name].domain.width for name in names], dtype=float)
         else:
             units = np.sqrt(np.diag(moments(rows)[1]))
-        if len(alike := np.flatnonzero(units <= 0)):
+        if len(alike := np.flatnonzero(units <= 0).tolist()):
             raise Unreadable(
                 f"all numbers of {some_of([names[place] for place in alike])} are alike, so that none has noise."
             )
@@ -65,8 +75,8 @@ class _Unpublished(NoiseKnowledge):
         return {name: _Bell(float(deviation * unit)) for name, unit in zip(names, units, strict=True)}
 
     @abstractmethod
-    def _deviation(self, rows):
-        """The standard deviation of the noise, as of the released numbers, (n, m), in units of each column."""
+    def _deviation(self, rows: FloatArray) -> float:
+        """Return the standard deviation of the noise, as of the released numbers, (n, m), in units of each column."""
 
 
 @dataclass(frozen=True)
@@ -84,17 +94,17 @@ class SupposedNoise(_Unpublished):
     """
 
     deviation: float
-    unit: str = "column"
+    unit: Unit = "column"
 
-    def __post_init__(self):
-        expect.one_of("unit", self.unit, tuple(UNITS))
+    def __post_init__(self) -> None:
+        super().__post_init__()
         (expect.share if self.unit == "column" else expect.positive)("deviation", self.deviation)
 
     @property
-    def title(self):
+    def title(self) -> str:  # type: ignore[override] # of its parameters
         return f"supposed noise, {self.deviation:.3g} {UNITS[self.unit]}"
 
-    def _deviation(self, rows):
+    def _deviation(self, rows: FloatArray) -> float:
         return self.deviation
 
 
@@ -112,13 +122,10 @@ class EstimatedNoise(_Unpublished):
         In which noise is equally wide in all columns; as of `SupposedNoise`.
     """
 
-    unit: str = "column"
+    unit: Unit = "column"
     title = "estimated noise"
 
-    def __post_init__(self):
-        expect.one_of("unit", self.unit, tuple(UNITS))
-
-    def _deviation(self, rows):
+    def _deviation(self, rows: FloatArray) -> float:
         records, columns = rows.shape
         if columns < 2 or records <= columns:
             raise Unreadable(
@@ -134,14 +141,14 @@ class _Bell(Law):
 
     deviation: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"supposed Gaussian noise, standard deviation {self.deviation:g}"
 
     @property
-    def variance(self):
+    def variance(self) -> float:
         return self.deviation**2
 
-    def cumulative(self, noise):
+    def cumulative(self, noise: FloatArray) -> FloatArray:
         from scipy.special import ndtr
 
         return ndtr(np.asarray(noise) / self.deviation)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from privnb.attacks.algorithms.noise_filters import pca_filter
 from privnb.attacks.recovery.base import NoiseFilter
-from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import Share
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,8 @@ class PcaRemoval(NoiseFilter):
     2008, sections 6.5 and 15.3.4.
     """
 
-    captured: float = 0.95
+    captured: Share = 0.95
     title = "PCA filtering"
 
-    def __post_init__(self):
-        super().__post_init__()
-        expect.share("captured", self.captured)
-
-    def _made(self, covariance, noise, records):
+    def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
         return pca_filter(covariance, noise, self.captured)

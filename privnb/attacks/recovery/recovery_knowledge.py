@@ -8,30 +8,34 @@ input-output pairs, known sample; 7.5.2: known distributions of columns; 7.5.3: 
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
 from privnb.microdata.treatment import Unreadable
-from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import Randomness, Validated
 
 
-class Knowledge(ABC):
+class Knowledge(Validated, ABC):
     """What is known of some people. A subclass is a frozen dataclass of tables."""
 
     title = ""  # as results say it, of `{people}`
+    originals: pd.DataFrame
 
     @classmethod
     @abstractmethod
-    def of(cls, originals, released, rng):
-        """What an adversary has who knows these people: two DataFrames, row by row of the same p people."""
+    def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
+        """Return what an adversary has who knows these people: two DataFrames, row by row of the same p people."""
 
     @abstractmethod
-    def __len__(self):
+    def __len__(self) -> int:
         """How many people it tells of."""
 
-    def __repr__(self):  # never the rows
+    def __repr__(self) -> str:  # never the rows
         return f"{type(self).__name__}({len(self)} people)"
 
 
@@ -49,9 +53,8 @@ class Pairs(Knowledge):
     released: pd.DataFrame
     title = "records and rows of {people} people"
 
-    def __post_init__(self):
-        for name in ("originals", "released"):
-            expect.kind(name, getattr(self, name), pd.DataFrame, instead="One row a person.")
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.originals) != len(self.released):
             raise ValueError(
                 f"each known person has a record and a released row, got {len(self.originals)} records and "
@@ -59,10 +62,10 @@ class Pairs(Knowledge):
             )
 
     @classmethod
-    def of(cls, originals, released, rng):
+    def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
         return cls(originals, released)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.originals)
 
 
@@ -79,14 +82,11 @@ class Records(Knowledge):
     originals: pd.DataFrame
     title = "records of {people} people in it"
 
-    def __post_init__(self):
-        expect.kind("originals", self.originals, pd.DataFrame, instead="One row a person.")
-
     @classmethod
-    def of(cls, originals, released, rng):
+    def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
         return cls(originals.iloc[np.random.default_rng(rng).permutation(len(originals))])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.originals)
 
 
@@ -116,12 +116,12 @@ class Marginals(Records):
     title = "the distribution of each column, of {people} people"
 
     @classmethod
-    def of(cls, originals, released, rng):
+    def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
         return cls(pd.DataFrame({name: np.sort(column.to_numpy()) for name, column in originals.items()}))
 
 
-def numbers(what, table, names):
-    """The columns `names` of a table as numbers: float array (rows, columns).
+def numbers(what: str, table: pd.DataFrame, names: Sequence[str]) -> FloatArray:
+    """Return the columns `names` of a table as numbers: float array (rows, columns).
 
     A missing number, of which there is nothing to recover, is the mean of its column. Raises Unreadable for what is no
     number, such as `*`, and for a column without any; `what` the table is.

@@ -1,12 +1,15 @@
 """A secret matrix undone by the independent components of a sample of the population and of the release."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from privnb.attacks.algorithms.independent import by_sample
+from privnb.attacks.algorithms.unmixing import Map
 from privnb.attacks.recovery.ica import unmixed
 from privnb.attacks.recovery.recovery_knowledge import Sample
-from privnb.attacks.recovery.unmixing import Unmapping
-from privnb.runtime import expect
+from privnb.attacks.recovery.unmixing import Places, Unmapping
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import at_least
 
 
 @dataclass(frozen=True)
@@ -26,13 +29,10 @@ class SampleIca(Unmapping):
     and Yu 2008, section 15.4.3.
     """
 
-    people: int = 100
+    people: Annotated[int, at_least(2)] = 100
     title = "ICA with a sample"
     knows = Sample
     square = True
 
-    def __post_init__(self):
-        expect.whole("people", self.people, 2)
-
-    def _solved(self, seen, known, theirs):
-        return {"_map": unmixed(self, by_sample, seen, known)}
+    def _solved(self, seen: FloatArray, people: Places) -> Map:
+        return unmixed(self, by_sample, seen, people.known)

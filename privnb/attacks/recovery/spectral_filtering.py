@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from privnb.attacks.algorithms.noise_filters import spectral_filter
 from privnb.attacks.recovery.base import NoiseFilter
 from privnb.microdata.treatment import Unreadable
+from privnb.runtime.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class SpectralFiltering(NoiseFilter):
 
     title = "spectral filtering"
 
-    def _made(self, covariance, noise, records):
+    def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
         if records < len(covariance):
             raise Unreadable(
                 f"{self!r} bounds what noise can do in a release of as many rows as noisy columns, and this one "

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from privnb.attacks.algorithms.noise_filters import svd_filter
 from privnb.attacks.recovery.base import NoiseFilter
+from privnb.runtime.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -19,5 +20,5 @@ class SvdFiltering(NoiseFilter):
 
     title = "SVD filtering"
 
-    def _made(self, covariance, noise, records):
+    def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
         return svd_filter(covariance, noise)

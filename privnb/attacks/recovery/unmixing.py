@@ -1,17 +1,40 @@
 """What the attacks have in common that undo a secret matrix, by which the numbers of all records were multiplied."""
 
 from abc import abstractmethod
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from privnb.attacks.recovery.base import Recovery, hidden
+from privnb.attacks.algorithms.unmixing import Map
+from privnb.attacks.recovery.base import Recovery, Solution, Solved, hidden
 from privnb.attacks.recovery.recovery_knowledge import Pairs, numbers
+from privnb.microdata.release import Published
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import some_of
 
 
-class Unmixing(Recovery):
+class Units(NamedTuple):
+    """In which units records and released rows are places: records from `middle` in `width`, float arrays (targets,),
+    rows from `origin` in `unit`, numbers or float arrays (names,).
+    """
+
+    middle: FloatArray
+    width: FloatArray
+    origin: FloatArray | float
+    unit: FloatArray | float
+
+
+class Places(NamedTuple):
+    """Where known people are, float array (p, d), and their rows, (p, k)."""
+
+    known: FloatArray
+    theirs: FloatArray
+
+
+class Unmixing(Recovery[Solution]):
     """A `Recovery` from columns each of which is a sum of secret multiples of the numbers of a record.
 
     The matrix is secret, all else is public: each number counts from the middle of its public domain, in widths of it;
@@ -27,50 +50,65 @@ class Unmixing(Recovery):
     undoes = "perturbed"
     square = False
 
-    def _learned(self, rows, published, names):
+    def _solve(self, rows: FloatArray, published: Published, names: tuple[str, ...]) -> Solved[Solution]:
         targets = tuple(hidden(published)) or names
         if self.square and len(targets) != len(names):
             raise Unreadable(
                 f"{type(self).__name__} undoes a rotation, and this release has the perturbed columns "
                 f"{some_of(names)} for {some_of(targets)}. Choose an attack on projections."
             )
+        middle, width, origin, unit = self._units(published, names, targets)
+        known: FloatArray = np.empty((0, len(targets)))
+        theirs: FloatArray = np.empty((0, len(names)))
+        if self.knows is not None:
+            known = (self._told(self.knowledge.originals, targets) - middle) / width
+            if isinstance(self.knowledge, Pairs):
+                theirs = (self._told(self.knowledge.released, names) - origin) / unit
+        return Solved(names, targets, self._solved((rows - origin) / unit, Places(known, theirs)))
+
+    def _units(self, published: Published, names: tuple[str, ...], targets: tuple[str, ...]) -> Units:
         domains = [published.schema[name].domain for name in targets]
         middle = np.array([(domain.low + domain.high) / 2 for domain in domains])
         width = np.array([domain.width for domain in domains], dtype=float)
         # As if released rows were in units of their own, where they are.
-        own = (0.0, 1.0) if targets != names else (middle, width)
-        learned = {"targets": targets, "_middle": middle, "_width": width, "_own": own}
-        known, theirs = None, None
-        if self.knows is not None:
-            known = (self._told(self.knowledge.originals, targets) - middle) / width
-        if self.knows is Pairs:
-            theirs = (self._told(self.knowledge.released, names) - own[0]) / own[1]
-        return learned | self._solved((rows - own[0]) / own[1], known, theirs)
+        return Units(middle, width, 0.0, 1.0) if targets != names else Units(middle, width, middle, width)
 
-    def _told(self, table, names):
+    @property
+    def _own_units(self) -> Units:
+        return self._units(self.published, self.learned.names, self.learned.targets)
+
+    def _seen(self, rows: FloatArray) -> FloatArray:
+        """Return released rows as places: float array (n, k)."""
+        units = self._own_units
+        return (rows - units.origin) / units.unit
+
+    def _told(self, table: pd.DataFrame, names: tuple[str, ...]) -> FloatArray:
         if absent := [name for name in names if name not in table]:
             raise SchemaError(f"{self!r} reads {some_of(absent)} of known people, and has {some_of(table)} of them.")
         return numbers("what is known", table, names)
 
     @abstractmethod
-    def _solved(self, seen, known, theirs):
-        """What is learned, by name, of all released rows as places, float array (n, k); of the known people's places,
-        (p, d); and of their rows, (p, k). None of what is not known.
+    def _solved(self, seen: FloatArray, people: Places) -> Solution:
+        """Return what is learned of all released rows as places, float array (n, k), and of the known people; nobody
+        stands there of whom the adversary knows nothing.
         """
 
     @abstractmethod
-    def _places(self, seen, rng):
-        """The guessed places of released rows: float array (n, d)."""
+    def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return the guessed places of released rows: float array (n, d)."""
 
-    def _recovered(self, rows, rng):
-        return self._middle + self._width * self._places((rows - self._own[0]) / self._own[1], rng)
+    def _recovered(self, rows: FloatArray, rng: np.random.Generator) -> FloatArray:
+        units = self._own_units
+        return units.middle + units.width * self._places(self._seen(rows), rng)
 
-    def _expected(self):
-        return self._middle if self.knows is None else self._told(self.knowledge.originals, self.targets).mean(axis=0)
+    def _expected(self) -> FloatArray:
+        if self.knows is None:
+            return self._own_units.middle
+        return self._told(self.knowledge.originals, self.targets).mean(axis=0)
 
 
-class Unmapping(Unmixing):
-    """An `Unmixing` that is one `algorithms.unmixing.Map`, which `_solved` gives as "_map"."""
+class Unmapping(Unmixing[Map]):
+    """An `Unmixing` whose solution is one `algorithms.unmixing.Map`."""
 
-    def _places(self, seen, rng):
-        return self._map(seen)
+    def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return self.learned.solution(seen)
