@@ -27,7 +27,7 @@ def people() -> Dataset:
     return load("adult", records=RECORDS)
 
 
-def check_attack(attack: Attack | type[Attack]) -> None:
+def check_attack(attack: Attack[Any] | type[Attack[Any]]) -> None:
     """Run all contracts of attacks: on one attack, or on all examples of a class.
 
     Raises
@@ -44,14 +44,14 @@ def check_attack(attack: Attack | type[Attack]) -> None:
                 raise
 
 
-def check_arguments(attack: Attack) -> None:
+def check_arguments(attack: Attack[Any]) -> None:
     """No argument of what learns or guesses carries the truth."""
     assert set(inspect.signature(attack.fit).parameters) == {"published"}
     for guess in (attack.predict, attack.baseline):
         assert set(inspect.signature(guess).parameters) <= {"known", "rng"}, f"arguments of {guess.__name__}"
 
 
-def check_needs_a_release(attack: Attack) -> None:
+def check_needs_a_release(attack: Attack[Any]) -> None:
     """A guess before `fit` is refused."""
     said = ""
     try:
@@ -61,7 +61,7 @@ def check_needs_a_release(attack: Attack) -> None:
     assert "has not seen a release yet" in said, "`predict` reads the release through `self.published`"
 
 
-def check_treatments(attack: Attack) -> None:
+def check_treatments(attack: Attack[Any]) -> None:
     """The attack refuses a release with treatments that it does not state."""
     assert set(attack.supported_treatments) <= set(KINDS)
     for sanitizer in (Suppress(), LaplaceNoise(1.0), Bucketize(Suppress())):
@@ -75,19 +75,19 @@ def check_treatments(attack: Attack) -> None:
         raise AssertionError(f"{sanitizer!r} makes a treatment that the attack does not state, and `fit` reads it")
 
 
-def check_suppression(attack: Attack) -> None:
+def check_suppression(attack: Attack[Any]) -> None:
     """Against full suppression the attack is not better than its baseline, unless it recovers numbers."""
     if not isinstance(attack, Recovery):
         assert _right(attack, Suppress(), "predict") <= max(_right(attack, Suppress(), "baseline"), LUCK)
 
 
-def check_success(attack: Attack) -> None:
+def check_success(attack: Attack[Any]) -> None:
     """The attack is better than its baseline if nothing is hidden, unless it recovers numbers."""
     if not isinstance(attack, Recovery):
         assert _right(attack, Identity(), "predict") > _right(attack, Identity(), "baseline"), "it cannot attack"
 
 
-def _right(attack: Attack, sanitizer: Sanitizer, guess: str) -> int:
+def _right(attack: Attack[Any], sanitizer: Sanitizer, guess: str) -> int:
     """Return how many guesses about a release are right."""
     dataset = people()
     published, key = sanitizer.sanitize(dataset, rng=0)._published(3)
@@ -97,6 +97,6 @@ def _right(attack: Attack, sanitizer: Sanitizer, guess: str) -> int:
     return int((np.asarray(getattr(fitted, guess)(known)) == fitted.truth(*given)).sum())
 
 
-CHECKS: tuple[Callable[[Attack], None], ...] = (
+CHECKS: tuple[Callable[[Attack[Any]], None], ...] = (
     check_arguments, check_needs_a_release, check_treatments, check_suppression, check_success,
 )  # fmt: skip
