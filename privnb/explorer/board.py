@@ -8,7 +8,8 @@ import os
 from functools import partial
 
 from privnb.evaluation.samples import record_by_record
-from privnb.explorer import controls, figures, gauges, keep, panels, saving
+from privnb.explorer import controls, gauges, keep, panels, saving
+from privnb.explorer.html import render
 from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
 from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked, means_something
@@ -132,7 +133,8 @@ class Board(Session):
         if self.stand:
             self._soon("stand", partial(self.stand.write, self.setting, self.place.axes, self.policy), SOON)
         undo = self.changes[-1][0] if self.changes else ""
-        self._put("actions", controls.actions(letters, self.letter, pinned=self.setting in self.pinned, undo=undo))
+        pinned = self.setting in self.pinned
+        self._put("actions", render("actions", letters=letters, letter=self.letter, pinned=pinned, undo=undo))
 
     def _clear(self):
         """Show no numbers: those of an older setting are not to be taken for this one's."""
@@ -174,14 +176,22 @@ class Board(Session):
         marks = panels.marks(self.setting, self.reading, self.mined)
         failed = self.setting in self._failed or self._release in self._unmeasured
         again = failed or (self.fault and not self.reading)
-        self._put("state", controls.state(status, marks, busy, doing, fraction, self.fault, again))
+        shown = {"status": status, "marks": marks, "busy": busy, "doing": doing, "fraction": fraction}
+        self._put("state", render("state", **shown, fault=self.fault, again=bool(again)))
 
     def _take(self):
         if self.reading.refused:
-            return panels.nothing("take", "Export", figures.note("There is no release to take along."))
-        code = keep.code(self.dataset, self.setting, self.source)
-        command = keep.command(self.dataset, self.setting, self.source, self.fewest)
-        return panels.taken(code, command, self.reading.terms, saving.FORMATS, self.format, self.said)
+            return render("taken", refused=True)
+        return render(
+            "taken",
+            refused=False,
+            code=keep.code(self.dataset, self.setting, self.source),
+            command=keep.command(self.dataset, self.setting, self.source, self.fewest),
+            terms=self.reading.terms,
+            formats=saving.FORMATS,
+            format=self.format,
+            said=self.said,
+        )
 
     def _put(self, name, html):
         self._pages[name].html = str(html)

@@ -1,13 +1,14 @@
 """How a number stands in a panel: with its unit, what is reached without the release, its interval, which direction is
-better, and what it means; and small tables.
+better, and what it means.
 """
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 
 from privnb.evaluation.results import full_name, measured
-from privnb.explorer.controls import attribute, together
 from privnb.explorer.counting import IN_WORDS
 from privnb.measures.base import facts
 from privnb.reporting.findings.base import reported
@@ -15,33 +16,25 @@ from privnb.runtime import expect
 from privnb.runtime.sentences import Page
 from privnb.runtime.tolerances import ROUNDING
 
-NUMBER = Markup(
-    '<li data-key="{key}"><details class="privnb-explain" data-key="{key}"><summary title="Explain">{title}'
-    '&nbsp;<i aria-hidden="true">?</i></summary><p>{meaning} {source}</p></details><b>{value}</b>'
-    "<small>{beside}</small></li>"
-)
+
+class Figure(NamedTuple):
+    """A number as a panel shows it. `key`: what it is, whatever its value; `beside`: what stands next to it."""
+
+    key: str
+    title: str
+    meaning: str
+    source: str
+    value: str
+    beside: list[str]
 
 
-def numbers(rows):
-    """A list of numbers, one per explained line. `rows`: those of tidy results, as tuples."""
-    lines = together(map(number, rows))
-    return Markup('<ul class="privnb-numbers">{}</ul>').format(lines) if lines else Markup("")
+def number(row: Any, title: str = "") -> Figure:
+    """Return one number of tidy results, a row as tuple; its own `title` if none is given."""
+    key = f"{row.measure} {row.scenario} {row.control} {row.miner} {row.target}"
+    return Figure(key, title or _titled(row), meaning(row), facts(row.measure).source, value(row), [*beside(row)])
 
 
-def number(row, title=""):
-    """One number: its title with an explanation to open, its value, and what stands beside it."""
-    source = facts(row.measure).source
-    return NUMBER.format(
-        key=f"{row.measure} {row.scenario} {row.control} {row.miner} {row.target}",
-        title=title or _titled(row),
-        meaning=meaning(row),
-        source=Markup("<br>Source: {}.").format(source) if source else "",
-        value=value(row),
-        beside="; ".join(beside(row)),
-    )
-
-
-def listed(results):
+def listed(results: pd.DataFrame) -> Page:
     """The numbers of tidy results as the panels write them, with what they mean: a table to look at.
 
     Rows that say who is hit, of which there are many, are left out.
@@ -60,7 +53,7 @@ def listed(results):
     return Page(table, f"{len(table)} numbers")
 
 
-def value(row):
+def value(row: Any) -> str:
     """A number with its unit; a withheld one by what may be said of it."""
     of = facts(row.measure)
     if row.measure in IN_WORDS and pd.notna(row.value):
@@ -70,7 +63,7 @@ def value(row):
     return of.written(row.value) if pd.notna(row.value) else "withheld"
 
 
-def beside(row):
+def beside(row: Any) -> Iterator[str]:
     """What stands beside a number: what was asked or is reached without the release, the interval, the direction."""
     of, letter = facts(row.measure), IN_WORDS[row.measure][0] if row.measure in IN_WORDS else ""
     if letter and pd.notna(row.value):
@@ -87,51 +80,21 @@ def beside(row):
         yield f"of {letter}, {row.better} is better" if letter else f"{row.better} is better"
 
 
-def meaning(row):
+def meaning(row: Any) -> str:
     """What a number means, and what is special to its variant and scenario."""
     of = facts(row.measure)
     special = [of.readings[each] for each in (row.variant, row.scenario) if each in of.readings]
     return " ".join([of.sentence, *(f"{each[0].upper()}{each[1:].rstrip('.')}." for each in special)])
 
 
-def trouble(what, text):
-    """What went wrong, and what to do."""
-    return Markup('<p class="privnb-trouble" role="alert"><b>{}</b> {}</p>').format(what, text)
-
-
-def note(text):
-    return Markup('<p class="privnb-note">{}</p>').format(text) if text else Markup("")
-
-
-def lead(text):
-    """The sentence that a panel begins with."""
-    return Markup('<p class="privnb-lead">{}</p>').format(text) if text else Markup("")
-
-
-def table(columns, rows, caption, *, right=()):
-    """A small table that scrolls by keyboard where it is too wide. `right`: places of columns of numbers."""
-    side = [Markup(' class="n"') if place in right else Markup("") for place in range(len(columns))]
-    head = together(Markup("<th scope=col{}>{}</th>").format(*pair) for pair in zip(side, columns, strict=True))
-    body = together(
-        Markup("<tr>{}</tr>").format(
-            together(Markup("<td{}>{}</td>").format(*pair) for pair in zip(side, row, strict=True))
-        )
-        for row in rows
-    )
-    return Markup(
-        '<div class="privnb-scroll" tabindex="0" role="region"{}><table><thead><tr>{}</tr></thead><tbody>{}</tbody>'
-        "</table></div>"
-    ).format(attribute("aria-label", caption), head, body)
-
-
-def _titled(row):
+def _titled(row: Any) -> str:
     """Title of a number, and whose it is."""
     scenario = f"scenario {row.scenario}" if row.scenario else ""
     of = row.target if row.measure == "attribute_vulnerability" else ""
     return ", ".join(filter(None, [facts(row.measure).title, row.variant, scenario, row.miner, row.control, of]))
 
 
-def _held(row):
+def _held(row: Any) -> str:
     if pd.isna(row.value):
         return "withheld"
     holds = row.value >= row.baseline - ROUNDING if row.better == "higher" else row.value <= row.baseline + ROUNDING

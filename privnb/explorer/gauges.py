@@ -1,34 +1,25 @@
-"""HTML of the gauges: each risk of a release compared with the caps of a policy."""
+"""The gauges: each risk of a release compared with the caps of a policy."""
 
+from collections.abc import Mapping
 from functools import cache
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from markupsafe import Markup
 
 from privnb.decision import policies
 from privnb.decision.by_policy import at_cap, keeps
 from privnb.decision.card import ASKS
-from privnb.decision.policies import RISKS, Cap
-from privnb.explorer.controls import attribute, select, together
-from privnb.explorer.figures import note
+from privnb.decision.policies import RISKS, Cap, Policy
+from privnb.explorer.html import render
 from privnb.measures.base import facts
 from privnb.runtime import numerals
 from privnb.runtime.numerals import percent
 
 POLICY, NONE = "ontario-2025", "none"
 WORKING = "working …"
-PANEL = Markup(
-    '<section class="privnb-panel privnb-risks" aria-labelledby="privnb-risks"{empty}><div class="privnb-headed">'
-    '<h3 id="privnb-risks">Risks</h3>{menu}</div>{content}</section>'
-)
-GAUGE = Markup(
-    '<li data-key="{risk}" data-risk="{risk}" data-verdict="{verdict}"{number}><h4>{title}</h4>'
-    '<p class="privnb-asks">{asks}</p><b>{value}</b><span class="privnb-meter" aria-hidden="true">{marks}</span>'
-    '<div class="privnb-beside" tabindex="0" role="group" aria-label="{title}: what it counts">{beside}</div>'
-    '<p class="privnb-verdict">{said}</p></li>'
-)
-PIECE = Markup('<i class="privnb-{kind}" style="left:{left:.2f}%;width:{width:.2f}%"></i>')
 VERDICTS = {
     "kept": "✓ kept",
     "broken": "✗ not kept",
@@ -36,69 +27,69 @@ VERDICTS = {
     "uncapped": "no cap",
     "working": WORKING,
 }
-HELP = Markup(
-    '<details class="privnb-why" data-key="gauges"><summary>How to read a gauge</summary><p class="privnb-note">{}</p>'
-    "</details>"
-)
 READ = (
     "The bar is the risk, its light end the upper end of the 95% interval, the tall tick the cap. Bars grow with the "
     "square root, so that small risks are seen. A cap counts the upper end; an unknown risk keeps none. "
     "`privnb decide` measures the same. It also asks what users keep, and how many people share a combination."
 )
+Mark = tuple[str, float, float]  # a piece of a line: its kind, its left end and its width in percent
+
+
+class Gauge(NamedTuple):
+    """One risk as a gauge shows it; `number`: its value for machines, `marks`: the pieces of its bar."""
+
+    risk: str
+    verdict: str
+    number: str
+    asks: str
+    value: str
+    beside: str
+    marks: list[Mark]
+    said: str
 
 
 @cache
-def menu(own=POLICY):
-    """The policies to choose from, the package's and the owner's: `{name: policy or None}`.
+def menu(own: str = POLICY) -> dict[str, Policy | None]:
+    """Return the policies to choose from, the package's and the owner's: `{name: policy or None}`.
 
-    Parameters
-    ----------
-    own : str
-        The path of the owner's file, which is its name here too, or the name of a ready policy.
+    `own`: the path of the owner's file, which is its name here too, or the name of a ready policy.
     """
     return {name: policies.read(name) for name in dict.fromkeys([*policies.ready(), own])} | {NONE: None}
 
 
-def gauges(name, found, failed="", of="", own=POLICY):
-    """The risks of a release compared with a policy.
+def gauges(name: str, found: Mapping[str, pd.DataFrame], failed: str = "", of: str = "", own: str = POLICY) -> Markup:
+    """Return the risks of a release compared with a policy.
 
     Parameters
     ----------
-    name : str
+    name
         Of `menu(own)`.
-    found : dict of str to DataFrame
+    found
         By risk its tidy results, as far as they are known.
-    failed : str
+    failed
         Why the others are not measured; empty: they are on their way.
-    of : str
+    of
         Of whom they are measured, where it is not the table: a sentence.
-    own : str
-        As of `menu`.
-
-    Returns
-    -------
-    Markup
     """
-    drawn = together(_gauge(risk, _hardest(menu(own)[name], risk, found.get(risk)), failed) for risk in RISKS)
-    return _panel(name, own, note(of) + Markup('<ul class="privnb-gauges">{}</ul>').format(drawn))
+    policy = menu(own)[name]
+    return _panel(name, own, of, [_gauge(risk, _hardest(policy, risk, found.get(risk)), failed) for risk in RISKS])
 
 
-def no_gauges(name, why, own=POLICY):
-    """The panel where there is no release; it keeps the height that it had."""
-    return _panel(name, own, note(why), Markup(" data-empty"))
+def no_gauges(name: str, why: str, own: str = POLICY) -> Markup:
+    """Return the panel where there is no release; it keeps the height that it had."""
+    return _panel(name, own, why, [])
 
 
-def _panel(name, own, content, empty=""):
+def _panel(name: str, own: str, above: str, drawn: list[Gauge]) -> Markup:
     titles = {each: policy.title if policy else NONE for each, policy in menu(own).items()}
     read, policy = READ, menu(own)[name]
     if policy:
         checked = "" if policy.verified else " They are not checked against the source itself."
         read += f" The caps are of {policy.source}.{checked} {policy.convention}".rstrip()
-    content = together([content, HELP.format(read)])
-    return PANEL.format(menu=select("policy", "Policy", titles, name), content=content, empty=empty)
+    return render("gauges", name=name, titles=titles, above=above, gauges=drawn, help=read)
 
 
-def _hardest(policy, risk, rows):
+def _hardest(policy: Policy | None, risk: str, rows: pd.DataFrame | None) -> SimpleNamespace | None:
     """A risk beside the cap of it that is the hardest to keep, as a row of `by_policy.vectors`; of a risk that is not
     capped the mean; None where it is not measured.
     """
@@ -113,35 +104,24 @@ def _hardest(policy, risk, rows):
     return max(beside, key=lambda row: (np.isnan(row.high), not keeps(row), row.high))
 
 
-def _gauge(risk, row, failed):
+def _gauge(risk: str, row: SimpleNamespace | None, failed: str) -> Gauge:
+    number, marks = "", [] if row is None else _tick(row.cap)
     if row is None:
-        verdict, value, beside, marks = ("unknown", "unknown", failed, "") if failed else ("working", WORKING, "", "")
+        verdict, value, beside = ("unknown", "unknown", failed) if failed else ("working", WORKING, "")
     elif np.isnan(row.high):
-        verdict, value, beside, marks = (
-            "unknown",
-            "unknown",
-            f"{row.reason[:1].upper()}{row.reason[1:]}",
-            _tick(row.cap),
-        )
+        verdict, value, beside = "unknown", "unknown", f"{row.reason[:1].upper()}{row.reason[1:]}"
     else:
         verdict = "uncapped" if np.isnan(row.cap) else "kept" if keeps(row) else "broken"
         value, opening, interval = numerals.share(row.value, row.low, row.high).partition(" (")
-        beside, marks = _beside(risk, row, opening + interval), _bar(row)
-    capped = row is not None and np.isfinite(row.cap)
-    return GAUGE.format(
-        risk=risk,
-        verdict=verdict,
-        number=attribute("data-value", "" if row is None or np.isnan(row.value) else repr(float(row.value))),
-        title=risk.capitalize(),
-        asks=ASKS[risk][0],
-        value=value,
-        marks=marks,
-        beside=beside,
-        said=VERDICTS[verdict] + (", so not kept" if verdict == "unknown" and capped else ""),
-    )
+        beside, marks = _beside(risk, row, opening + interval), _bar(row) + marks
+    if row is not None and not np.isnan(row.value):
+        number = repr(float(row.value))
+    is_broken = verdict == "unknown" and row is not None and bool(np.isfinite(row.cap))
+    said = VERDICTS[verdict] + ", so not kept" * is_broken
+    return Gauge(risk, verdict, number, ASKS[risk][0], value, beside, marks, said)
 
 
-def _beside(risk, row, interval):
+def _beside(risk: str, row: SimpleNamespace, interval: str) -> str:
     """What the number counts, its interval, what is reached without the release, and the cap: sentences."""
     counts = ASKS[risk][2] if row.axis.startswith(f"{risk} in") or row.axis == risk else "for the worst-off person"
     if counts.startswith("more") and row.value < 0:
@@ -155,20 +135,15 @@ def _beside(risk, row, interval):
     return " ".join(said)
 
 
-def _bar(row):
-    """The value, what its interval adds, and the cap, as pieces of a line from 0 to 1."""
-    value = row.high if np.isnan(row.value) else row.value
-    low, high = _place(value), _place(row.high)
-    return (
-        PIECE.format(kind="of", left=0, width=low)
-        + PIECE.format(kind="to", left=low, width=high - low)
-        + _tick(row.cap)
-    )
+def _bar(row: SimpleNamespace) -> list[Mark]:
+    """The value and what its interval adds."""
+    low, high = _place(row.high if np.isnan(row.value) else row.value), _place(row.high)
+    return [("of", 0, low), ("to", low, high - low)]
 
 
-def _tick(cap):
-    return Markup("") if np.isnan(cap) else PIECE.format(kind="cap", left=_place(cap), width=0)
+def _tick(cap: float) -> list[Mark]:
+    return [] if np.isnan(cap) else [("cap", _place(cap), 0)]
 
 
-def _place(share):
+def _place(share: float) -> float:
     return 100 * float(np.sqrt(np.clip(share, 0, 1)))

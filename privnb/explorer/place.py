@@ -5,8 +5,7 @@ from functools import lru_cache
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.explorer.controls import button, select, together
-from privnb.explorer.figures import note, table
+from privnb.explorer.html import render
 from privnb.explorer.numbers import axes, plane, recalled
 from privnb.explorer.page import drawing
 from privnb.explorer.setting import Setting, called
@@ -14,13 +13,6 @@ from privnb.measures import facts
 from privnb.reporting.charts import explorer as charts
 from privnb.runtime import numerals
 from privnb.sanitizers import catalogue
-
-HEAD = Markup(
-    '<h3>Where it lies</h3><p class="privnb-lead">{lead}</p><div class="privnb-axes">{axes}</div>'
-    '<p class="privnb-note">{marks}</p>'
-)
-
-EMPTY = Markup("<span data-empty></span>")  # what has nothing to show keeps its height, see `board.js`
 
 
 class Place:
@@ -64,36 +56,30 @@ class Place:
         self.box = change["new"] if len(self.releases) else None
         self.moved()
 
-    def head(self):
-        """Where the setting lies, and the two measures to choose."""
+    def head(self) -> Markup:
+        """Return where the setting lies, and the two measures to choose."""
         sides = {"privacy": "Privacy, across", "utility": "Utility, upwards"}
-        chosen = together(
-            select(
-                axis,
-                sides[axis],
-                {each.name: each.title for each in dict.fromkeys([facts(measure), *axes(axis, self.readings)])},
-                measure,
-            )
-            for axis, measure in self.axes.items()
-        )
-        return HEAD.format(lead=self.lead, axes=chosen, marks=self.marks or EMPTY)
+        chosen = []
+        for axis, measure in self.axes.items():
+            offered = dict.fromkeys([facts(measure), *axes(axis, self.readings)])
+            chosen.append((axis, sides[axis], {each.name: each.title for each in offered}, measure))
+        return render("place", lead=self.lead, axes=chosen, marks=self.marks)
 
-    def listed(self, pinned, setting):
-        """The releases inside the brush, or all; and the pins, each to go to or to take away."""
+    def listed(self, pinned: list[Setting], setting: Setting) -> Markup:
+        """Return the releases inside the brush, or all; and the pins, each to go to or to take away."""
         inside = charts.inside(self.releases, self.box) if self.box else self.releases
-        rows = [
-            (row.setting, *(_loss(getattr(row, axis), measure) for axis, measure in self.axes.items()), row.status)
-            for row in inside.itertuples()
-        ]
-        where = "in the box" if self.box else "drawn"
-        columns = ["release", *map(_headed, self.axes.values()), "among these"]
-        return together(
-            [
-                Markup("<h4>{} {} {}</h4>").format(len(inside), "release" if len(inside) == 1 else "releases", where),
-                table(columns, rows, f"Releases {where}", right=(1, 2)) if rows else EMPTY * (not len(self.releases)),
-                Markup("<h4>Pinned</h4>"),
-                _pins(pinned, setting),
-            ]
+        return render(
+            "listed",
+            rows=[
+                (row.setting, *(_loss(getattr(row, axis), measure) for axis, measure in self.axes.items()), row.status)
+                for row in inside.itertuples()
+            ],
+            columns=["release", *map(_headed, self.axes.values()), "among these"],
+            where="in the box" if self.box else "drawn",
+            is_empty=self.releases.empty,
+            pins=_pins(pinned, setting),
+            setting=setting,
+            others=any(each.roles != setting.roles for each in pinned),
         )
 
 
@@ -128,31 +114,14 @@ def _drawn(dataset, fewest, settings, current, pinned, curve, privacy, utility):
     return releases, drawn.title, drawn.marks, drawn.spec | fitted
 
 
-def _pins(pinned, setting):
-    if not pinned:
-        return note("Nothing yet. Pin a setting to keep it for comparison; pins outlive the kernel.")
+def _pins(pinned: list[Setting], setting: Setting) -> list[tuple[Setting, str, str]]:
+    """Each pin with what it is called, and with what else differs between the pins."""
     differ = [name for name in ("miner", "scenario", "seed") if len({getattr(each, name) for each in pinned}) > 1]
-    rows = together(
-        Markup("<li><span>{}</span>{}{}</li>").format(
-            ", ".join(
-                [
-                    called(each),
-                    *(f"{name} {getattr(each, name)}" for name in differ),
-                    *(["other attributes"] if each.roles != setting.roles else []),
-                ]
-            ),
-            # By what it is, not where it stands: other pins move up before a second click is heard.
-            button(
-                "go", "Go to", "You are there." * (each == setting), value=repr(each), label=f"Go to {called(each)}"
-            ),
-            button("unpin", "Unpin", value=repr(each), label=f"Unpin {called(each)}"),
-        )
-        for each in pinned
-    )
-    other = any(each.roles != setting.roles for each in pinned)
-    return Markup('<ul class="privnb-pins">{}</ul>{}').format(
-        rows, note("Releases of other attributes are not drawn: they cannot replace this one." * other)
-    )
+    found = []
+    for each in pinned:
+        words = [called(each), *(f"{name} {getattr(each, name)}" for name in differ)]
+        found.append((each, called(each), ", ".join(words + ["other attributes"] * (each.roles != setting.roles))))
+    return found
 
 
 def _headed(measure):

@@ -1,25 +1,26 @@
 """A page on which every column of an owner's table gets its role by menu: what is asked, what is seen, what is missing.
 
 Native controls, as those of the board: a menu has a name, opens by keyboard and is found by its first letters.
-
-One module: each control's name is made and read here.
 """
 
 import json
 import os
 import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from privnb.datasets.column_types import spelled
 from privnb.datasets.dataset import find
-from privnb.datasets.own_table import OwnTable, described
+from privnb.datasets.own_table import OwnTable, Seen, described
 from privnb.datasets.proposals import unconfirmed
+from privnb.datasets.roles import Roles
 from privnb.explorer import keep
-from privnb.explorer.controls import attribute, button, select, together
-from privnb.explorer.figures import note, trouble
+from privnb.explorer.html import render
 from privnb.explorer.page import page
 from privnb.microdata.schema import Role
 from privnb.runtime.processes import runs_as
@@ -35,20 +36,8 @@ MEANINGS = {
     Role.UNUSED: "left out",
 }
 HEADINGS = "Column", "Different", "Missing", "Examples", "Role", "What was seen"
-FORM = Markup(
-    '<form class="privnb-form privnb-asked" onsubmit="return false" aria-label="Roles">'
-    '<div class="privnb-choices">{asked}</div>'
-    '<table class="privnb-columns"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}</form>'
-)
-ROW = Markup(
-    '<tr data-key="{name}"><th scope="row">{name}<small>{kind}</small></th><td class="n" data-label="{labels[1]}">'
-    '{different:,}</td><td class="n" data-label="{labels[2]}">{missing:,}</td><td data-label="{labels[3]}">{examples}'
-    "</td><td>{menu}</td><td><small>{reason}</small>{alerts}</td></tr>"
-)
-STATE = Markup(
-    '<div class="privnb-state privnb-saving" data-busy="false" data-working="false"><div class="privnb-status" '
-    'role="status">{missing}<p>{publishes}</p>{said}</div>{save}</div>'
-)
+Menu = tuple[str, str, dict[str, str], str]  # its name, its label, its options and the one that is chosen
+EMPTY: Mapping[str, Sequence[str]] = MappingProxyType({})
 FAULT = "This is a fault of the page. The roles are as they were before; all else goes on."
 MASKED = (
     "Examples are values that ten people or more share, else patterns (A a capital, a a letter, 9 a digit), and of "
@@ -56,8 +45,17 @@ MASKED = (
 )
 
 
-def your_table(file="", name=""):
-    """The page of a table: one that is described already, by its `name`, else a `file`, which is described first.
+class Answer(NamedTuple):
+    """What came of the last act: in words, what went wrong, and the commands that come next."""
+
+    said: str = ""
+    fault: str = ""
+    confirmed: str = ""
+    commands: Mapping[str, str] = MappingProxyType({})
+
+
+def your_table(file: str = "", name: str = "") -> "YourTable":
+    """Return the page of a table: one that is described already, by its `name`, else a `file`, described first.
 
     Parameters
     ----------
@@ -86,7 +84,7 @@ class YourTable:
     def __init__(self, table):
         from ipywidgets import VBox
 
-        self.table, self.roles, self.said = table, table.roles, Markup("")
+        self.table, self.roles, self.said = table, table.roles, Answer()
         self._stand = os.environ.get(keep.STATE)  # which a page sets, for it has no kernel of before
         self._restore()
         self._page = page()()
@@ -101,7 +99,7 @@ class YourTable:
     def _draw(self):
         self._page.html = str(
             form(self.table.seen(self.roles), self.roles, self.table.day_forms, self.table.guessed_missing)
-            + state(self.roles, self.said or self._unsaved(), self.table.copies)
+            + state(self.roles, self.said if any(self.said) else self._unsaved(), self.table.copies)
         )
 
     def _restore(self):
@@ -120,7 +118,7 @@ class YourTable:
             keep.write(Path(self._stand), said | {"text": self.table.text})
 
     def _unsaved(self):
-        return note("Not saved yet." * (self.roles != self.table.roles))
+        return Answer("Not saved yet." * (self.roles != self.table.roles))
 
     def _heard(self, page, content, _):
         before = self.roles
@@ -136,7 +134,7 @@ class YourTable:
             self._wrong(f"{type(error).__name__}: {error}. {FAULT}", before)
 
     def _wrong(self, text, roles):
-        self.roles, self.said = roles, trouble("", text)
+        self.roles, self.said = roles, Answer(fault=text)
         self._draw()
 
     def act(self, name, value):
@@ -144,11 +142,11 @@ class YourTable:
         if name == "save":
             self._save()
         elif chosen := answered(self.roles, name, value):
-            self.roles, self.said = chosen, Markup("")
+            self.roles, self.said = chosen, Answer()
         self._hold()
 
     def _save(self):
-        self.said = note("Saving …")
+        self.said = Answer("Saving …")
         self._draw()
         self.table, lacks = self.table.save(self.roles)
         self.roles = self.roles if lacks else self.table.roles
@@ -170,8 +168,10 @@ def answered(roles, name, value):
     return roles.sensitive(answer) if name == "sensitive" else roles.person(answer)
 
 
-def form(seen, roles, days=(), missing=()):
-    """The two questions, and a line with a menu for each column. `days` and `missing`: `OwnTable.day_forms` and
+def form(
+    seen: Sequence[Seen], roles: Roles, days: Mapping[str, Sequence[str]] = EMPTY, missing: Collection[str] = ()
+) -> Markup:
+    """Return the two questions, and a line with a menu for each column. `days` and `missing`: `OwnTable.day_forms` and
     `OwnTable.guessed_missing`, which are asked for.
     """
     names = [each.name for each in seen]
@@ -183,89 +183,59 @@ def form(seen, roles, days=(), missing=()):
         _asked("sensitive", "Which column should nobody learn?", secrets, NONE * roles.none_sensitive, sensitive),
         _asked("person", "Is each row one person?", people, EACH * roles.one_each, keys),
     ]
-    rows = together(
-        ROW.format(
-            **each._asdict() | {"alerts": _listed(each.alerts)},
-            labels=HEADINGS,
-            menu=_menu(place, each.name, roles.chosen[each.name])
-            + _order(place, each.name, roles, dict(days))
-            + _odd(place, each.name, roles, missing),
-        )
-        for place, each in enumerate(seen)
-    )
-    head = together(
-        Markup("<th scope=col{}>{}</th>").format(attribute("class", "n" * (place in (1, 2))), each)
-        for place, each in enumerate(HEADINGS)
-    )
-    return FORM.format(asked=together(asked), head=head, rows=rows, note=note(MASKED))
+    columns = [(each, [*_menus(place, each.name, roles, dict(days), missing)]) for place, each in enumerate(seen)]
+    return render("roles", asked=asked, headings=HEADINGS, columns=columns, masked=MASKED)
 
 
-def _asked(name, question, answers, said, columns):
+def _asked(name: str, question: str, answers: dict[str, str], said: str, columns: list[str]) -> Menu:
     """A question: what was `said` of no column, or the places of the `columns` that answer it."""
     chosen = columns[0] if columns else said
     if len(columns) > 1:
         chosen, answers = SEVERAL, {SEVERAL: ", ".join(answers[each] for each in columns)} | answers
     if chosen == CHOOSE:
         answers = {CHOOSE: "Choose …"} | answers
-    return select(name, question, answers, chosen)
+    return name, question, answers, chosen
 
 
-def _menu(place, name, role):
+def _menus(
+    place: int, name: str, roles: Roles, days: Mapping[str, Sequence[str]], missing: Collection[str]
+) -> Iterator[Menu]:
+    """The menus of a column: its role; how its days are written, where that cannot be seen; and what its cells say that
+    are not of its type, where a draft guessed it.
+    """
     options = {str(each): f"{each}: {meaning}" for each, meaning in MEANINGS.items()}
-    return select(f"role {place}", f"Role of {name}", options, str(role))
+    yield f"role {place}", f"Role of {name}", options, str(roles.chosen[name])
+    if name in days:
+        options = {form: f"days are {spelled(form)}" for form in days[name]}
+        if name not in roles.days:
+            options = {CHOOSE: "How are its days written? …"} | options
+        yield f"days {place}", f"How the days of {name} are written", options, roles.days.get(name, CHOOSE)
+    if name in missing:
+        options = {NONE: "they say that no value is there"}
+        if name not in roles.missing:
+            options = {CHOOSE: "What do its cells of another type say? …"} | options
+        label = f"What the cells of {name} say that are not of its type"
+        yield f"missing {place}", label, options, NONE if name in roles.missing else CHOOSE
 
 
-def _order(place, name, roles, days):
-    """A menu of how days are written, where that cannot be seen; else nothing."""
-    if name not in days:
-        return Markup("")
-    options = {form: f"days are {spelled(form)}" for form in days[name]}
-    if name not in roles.days:
-        options = {CHOOSE: "How are its days written? …"} | options
-    return select(f"days {place}", f"How the days of {name} are written", options, roles.days.get(name, CHOOSE))
+def state(roles: Roles, answer: Answer, copies: str) -> Markup:
+    """Return what would be published, what is still missing, and what came of saving."""
+    missing = [*filter(None, [copies]), *roles.lacks]
+    return render("saving", publishes=roles.publishes, missing=missing, **answer._asdict())
 
 
-def _odd(place, name, roles, missing):
-    """A menu of what the cells of a column say that are not of its type, where a draft guessed it; else nothing."""
-    if name not in missing:
-        return Markup("")
-    options = {NONE: "they say that no value is there"}
-    if name not in roles.missing:
-        options = {CHOOSE: "What do its cells of another type say? …"} | options
-    label = f"What the cells of {name} say that are not of its type"
-    return select(f"missing {place}", label, options, NONE if name in roles.missing else CHOOSE)
-
-
-def _listed(sentences):
-    items = together(Markup("<li>{}</li>").format(each) for each in sentences)
-    return Markup("<ul>{}</ul>").format(items) if items else items
-
-
-def state(roles, said, copies):
-    """What would be published, what is still missing, and what came of saving."""
-    return STATE.format(
-        publishes=roles.publishes,
-        missing=_listed([*filter(None, [copies]), *roles.lacks]),
-        said=said,
-        save=button("save", "Save"),
-    )
-
-
-def saved(table, lacks):
-    """What was saved, and what to do next."""
+def saved(table: OwnTable, lacks: Sequence[str]) -> Answer:
+    """Return what was saved, and what to do next."""
     name = table.path.name
     if lacks:
-        return note(f"Saved in {name}, which stays a draft. {' '.join(lacks)}")
-    commands = together(
-        Markup("<li>{}: <code>{}</code></li>").format(
-            what, f"{shlex.quote(runs_as())} {command} --dataset {shlex.quote(_called(table))}"
-        )
+        return Answer(f"Saved in {name}, which stays a draft. {' '.join(lacks)}")
+    commands = {
+        what: f"{shlex.quote(runs_as())} {command} --dataset {shlex.quote(_called(table))}"
         for what, command in {"The report": "report", "The explorer": "app"}.items()
-    )
-    return Markup("<p><b>Saved.</b> {}</p><p>Next, in a terminal:</p><ul>{}</ul>").format(
-        f"The roles in {name} are confirmed, and its {len(table.cells):,} records load. {unconfirmed(table.text)}",
-        commands,
-    )
+    }
+    records = f"its {len(table.cells):,} records load"
+    confirmed = f"The roles in {name} are confirmed, and {records}. {unconfirmed(table.text)}"
+    return Answer(confirmed=confirmed, commands=commands)
 
 
 def _called(table):

@@ -16,6 +16,7 @@ from privnb.evaluation import results as tidied
 from privnb.evaluation.results import COLUMNS, NUMBERS
 from privnb.explorer import controls, panels
 from privnb.explorer.figures import listed, number, value
+from privnb.explorer.html import render
 from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import LETTERS, Setting, checked, choices, idle
 from privnb.explorer.sweeps import meanings
@@ -85,7 +86,8 @@ def test_a_level_that_is_asked_for_is_said_to_be_kept_or_not(clinic):
     ],
 )
 def test_withheld_unbounded_and_random_numbers(columns, said):
-    assert said in text(number(row(**columns)))
+    figure = number(row(**columns))
+    assert said in " ".join([figure.value, *figure.beside])
 
 
 def test_what_cannot_be_reached_says_why_and_shows_no_number(clinic):
@@ -155,8 +157,10 @@ def test_without_a_miner_it_says_how_that_is(clinic):
 
 
 def test_machines_read_the_setting_and_its_numbers(reading):
-    marks = str(panels.marks(reading.setting, reading, None))
-    found = {name: unescape(told) for name, told in re.findall(r'data-(\w+)="([^"]*)"', marks)}
+    marks = panels.marks(reading.setting, reading, None)
+    html = render("state", status="", marks=marks, busy=False, doing="", fraction=None, fault="", again=False)
+    status = re.search(r'<span class="privnb-status".*?>', html)[0]
+    found = {name: unescape(told) for name, told in re.findall(r'data-(\w+)="([^"]*)"', status)}
     assert json.loads(found.pop("setting")) == asdict(reading.setting)
     names = {r.measure: r.value for r in reversed([*reading.results.itertuples()])}  # of several targets the first
     assert {name: float(told) for name, told in found.items()} == pytest.approx(names, rel=0, abs=0, nan_ok=True)
@@ -205,8 +209,10 @@ def test_a_control_that_is_off_says_why(clinic):
 
 
 def test_buttons_that_do_nothing_now_stay_in_reach():
-    html = controls.button("undo", "Undo", "Nothing was changed yet.")
-    assert 'aria-disabled="true"' in html
+    html = render("actions", letters=["k"], letter="k", pinned=False, undo="")
+    undo = re.search(r'<button type="button" name="undo".*?>', html)[0]
+    assert 'title="Nothing was changed yet."' in undo
+    assert 'aria-disabled="true"' in undo
     assert " disabled" not in html.replace("aria-disabled", "")
 
 
