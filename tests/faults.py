@@ -211,8 +211,10 @@ FAULTS = [
     # What is promised of noise.
     Fault("noise", "NumericNoise.scale", "/ self.epsilon", "/ self.epsilon / 2", NOISE),
     Fault("noise", "NumericNoise._proven", ">= attribute.domain.width", "> 0", NOISE),
-    Fault("noise", "CellNoise._sanitize", "if rng is None and (", "if (", NOISE),
-    Fault("noise", "CellNoise._sanitize", "attribute, source)", "attribute, None if rng is None else 1)", NOISE),
+    Fault("noise", "CellNoise._sanitize", "if exact(rng) is None and (", "if (", NOISE),
+    Fault(
+        "noise", "CellNoise._sanitize", "attribute, rng)", "attribute, type(rng)(type(rng.bit_generator)(1)))", NOISE
+    ),
     Fault("noise", "kept", "(size - 1) * math.exp(-epsilon)", "size * math.exp(-epsilon)", MECHANISMS),
     Fault("noise", "_truth", "exact * size <= most * (1 - exact)", "True", MECHANISMS),
     Fault("noise", "_bernoulli", "told if likely == chance else ~told", "told", MECHANISMS),

@@ -54,7 +54,7 @@ from privnb.privacy_models import KAnonymity
 from privnb.reporting.charts import Aggregate
 from privnb.runtime.expect import found
 from privnb.sanitizers import FullDomain, KMember, LaplaceNoise, Mondrian, RandomizedResponse, TopDownSpecialization
-from privnb.sanitizers.noise.noise_channel import Laplace
+from privnb.sanitizers.noise.additive_laws import Laplace
 from privnb.sanitizers.synthetic.marginals import anonymized_marginals
 from privnb.sanitizers.tables_and_rules.rule_hiding import block
 
@@ -74,7 +74,7 @@ MODULES = {
     "measures.channel": "measures.disclosure.channel",
     "measures.gains": "measures.disclosure.gains",
     "measures.linkage": "measures.disclosure.linkage",
-    "measures.noise": "sanitizers.noise.noise_channel",
+    "measures.noise": "sanitizers.noise.noise_channel sanitizers.noise.additive_laws sanitizers.noise.matrix_laws",
     "measures.queries": "measures.utility.queries",
     "measures.tradeoff": "measures.disclosure.tradeoff",
     "measures.mining": "measures.utility.mining",
@@ -317,15 +317,13 @@ def of_one():
         "measures.linkage.true_row_place.attack": DistanceLinkage().fit(noise.sanitize(dataset, rng=1).publish()[0]),
         "measures.linkage.true_row_place.key": np.arange(60),
         "measures.linkage.reidentification_rate.key": np.arange(60), "measures.linkage.singled_out.key": np.arange(60),
-        "measures.noise.geometric_vulnerability.scale": 1,
-        "measures.noise.laplace_vulnerability.scale": 1, "measures.noise.response_vulnerability.prior": np.array([0.5,
-        0.5]),
-        "measures.noise.geometric_vulnerability.prior": np.array([0.5, 0.5]),
-        "measures.noise.laplace_vulnerability.prior": np.array([0.5, 0.5]),
         "measures.noise.cell_vulnerability.column": dataset.table["age"],
         "measures.noise.cell_vulnerability.law": law,
         "measures.noise.cell_capacity.law": law,
         "measures.noise.Response.size": 3, "measures.noise.Laplace.scale": 1, "measures.noise.Geometric.scale": 1,
+        "measures.noise.Gaussian.deviation": 1, "measures.noise.Gaussian.step": 1,
+        "measures.noise.Uniform.deviation": 1, "measures.noise.Uniform.step": 1, "measures.noise.Diagonal.true": 0.5,
+        "measures.noise.Diagonal.size": 3, "measures.noise.Transition.matrix": ((0.5, 0.5), (0.5, 0.5)),
         "measures.noise.Laplace.step": 1, "measures.noise.Geometric.step": 1,
         "information_loss.mean_absolute_error.release": noise.sanitize(dataset, rng=1),
         "information_loss.change_rate.release": RandomizedResponse(1.0).sanitize(dataset, rng=1),
@@ -507,7 +505,9 @@ ACCEPTED = {
     "min_good": {"zero"}, "suppress": {"huge"}, "fewest": {"huge"},
     "missing": {"text"},
     "origin": {"below"}, "about": {"huge"}, "rows": {"zero", "huge"}, "dimension": {"huge"}, "repeats": {"huge"},
-    "runners_up": {"huge"}, "measures.noise.*.step": {"half", "huge"}, "measures.noise.Response.size": {"huge"},
+    "runners_up": {"huge"}, "measures.noise.*.step": {"half", "huge"}, "measures.noise.*.size": {"huge"},
+    "measures.noise.*.deviation": {"half", "huge"}, "measures.noise.*.true": {"half"},
+    "measures.noise.*.name": {"empty"}, "measures.noise.Transition.matrix": {"frame"},
     "sanitizers.GeometricPerturbation.sigma": {"half", "huge"}, "sanitizers.LognormalNoise.sigma": {"half", "huge"},
     "sanitizers.ResilientPerturbation.least": {"half"}, "sanitizers.ResilientPerturbation.most": {"half", "huge"},
     "sanitizers.MaskingNoise.alpha": {"half", "huge"}, "sanitizers.RankSwapping.p": {"half"},

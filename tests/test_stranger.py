@@ -163,7 +163,7 @@ def test_the_contract_tests_find_them(strangers):
 @pytest.mark.parametrize(
     ("base", "written"),
     [
-        (Sanitizer, ["_sanitize(self, dataset, table, rng)", "numpy Generator, or None", *FACTS]),
+        (Sanitizer, ["_sanitize(self, dataset, table, rng)", "always a numpy Generator", *FACTS]),
         (Attack, ["_learn(self, published)", "predict(known)", "baseline(known)", "truth(dataset)"]),
         (PrivacyModel, ["level(self, counts, whole)", "better", "Annotated", "graded", "kind", "of_sizes", "grows"]),
     ],

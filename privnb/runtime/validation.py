@@ -106,7 +106,7 @@ def _classes(annotation: Any) -> tuple[type, ...]:
     """Return the classes that an annotation allows; none if it asks for more than a class."""
     parts = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else [annotation]
     classes = tuple(get_origin(part) or part for part in parts)
-    plain = all(isinstance(each, type) and each not in (object, Any, *NUMBERS) for each in classes)
+    plain = all(isinstance(each, type) and each not in (object, Any, Annotated, *NUMBERS) for each in classes)
     return classes if plain else ()
 
 
@@ -120,9 +120,12 @@ def _all(checks: Sequence[Check]) -> Check:
 
 def _check_of_union(parts: Sequence[Any]) -> Check | None:
     """Return a check that one of several annotations allows the value."""
-    optional, others = type(None) in parts, [part for part in parts if part is not type(None)]
+    may_be_none, others = type(None) in parts, [part for part in parts if part is not type(None)]
     if classes := _classes(Union[tuple(others)]):  # noqa: UP007
-        return an_instance(*classes, *([type(None)] if optional else []))
+        return an_instance(*classes, *([type(None)] if may_be_none else []))
+    if len(others) == 1:
+        alone = check_of(others[0])
+        return alone and (optional(alone) if may_be_none else alone)
     checks = [check_of(part) for part in others]
     if not all(checks):
         return None
@@ -130,7 +133,7 @@ def _check_of_union(parts: Sequence[Any]) -> Check | None:
     wanted = " or ".join(WORDS.get(part) or f"a {getattr(part, '__name__', part)}" for part in others)
 
     def check(name: str, value: Any) -> None:
-        if not (value is None and optional) and not any(_passes(each, value) for each in checks if each):
+        if not (value is None and may_be_none) and not any(_passes(each, value) for each in checks if each):
             raise TypeError(f"{name} must be {wanted}, got {expect.found(value)}.")
 
     return check

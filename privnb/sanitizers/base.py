@@ -1,23 +1,24 @@
-"""What every sanitizer is: parameters that repr shows faithfully, and one verb, `sanitize`.
+"""What every sanitizer is: parameters that repr shows faithfully, and one verb, `sanitize`."""
 
-One module: its facts, and what is checked before a release exists, are read side by side.
-"""
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
-import pandas as pd
+from numpy.random import Generator
 
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
-from privnb.microdata.rows import Counted
+from privnb.microdata.rows import Counted, Microdata
 from privnb.microdata.schema import PUBLISHED, Schema
 from privnb.microdata.treatment import KINDS, Rows, treated
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.family import check_fact, members
+from privnb.runtime.validation import Randomness, Validated, validated
 from privnb.sanitizers.claims import refusal
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.missing_numbers import TREATMENTS, Gaps
@@ -32,8 +33,23 @@ MOST_AT_ONCE = 1_000_000  # records that are given to a sanitizer at once, at mo
 MODELS = {"k": KAnonymity, "l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
 USUAL = {"k": 10, "l": 2, "t": 0.2, "delta": 1.0, "epsilon": 1.0}
 
+Facts = dict[str, Any]  # some of `FACTS`
+Sanitized: TypeAlias = "tuple[pd.DataFrame, Facts]"  # the released table, and what it cannot show
 
-class Sanitizer(ABC):
+
+class FreshEntropy(Generator):
+    """What a sanitizer draws with where nobody gives a seed: nobody can draw it again, so that it may be published."""
+
+
+def _microdata(name: str, value: object) -> None:
+    if not isinstance(value, Microdata):
+        raise TypeError(f"{name} must be a Dataset, got {expect.found(value)}. Load one: load(name).")
+
+
+AnyMicrodata = Annotated[Any, _microdata]  # a `Dataset`, or `Counted`
+
+
+class Sanitizer(Validated, ABC):
     """A sanitization mechanism. Subclasses are frozen dataclasses of their parameters; nothing learned stays on them.
 
     `get_params` and `repr` follow scikit-learn, so that `sklearn.base.clone` works. A class states its facts here and
@@ -45,8 +61,7 @@ class Sanitizer(ABC):
     - `dataset` is the original: its `schema`, `hierarchies` and `codes` (integer array per column) say how values
       generalize. Of a class with the fact `by_combinations` it may be `Counted`.
     - `table`, DataFrame, is a copy of its published columns, in the order of the records, to be changed.
-    - `rng` is a numpy Generator, or None: then what is drawn is for publication and must not follow from a seed
-      (`np.random.default_rng(None)` draws afresh).
+    - `rng` is always a numpy Generator; a `FreshEntropy` where what is drawn is for publication.
     - It returns a tuple, the released table and a dict of facts that no table can show: `{}`, or some of `claims`,
       `promise`, `note`, `noisy`, `perturbed`, `new`, `rows` and `buckets`. `{"claims": (KAnonymity(5),)}` is graded
       before the release exists; columns with noise or changed in another way than to labels must be said.
@@ -92,32 +107,37 @@ class Sanitizer(ABC):
     by_combinations : bool
         Whether it asks only which combinations there are and how many records have each, so that `Counted` ones will
         do: a table of any size costs it no more than they do.
+    promises_k : bool
+        Whether one with the letter k, asked for no other model, makes classes that keep k-anonymity.
     in_parts : bool
         Whether a long table may be given to it part by part, each of records drawn at random, without another promise.
     missing_numbers : str
         How it treats the missing numbers of the columns that `_numbers_read` names, see `missing_numbers.TREATMENTS`.
     """
 
-    title = ""
-    treatment = "generalized"
-    letters = ()
-    requires = ()
-    spends_per = "attribute"
-    changes = ""
-    needs_sensitive = ""
-    reference = False
-    global_recoding = False
-    slow = False
-    counts_people = False
-    order_invariant = False
-    equal_records_alike = True
-    randomized = False
-    coded = False
-    by_combinations = False
-    in_parts = False
-    missing_numbers = "kept"
+    HINT: ClassVar[str] = "Give one such as KMember(10)."
 
-    def __init_subclass__(cls, **options):
+    title: ClassVar[str] = ""
+    treatment: ClassVar[str] = "generalized"
+    letters: ClassVar[tuple[str, ...]] = ()
+    requires: ClassVar[tuple[str, ...]] = ()
+    spends_per: ClassVar[str] = "attribute"
+    changes: ClassVar[str] = ""
+    needs_sensitive: ClassVar[str] = ""
+    reference: ClassVar[bool] = False
+    global_recoding: ClassVar[bool] = False
+    slow: ClassVar[bool] = False
+    counts_people: ClassVar[bool] = False
+    order_invariant: Any = False  # bool, here and of the next; a property of some
+    randomized: Any = False
+    by_combinations: Any = False
+    equal_records_alike: ClassVar[bool] = True
+    coded: ClassVar[bool] = False
+    promises_k: ClassVar[bool] = True
+    in_parts: ClassVar[bool] = False
+    missing_numbers: ClassVar[str] = "kept"
+
+    def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         check_fact(cls, "treatment", KINDS)
         check_fact(cls, "letters", USUAL, several=True)
@@ -129,29 +149,32 @@ class Sanitizer(ABC):
         check_fact(cls, "missing_numbers", TREATMENTS)
 
     @classmethod
-    def at(cls, bounds, sensitive=None):
+    def at(cls, bounds: Mapping[str, float], sensitive: str | None = None) -> Self:
         """One that is asked for these bounds, `{letter: number}`; `sensitive`: the attribute that they are about."""
-        own = [field.name for field in fields(cls)]
-        return cls(**bounds, **({"sensitive": sensitive} if "sensitive" in own else {}))
+        parameters: dict[str, Any] = dict(bounds)
+        if "sensitive" in _parameters(cls):
+            parameters["sensitive"] = sensitive
+        return cls(**parameters)
 
     @classmethod
-    def accepts(cls, letter, value):
+    def accepts(cls, letter: str, value: float) -> bool:
         """Whether it can be asked for this value of one of its letters."""
         return True
 
     @classmethod
-    def keeping(cls, models, sensitive=None):
+    def keeping(cls, models: Sequence[Any], sensitive: str | None = None) -> Self | None:
         """One whose classes keep all `models`, the first of which may be k-anonymity; None where it cannot."""
         k, *others = models
-        return cls.at({"k": k.k}, sensitive) if "k" in cls.letters and type(k) is KAnonymity and not others else None
+        able = cls.promises_k and "k" in cls.letters and type(k) is KAnonymity and not others
+        return cls.at({"k": k.k}, sensitive) if able else None
 
     @classmethod
-    def settings(cls, sensitive=None):
+    def settings(cls, sensitive: str | None = None) -> list[Self]:
         """One or two that lists of releases show of a kind that no letter varies: a list; others have their bounds."""
         return [] if cls.letters or cls.reference else [cls.at({}, sensitive)]
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         """A few that a small table of this schema can have, for the contract tests: a list."""
         sensitive = next(iter(schema.sensitive), None)
         return [cls.at({letter: USUAL[letter] for letter in cls.requires or cls.letters[:1]}, sensitive)]
@@ -161,31 +184,32 @@ class Sanitizer(ABC):
         return self.by_combinations or self.in_parts or records <= MOST_AT_ONCE
 
     @property
-    def draws(self):
+    def draws(self) -> bool:
         return self.randomized
 
     @property
-    def key(self):
+    def key(self) -> str:
         """The text that draws are derived from, frozen: a class or parameter that gets another name overrides this with
         what its `repr` was, so that no published number moves.
         """
         return repr(self)
 
-    def __sklearn_clone__(self):
+    def __sklearn_clone__(self) -> Self:
         return self  # nothing learned stays on it, so there is nothing to leave behind
 
-    def get_params(self, deep=False):
+    def get_params(self, deep: bool = False) -> dict[str, Any]:
         """The parameters by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in _parameters(self)}
 
-    def changed_params(self):
+    def changed_params(self) -> str:
         """The parameters that differ from their defaults, as `name=value` text: how results name a setting."""
-        changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
+        changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]  # type: ignore[arg-type]
         return ", ".join(
             ", ".join(map(str, value)) if name == "models" else f"{name}={_short(value)}" for name, value in changed
         )
 
-    def sanitize(self, dataset, *, rng):
+    @validated
+    def sanitize(self, dataset: AnyMicrodata, *, rng: Randomness) -> Release:
         """Make a Release of `dataset`, one row a record; the dataset is not changed.
 
         Parameters
@@ -207,21 +231,20 @@ class Sanitizer(ABC):
             release that is not what it says: every claimed model is graded, every label compared with its original (see
             `claims`).
         """
-        expect.these(rng=rng)
-        if not (self.by_combinations and isinstance(dataset, Counted)):
-            expect.these(dataset=dataset)
+        if isinstance(dataset, Counted) and not self.by_combinations:
+            raise TypeError(f"dataset must be a Dataset, got {expect.found(dataset)}. Load one: load(name).")
         if not self.counts_people:
             check_one_record_each(repr(self), dataset)
-        source = None if rng is None else np.random.default_rng(rng)
-        unused, table = source and str(source.bit_generator.state), dataset.cells if self.coded else dataset.table
+        source = FreshEntropy(np.random.PCG64()) if rng is None else np.random.default_rng(rng)
+        unused, table = str(source.bit_generator.state), dataset.cells if self.coded else dataset.table
         table, gaps = table[dataset.schema.published].copy(deep=False), None
         if self.missing_numbers != "kept":
-            gaps = Gaps.of(self, dataset.schema, table)
+            gaps = Gaps.of(self._numbers_read(dataset.schema), self, dataset.schema, table)
             table = gaps.filled(table, source)
         table, facts = self._sanitize(dataset.lent(), table, source)
         if gaps is not None:
             table, facts = gaps.left(table, facts, restored=self.missing_numbers == "restored")
-        drawn = source is not None and str(source.bit_generator.state) != unused
+        drawn = rng is not None and str(source.bit_generator.state) != unused
         release = self._released(dataset, table, dict(facts), rng, drawn)
         try:
             public = with_public_ends(release)
@@ -236,7 +259,7 @@ class Sanitizer(ABC):
             raise SanitizationError(f"{self!r}: {reason}.")
         return public
 
-    def _released(self, dataset, table, facts, rng, drawn):
+    def _released(self, dataset: Microdata, table: pd.DataFrame, facts: Facts, rng: Randomness, drawn: bool) -> Release:
         """The Release, not checked yet. `facts`: as `_sanitize` gives them; `drawn`: whether it drew with a seed."""
         if unknown := sorted(set(facts) - set(FACTS)):
             raise TypeError(f"{type(self).__name__}._sanitize gives the facts {unknown}; they are {', '.join(FACTS)}.")
@@ -257,7 +280,7 @@ class Sanitizer(ABC):
             # Noise, rows of nobody and the numbers of buckets are drawn, be it with a seed of the sanitizer's own.
             simulation=rng is not None
             and bool(drawn or self.draws or buckets is not None or treated(said, "noisy") or rows is Rows.NOBODY),
-            seed=None if isinstance(rng, np.random.Generator) else rng,
+            seed=None if isinstance(rng, Generator) else rng,
             **facts,
         )
         published = (attribute for attribute in dataset.schema.attributes if attribute.role in PUBLISHED)
@@ -274,7 +297,7 @@ class Sanitizer(ABC):
         return [name for name in schema.quasi_identifiers if schema[name].numeric]
 
     @abstractmethod
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         """The released table, made of `table`, a copy of the published columns; and facts for its Provenance.
 
         Facts are some of `FACTS`: `claims`, `promise` and `note` are the Provenance's, `buckets` the Release's. Most of
@@ -286,11 +309,11 @@ class Sanitizer(ABC):
         """
 
 
-expect.word("sanitizer", Sanitizer, several="sanitizers", instead="Give one such as KMember(10).")
+expect.word("sanitizer", Sanitizer, several="sanitizers", instead=Sanitizer.HINT)
 expect.word("partition", Sanitizer, several="partitions", instead="Give one such as Mondrian(KAnonymity(10)).")
 
 
-def check_one_record_each(what, dataset):
+def check_one_record_each(what: str, dataset: Microdata) -> None:
     """Raise SanitizationError for a dataset with a key of people; `what`: what counts its records."""
     if not dataset.schema.person:
         return
@@ -303,7 +326,7 @@ def check_one_record_each(what, dataset):
     )
 
 
-def with_public_ends(release):
+def with_public_ends(release: Release) -> Release:
     """The release without labels that end at one person's own value, but for those that a study keeps exact.
 
     Its classes are joined ones: what models say of shares and of sizes they keep, but not what presence says of a
@@ -312,7 +335,11 @@ def with_public_ends(release):
     return release.widened([name for name in release.labelled if not release.hierarchies[name].exact])
 
 
-def _short(value):
+def _parameters(sanitizer: Any) -> list[str]:
+    return [field.name for field in fields(sanitizer)]
+
+
+def _short(value: object) -> object:
     if isinstance(value, Sanitizer):
         return f"{type(value).__name__} {value.changed_params()}".rstrip()
     if isinstance(value, Mapping):

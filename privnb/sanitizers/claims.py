@@ -2,28 +2,30 @@
 
 A claim that does not hold, or a label that does not cover what it stands for, would not only mislead people: measures
 and attacks read labels as true, so both losses and risks of such a release would come out too small.
-
-One module: each check relies on those before it.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata.columns import plain
 from privnb.microdata.counts import factorized, objects, people_among, same, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OnALine
 from privnb.microdata.release import Release
+from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, SchemaError, commonest, text
 from privnb.microdata.treatment import UNTRUE, Rows
-from privnb.privacy_models.base import ungraded
-from privnb.runtime import expect
+from privnb.privacy_models.base import PrivacyModel, ungraded
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import Array, BoolArray, IntArray
 
 
-def refusal(dataset, release):
+def refusal(dataset: Any, release: Release) -> str:
     """Why a release of `dataset` is not what its provenance says, in words; an empty text where it is.
 
     One row per record that it says it has, and every published column; what is exact equals its original, what is
@@ -31,7 +33,9 @@ def refusal(dataset, release):
     claimed model holds in every class. The models are graded from the published tables alone. Epsilon is promised for
     noise that nobody can draw again: that, no table can show, and no more what is behind perturbed or synthetic values.
     """
-    checks = (_table, _promise, _untrue, _labels, _values, _buckets)  # each may rely on those before
+    # Each may rely on those before.
+    checks: tuple[Callable[[Any, Release], Iterator[str]], ...]
+    checks = (_table, _promise, _untrue, _labels, _values, _buckets)
     if release.provenance.rows is Rows.NOBODY:
         checks = (_columns, _promise, _untrue)
     elif release.records is not None:
@@ -39,7 +43,7 @@ def refusal(dataset, release):
     return next((reason for check in (*checks, _claims) for reason in check(dataset, release)), "")
 
 
-def _table(dataset, release):
+def _table(dataset: Microdata, release: Release) -> Iterator[str]:
     if len(release.cells) != len(dataset):
         yield (
             f"the release has {len(release.cells)} rows and '{dataset.name}' {len(dataset)} records. Give every record "
@@ -48,7 +52,7 @@ def _table(dataset, release):
     yield from _columns(dataset, release)
 
 
-def _columns(dataset, release):
+def _columns(dataset: Microdata, release: Release) -> Iterator[str]:
     found, buckets = list(release.cells), release.buckets
     expected = [name for name in release.schema.published if buckets is None or name not in dataset.schema.sensitive]
     expected += [] if buckets is None else ["bucket"]
@@ -61,7 +65,7 @@ def _columns(dataset, release):
         yield f"{unknown} should be {release.columns[unknown[0]].kind} and is no published column"
 
 
-def _promise(dataset, release):
+def _promise(dataset: Microdata, release: Release) -> Iterator[str]:
     facts = release.provenance
     drawn = release.treated("noisy", "synthetic")
     if facts.promise and (exact := [name for name in facts.promise.columns if name not in drawn]):
@@ -74,12 +78,12 @@ def _promise(dataset, release):
         yield "epsilon is promised for noise that a seed undoes. Promise it for `rng=None` alone"
 
 
-def _untrue(dataset, release):
+def _untrue(dataset: Microdata, release: Release) -> Iterator[str]:
     for name in release.treated(*UNTRUE):
         kind, attribute, cells = release.columns[name].kind, release.schema[name], plain(release.cells[name])
         if not attribute.numeric:
             wrong, what = attribute.domain.outside(cells), "value of its domain"
-        elif is_numeric_dtype(cells):
+        elif pd.api.types.is_numeric_dtype(cells):
             found = cells.to_numpy(dtype=float, na_value=np.nan)
             lost = np.isnan(found) & (attribute.domain.missing is None)
             wrong, what = cells[np.isinf(found) | lost], "number"
@@ -93,7 +97,7 @@ def _untrue(dataset, release):
             )
 
 
-def _labels(dataset, release):
+def _labels(dataset: Microdata, release: Release) -> Iterator[str]:
     labelled = release.treated("generalized", "suppressed")
     for name in (each for each in dataset.schema.quasi_identifiers if each in labelled):
         (number, labels), cells = release.coded(name), release.cells[name]
@@ -120,13 +124,13 @@ def _labels(dataset, release):
             )
 
 
-def _ways(cells, number):
+def _ways(cells: Array, number: IntArray) -> int:
     """In how many ways the labels of this `number` are written."""
     _, places = objects(cells)  # equal objects are written alike
     return len({*zip(number[places].tolist(), map(str, cells[places]), strict=True)})
 
 
-def _covered(hierarchy, labels, number, codes):
+def _covered(hierarchy: Any, labels: Array, number: IntArray, codes: IntArray) -> BoolArray:
     """Whether each record's label covers its value: boolean array (n,). `number`: which of `labels` each one has."""
     read = _reader(hierarchy)
     if isinstance(hierarchy, OnALine):
@@ -138,19 +142,19 @@ def _covered(hierarchy, labels, number, codes):
     return np.isin(number * hierarchy.size + codes, pairs)
 
 
-def _reader(hierarchy):
+def _reader(hierarchy: Any) -> Callable[[str], Any]:
     """What says which values a label covers, and refuses what is none."""
     return hierarchy.ends if isinstance(hierarchy, OnALine) else hierarchy.covered
 
 
-def _of_label(read, label, nothing):
+def _of_label(read: Callable[[str], Any], label: object, nothing: Any) -> Any:
     try:
         return read(text(label))
     except SchemaError:  # no label of the hierarchy covers anybody
         return nothing
 
 
-def _values(dataset, release):
+def _values(dataset: Microdata, release: Release) -> Iterator[str]:
     exact = release.treated("exact")
     for name in (each for each in exact if not same(release.cells[each], dataset.cells[each])):
         here, before = (plain(each.cells[name]).reset_index(drop=True) for each in (release, dataset))
@@ -170,7 +174,7 @@ def _values(dataset, release):
             )
 
 
-def _buckets(dataset, release):
+def _buckets(dataset: Microdata, release: Release) -> Iterator[str]:
     if release.buckets is None:
         return
     numbers, held = np.asarray(release.cells["bucket"]), release.buckets
@@ -195,11 +199,11 @@ def _buckets(dataset, release):
                 )
 
 
-def _whole(numbers):
+def _whole(numbers: Any) -> bool:
     return np.issubdtype(numbers.dtype, np.integer) and numbers.min() >= 0
 
 
-def _miscounted(column, numbers, held, times):
+def _miscounted(column: pd.Series, numbers: IntArray, held: pd.DataFrame, times: IntArray | None) -> int:
     """In how many buckets the values published are not the records' own; those published as `*` may be any.
 
     `column`: the originals, (n,); `numbers`: each record's bucket, integer array (n,); `held`: the attribute's rows of
@@ -218,13 +222,13 @@ def _miscounted(column, numbers, held, times):
     return int(wrong)
 
 
-def _claims(dataset, release):
+def _claims(dataset: Microdata, release: Release) -> Iterator[str]:
     for model in release.provenance.claims:
         yield from _nothing_to_grade(model, dataset, release)
         yield from broken(model, release)
 
 
-def _nothing_to_grade(model, dataset, release):
+def _nothing_to_grade(model: PrivacyModel, dataset: Microdata, release: Release) -> Iterator[str]:
     """Why a model cannot be kept by a release of this kind, whatever its classes are."""
     name, claimed = model.sensitive, f"{model!r} is claimed"
     if reason := ungraded(model, release):
@@ -242,11 +246,11 @@ def _nothing_to_grade(model, dataset, release):
             yield f"{claimed}, and {lost} records have {SUPPRESSED} as '{name}', which may stand for any value of it"
 
 
-def _suppressed(values, times):
+def _suppressed(values: Any, times: IntArray | None) -> int:
     return people_among((pd.Series(values) == SUPPRESSED).to_numpy(), times=times)
 
 
-def broken_in_rows(release, cells, times):
+def broken_in_rows(release: Release, cells: pd.DataFrame, times: IntArray | None) -> Iterator[str]:
     """Why rows that were read back from the file of a release do not keep what it claims: sentences.
 
     Not graded are models of a population, of values in buckets, and, where a key says whose the rows are, of values:
@@ -271,7 +275,7 @@ def broken_in_rows(release, cells, times):
             yield from broken(model, read)
 
 
-def broken(model, release):
+def broken(model: PrivacyModel, release: Release) -> Iterator[str]:
     """Why a release does not keep a model that it claims, as its published labels have it: sentences."""
     parts, whole = model.parts(release)
     number, broken, worst = 0, 0, []

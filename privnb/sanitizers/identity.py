@@ -1,8 +1,14 @@
 """No sanitization: the original table without its identifiers, as the other end of every comparison."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
-from privnb.sanitizers.base import Sanitizer
+from numpy.random import Generator
+
+from privnb.microdata.rows import Microdata
+from privnb.runtime import lazy_pandas as pd
+from privnb.sanitizers.base import Sanitized, Sanitizer
 
 
 @dataclass(frozen=True)
@@ -16,5 +22,5 @@ class Identity(Sanitizer):
     reference = True
     coded = True
 
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         return table, {}

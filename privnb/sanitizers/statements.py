@@ -1,17 +1,21 @@
 """How a release treats each column: what its table shows, and what only its sanitizer can say."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata.counts import FEW, distinct_codes, factorized, is_coded, same
 from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.rows import Microdata
 from privnb.microdata.treatment import Rows, Treatment
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import Array, IntArray
 
 
-def stated(facts, rows, new):
+def stated(facts: dict[str, Any], rows: Rows, new: Sequence[str]) -> dict[str, Treatment]:
     """What a sanitizer says of columns, which no table can show; takes it from `facts`: `{name: Treatment}`."""
     noisy, perturbed = facts.pop("noisy", {}), facts.pop("perturbed", ())
     expect.kind("noisy", noisy, Mapping, instead="Give the law of each column's noise, or name it in `perturbed`.")
@@ -21,7 +25,7 @@ def stated(facts, rows, new):
     return other | stated  # a new column may have noise of a known law
 
 
-def positions(rows, n):
+def positions(rows: Any, n: int) -> IntArray:
     """The positions of a subset of `n` records, checked: integer array."""
     found = np.asarray(expect.vector("rows", rows))
     if found.dtype.kind not in "iu" or len(np.unique(found)) < len(found) or not 0 <= found.min() <= found.max() < n:
@@ -29,7 +33,7 @@ def positions(rows, n):
     return found
 
 
-def treatments(dataset, table, rows, records):
+def treatments(dataset: Microdata, table: pd.DataFrame, rows: Rows, records: IntArray | None) -> dict[str, Treatment]:
     """How each column of the dataset was treated, as the table shows it: `{name: Treatment}`."""
     before, names = dataset.cells, dataset.schema.published
     if rows is Rows.NOBODY:
@@ -41,7 +45,7 @@ def treatments(dataset, table, rows, records):
     return {name: Treatment(_kind(before[name], table[name]) if name in table else "bucketized") for name in names}
 
 
-def _kind(before, cells):
+def _kind(before: pd.Series, cells: pd.Series) -> str:
     if _differ(*map(_first, (cells, before))):  # as of nearly all that is generalized: no pass over the column
         return "generalized"
     if same(cells, before):
@@ -60,14 +64,14 @@ def _kind(before, cells):
     return "suppressed" if (now == then).all() else "generalized"
 
 
-def _first(column):
+def _first(column: pd.Series) -> Array:
     """The first cells of a Series, object array."""
     if is_coded(column.dtype):
         return np.append(np.asarray(column.cat.categories, dtype=object), None)[column.array.codes[:FEW]]
     return np.asarray(column.array[:FEW], dtype=object)
 
 
-def _differ(now, then):
+def _differ(now: Array, then: Array) -> bool:
     """Whether one of these cells is neither its original nor `*`; missing ones tell nothing here."""
     n = min(len(now), len(then))  # a release that lost rows is refused later
     now, then = now[:n], then[:n]

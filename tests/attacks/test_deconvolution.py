@@ -9,9 +9,9 @@ from privnb.attacks.algorithms.deconvolution import edges_of, left, likelihoods,
 from privnb.microdata.release import Published
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.microdata.treatment import Treatment, Unreadable
-from privnb.sanitizers.noise.additive_laws import Gaussian, Uniform
+from privnb.sanitizers.noise.additive_laws import Gaussian, Geometric, Uniform
+from privnb.sanitizers.noise.matrix_laws import Response
 from privnb.sanitizers.noise.mechanisms import geometric
-from privnb.sanitizers.noise.noise_channel import Geometric, Response
 
 SCHEMA = Schema("lots", (Attribute("lot", Role.QUASI_IDENTIFIER, Numbers(-2, 8, 0.1)),))
 PLUS_MINUS_1 = Uniform(3**-0.5, 0.1)

@@ -18,7 +18,7 @@ from privnb.sanitizers import (
     RetentionReplacement,
 )
 from privnb.sanitizers.noise.additive_laws import Gaussian, Uniform
-from privnb.sanitizers.noise.noise_channel import Response
+from privnb.sanitizers.noise.matrix_laws import Response
 
 UNIT = Attribute("x", Role.QUASI_IDENTIFIER, Numbers(0, 5, 0.01))
 TOWN = Attribute("town", Role.QUASI_IDENTIFIER, Categories(("a", "b", "c")))

@@ -6,10 +6,9 @@ from scipy.integrate import quad
 
 from privnb.measures.noise.matrices import amplification_of, markov
 from privnb.microdata.treatment import Jointly, Law, Unreadable
-from privnb.sanitizers.noise.additive_laws import Gaussian, Uniform
-from privnb.sanitizers.noise.matrix_laws import Diagonal, Part, Transition
+from privnb.sanitizers.noise.additive_laws import Gaussian, Geometric, Laplace, Uniform
+from privnb.sanitizers.noise.matrix_laws import Diagonal, Part, Response, Transition
 from privnb.sanitizers.noise.mechanisms import kept
-from privnb.sanitizers.noise.noise_channel import Geometric, Laplace, Response
 
 PRIOR, POSITIONS = np.array([0.5, 0.02, 0.18, 0.3]), np.array([0, 2, 3, 9])
 ADDED = [Gaussian(1.5, 0.5), Gaussian(0.2, 0.5), Uniform(1.5, 0.5), Uniform(0.1, 0.5)]

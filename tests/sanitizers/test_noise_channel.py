@@ -16,6 +16,8 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.sanitizers import GeometricNoise, LaplaceNoise, RandomizedResponse
 from privnb.sanitizers.noise import mechanisms, noise_channel
+from privnb.sanitizers.noise.additive_laws import Geometric, Laplace
+from privnb.sanitizers.noise.matrix_laws import Response
 
 PRIORS = st.lists(st.integers(0, 50), min_size=2, max_size=12).filter(any).map(lambda n: np.array(n) / sum(n))
 SCALES = st.floats(0.05, 50)
@@ -42,9 +44,18 @@ def geometric_channel(size, scale, prior=None):
     return Channel.of(matrix, prior)
 
 
+def guessed(law, prior, steps=None):
+    """How likely a true value is guessed from a noisy cell, where it is one of these steps of the domain."""
+    return law.vulnerability(prior, np.arange(len(prior)) if steps is None else steps)
+
+
+def response(prior, epsilon):
+    return guessed(Response(epsilon, len(prior)), prior)
+
+
 def test_randomized_response_over_14_values():
     uniform = np.full(14, 1 / 14)
-    assert noise_channel.response_vulnerability(uniform, 1) == pytest.approx(0.172937593, abs=5e-10)
+    assert response(uniform, 1) == pytest.approx(0.172937593, abs=5e-10)
     found = response_channel(14, 1)
     assert channel.posterior_vulnerability(found) == pytest.approx(0.172937593, abs=5e-10)
     assert channel.multiplicative_capacity(found) == pytest.approx(2.4211263, abs=5e-8), "a factor, 1.2757 bits"
@@ -53,7 +64,7 @@ def test_randomized_response_over_14_values():
 def test_truncated_geometric_noise_on_83_ages():
     found = geometric_channel(83, 1 / 0.1)
     assert channel.multiplicative_capacity(found) == pytest.approx(5.0965867, abs=5e-8), "a factor, 2.3495 bits"
-    uniform = noise_channel.geometric_vulnerability(np.full(83, 1 / 83), 1 / 0.1)
+    uniform = guessed(Geometric(1 / 0.1, 1), np.full(83, 1 / 83))
     assert 83 * uniform == pytest.approx(5.0965867, abs=5e-8)
 
 
@@ -73,7 +84,7 @@ def test_response_agrees_with_its_matrix_and_qif(prior, epsilon):
     found = response_channel(len(prior), epsilon, prior)
     theirs = qif.mechanism.d_privacy.randomized_response(len(prior), epsilon)
     assert found.matrix == pytest.approx(np.array(theirs), rel=1e-12)
-    closed = noise_channel.response_vulnerability(prior, epsilon)
+    closed = response(prior, epsilon)
     assert closed == pytest.approx(channel.posterior_vulnerability(found), rel=1e-12)
     assert closed == pytest.approx(qif.measure.bayes_vuln.posterior(prior, theirs), rel=1e-12)
 
@@ -84,7 +95,7 @@ def test_geometric_agrees_with_its_matrix_and_qif(prior, scale):
     found = geometric_channel(len(prior), scale, prior)
     theirs = qif.mechanism.d_privacy.geometric(len(prior), 1 / scale)
     assert found.matrix == pytest.approx(np.array(theirs), rel=1e-9, abs=1e-300)
-    closed = noise_channel.geometric_vulnerability(prior, scale)
+    closed = guessed(Geometric(scale, 1), prior)
     assert closed == pytest.approx(channel.posterior_vulnerability(found), rel=1e-12)
     assert closed == pytest.approx(qif.measure.bayes_vuln.posterior(prior, theirs), rel=1e-9)
 
@@ -97,7 +108,7 @@ def test_truncating_geometric_noise_loses_nothing(prior, scale):
     outputs = np.arange(-1000, 1000 + len(prior))
     untruncated = (1 - decay) / (1 + decay) * decay ** np.abs(outputs - values)
     likeliest = (prior[:, None] * untruncated).max(axis=0).sum()
-    assert noise_channel.geometric_vulnerability(prior, scale) == pytest.approx(likeliest, rel=1e-9)
+    assert guessed(Geometric(scale, 1), prior) == pytest.approx(likeliest, rel=1e-9)
 
 
 @settings(max_examples=20, deadline=None)
@@ -107,9 +118,9 @@ def test_laplace_agrees_with_its_integral_and_tells_no_more_than_geometric(prior
     outputs, width = np.linspace(-ends, len(prior) + ends, 200_001, retstep=True)
     density = np.exp(-np.abs(outputs - np.arange(len(prior))[:, None]) / scale) / (2 * scale)
     likeliest = (prior[:, None] * density).max(axis=0)
-    closed = noise_channel.laplace_vulnerability(prior, scale)
+    closed = guessed(Laplace(scale, 1), prior)
     assert closed == pytest.approx(likeliest.sum() * width, abs=2e-4)
-    assert prior.max() - 1e-12 <= closed <= noise_channel.geometric_vulnerability(prior, scale) + 1e-12
+    assert prior.max() - 1e-12 <= closed <= guessed(Geometric(scale, 1), prior) + 1e-12
 
 
 @settings(max_examples=60, deadline=None)
@@ -119,9 +130,9 @@ def test_only_numbers_that_occur_are_needed(prior, scale, apart, start):
     steps = start + apart * np.arange(len(prior))
     long = np.zeros(steps[-1] + 4)
     long[steps] = prior
-    for closed in (noise_channel.geometric_vulnerability, noise_channel.laplace_vulnerability):
-        assert closed(prior, scale, steps) == pytest.approx(closed(long, scale), rel=1e-12)
-        assert closed(prior, scale, steps) >= closed(prior, scale) - 1e-12, "numbers further apart are told apart"
+    for law in (Geometric(scale, 1), Laplace(scale, 1)):
+        assert guessed(law, prior, steps) == pytest.approx(guessed(law, long), rel=1e-12)
+        assert guessed(law, prior, steps) >= guessed(law, prior) - 1e-12, "numbers further apart are told apart"
 
 
 @settings(max_examples=60, deadline=None)
@@ -131,9 +142,9 @@ def test_capacity_is_reached_by_a_uniform_prior(size, scale, epsilon):
     several = Attribute("a", Role.QUASI_IDENTIFIER, Categories(tuple(map(str, range(size)))))
     uniform, sensitivity = np.full(size, 1 / size), {"a": scale * 0.5}
     for sanitizer, attribute, reached in (
-        (GeometricNoise(1.0, sensitivity), numbers, noise_channel.geometric_vulnerability(uniform, scale)),
-        (LaplaceNoise(1.0, sensitivity), numbers, noise_channel.laplace_vulnerability(uniform, scale)),
-        (RandomizedResponse(epsilon), several, noise_channel.response_vulnerability(uniform, epsilon)),
+        (GeometricNoise(1.0, sensitivity), numbers, guessed(Geometric(scale, 1), uniform)),
+        (LaplaceNoise(1.0, sensitivity), numbers, guessed(Laplace(scale, 1), uniform)),
+        (RandomizedResponse(epsilon), several, response(uniform, epsilon)),
     ):
         assert noise_channel.cell_capacity(sanitizer._law(attribute), attribute) == pytest.approx(size * reached)
 
@@ -270,8 +281,8 @@ def test_a_noisy_number_is_found_in_each_group_by_itself(kind, epsilon):
     """The sum over the groups of what the closed form says of each; also where noise is far wider than the domain."""
     data, sanitizer = made({"town": SMALL["town"], "age": Numbers(20, 60)}, 300, seed=8), kind(epsilon)
     by_town = [np.unique(ages) - 20 for _, ages in data.table.groupby("town")["age"]]
-    closed = sanitizer._law(data.schema["age"]).closed
-    expected = sum(closed(np.ones(len(steps)), 40 / epsilon, steps) for steps in by_town) / 300
+    law = type(sanitizer._law(data.schema["age"]))(40 / epsilon, 1)
+    expected = sum(guessed(law, np.ones(len(steps)), steps) for steps in by_town) / 300
     found = noise_channel.identification(data, sanitizer.sanitize(data, rng=1), rng=1)
     assert found[0] == pytest.approx(expected, rel=1e-12)
 

@@ -20,9 +20,9 @@ from privnb.sanitizers import (
     RetentionReplacement,
     SanitizationError,
 )
-from privnb.sanitizers.noise.matrix_laws import Part, Transition, drawn
+from privnb.sanitizers.noise.matrix_laws import Part, Transition
 from privnb.sanitizers.noise.noise_channel import identification
-from privnb.sanitizers.noise.pram import invariant
+from privnb.sanitizers.noise.pram import drawn, invariant
 
 SCHEMA = Schema(
     "clinic",
@@ -78,7 +78,7 @@ def agree(before, after, matrix, values):
 def test_a_draw_is_of_its_row():
     matrix = np.array([[0.5, 0.5, 0, 0], [0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]])
     positions = np.random.default_rng(0).integers(0, 4, 50_000)
-    agree(positions, drawn(positions, matrix, 1), matrix, range(4))
+    agree(positions, drawn(positions, matrix, np.random.default_rng(1)), matrix, range(4))
 
 
 @pytest.mark.parametrize("sanitizer", [Pram(), Pram(0.5, invariant=True), RetentionReplacement(0.3)], ids=repr)

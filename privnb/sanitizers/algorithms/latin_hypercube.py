@@ -3,10 +3,11 @@
 import numpy as np
 from scipy.special import ndtri
 
+from privnb.runtime.arrays import Array, FloatArray
 from privnb.sanitizers.algorithms.linear import root
 
 
-def strata(size, columns, rng):
+def strata(size: int, columns: int, rng: np.random.Generator) -> FloatArray:
     """Points in the unit cube of which each column has one in each of `size` equal strata: float array (size, columns).
 
     Source: McKay, Beckman, Conover, Technometrics 21(2), 1979.
@@ -14,7 +15,7 @@ def strata(size, columns, rng):
     return (_shuffled(np.arange(size), columns, rng) + rng.random((size, columns))) / size
 
 
-def arranged(points, correlation, rng):
+def arranged(points: FloatArray, correlation: FloatArray, rng: np.random.Generator) -> FloatArray:
     """The points with each column in another order, in which the rank correlations come near `correlation` (d, d).
 
     The columns are ordered as normal scores are that have exactly these correlations. Of n points it takes more than
@@ -30,5 +31,5 @@ def arranged(points, correlation, rng):
     return np.take_along_axis(np.sort(points, axis=0), ranks, axis=0)
 
 
-def _shuffled(values, columns, rng):
+def _shuffled(values: Array, columns: int, rng: np.random.Generator) -> Array:
     return rng.permuted(np.tile(values[:, None], columns), axis=0)

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from privnb.runtime.arrays import Array, FloatArray
 from privnb.runtime.tolerances import EXACT
 
 
-def orthogonal(size, rng):
+def orthogonal(size: int, rng: np.random.Generator) -> FloatArray:
     """An orthogonal matrix drawn from Haar measure: none is likelier than another; float array (size, size).
 
     Source: Mezzadri, "How to generate random matrices from the classical compact groups", Notices of the AMS 54(5),
@@ -15,7 +16,7 @@ def orthogonal(size, rng):
     return q * np.sign(np.diag(r))
 
 
-def multiplied(matrix, points):
+def multiplied(matrix: Array, points: Array) -> FloatArray:
     """The points with `matrix` (k, d) applied to each: float array (n, k).
 
     Column by column, not by a library of matrices: a row is then the same wherever it stands.
@@ -26,7 +27,7 @@ def multiplied(matrix, points):
     return sum(np.multiply.outer(numbers, weights) for numbers, weights in zip(points.T, matrix.T, strict=True))
 
 
-def standardized(points):
+def standardized(points: Array) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Standard scores of the columns, each less its mean and in its standard deviations, float array (n, d); the means
     and the deviations, float arrays (d,).
 
@@ -42,7 +43,7 @@ def standardized(points):
     return (points - means) / deviations, means, deviations
 
 
-def root(matrix):
+def root(matrix: Array) -> tuple[FloatArray, FloatArray]:
     """The symmetric matrix whose square is `matrix`, symmetric and without negative eigenvalues but by rounding; and
     the inverse of its part that is not 0: two float arrays (d, d).
 

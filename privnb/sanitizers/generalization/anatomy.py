@@ -1,17 +1,28 @@
 """l-diverse buckets without generalization, as many of them as can be."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from typing import Annotated
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.counts import coded
+from privnb.microdata.rows import Microdata
 from privnb.microdata.withholding import few, tells
 from privnb.privacy_models import FrequencyDiversity
-from privnb.runtime import expect
-from privnb.sanitizers.base import Sanitizer
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.validation import at_least
+from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.generalization.bucketize import bucketized
+
+
+def _sensitive(name: str, value: object) -> None:
+    expect.text(name, value, "a sensitive attribute")
 
 
 @dataclass(frozen=True)
@@ -42,8 +53,8 @@ class Anatomy(Sanitizer):
     Anatomize.
     """
 
-    l: int  # noqa: E741
-    sensitive: str
+    l: Annotated[int, at_least(2, "1 hides nothing")]  # noqa: E741
+    sensitive: Annotated[str, _sensitive]
     title = "Anatomy"
     treatment = "bucketized"
     letters = requires = ("l",)
@@ -52,15 +63,11 @@ class Anatomy(Sanitizer):
     coded = True
     in_parts = True
 
-    def __post_init__(self):
-        expect.whole("l", self.l, 2, "1 hides nothing")
-        expect.text("sensitive", self.sensitive, "a sensitive attribute")
-
     @classmethod
-    def accepts(cls, letter, value):
+    def accepts(cls, letter: str, value: float) -> bool:
         return float(value).is_integer() and value >= 2
 
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         others = [name for name in dataset.schema.sensitive if name != self.sensitive]
         if self.sensitive not in dataset.schema.sensitive:
             raise SanitizationError(
@@ -69,13 +76,12 @@ class Anatomy(Sanitizer):
             )
         codes, values = coded(table[self.sensitive])
         self._check(codes, values)
-        source = np.random.default_rng(rng)
-        rows, facts = bucketized(dataset, table, _groups(codes, self.l, source), source)
+        rows, facts = bucketized(dataset, table, _groups(codes, self.l, rng), rng)
         if others:
             facts["note"] += f" Nothing is promised for {' and '.join(others)}."
         return rows, facts | {"claims": (FrequencyDiversity(self.l, self.sensitive),)}
 
-    def _check(self, codes, values):
+    def _check(self, codes: IntArray, values: Array) -> None:
         """Eligibility: at most one record in l may have the same value."""
         counts, n = np.bincount(codes), len(codes)
         commonest = counts.argmax()
@@ -90,7 +96,7 @@ class Anatomy(Sanitizer):
             )
 
 
-def _groups(codes, l, rng):  # noqa: E741
+def _groups(codes: IntArray, l: int, rng: Generator) -> IntArray:  # noqa: E741
     """The bucket of each record, integer array (n,) from 0. `codes`: the value of each record, from 0."""
     drawn, left = _drawn(np.bincount(codes), l)
     homes = [rng.choice(np.flatnonzero((drawn != value).all(axis=1))) for value in left]
@@ -102,7 +108,7 @@ def _groups(codes, l, rng):  # noqa: E741
     return groups
 
 
-def _drawn(counts, l):  # noqa: E741
+def _drawn(counts: IntArray, l: int) -> tuple[IntArray, list[int]]:  # noqa: E741
     """The values of each bucket, integer array (buckets, l), and the list of values that have one record left over.
 
     `counts`: records of each value, none above one in l. Which record is drawn makes no difference to the values.
@@ -111,7 +117,7 @@ def _drawn(counts, l):  # noqa: E741
     size = len(counts)
     heap = [value - count * size for value, count in enumerate(counts.tolist())]
     heapify(heap)
-    drawn = []
+    drawn: list[int] = []
     while len(heap) >= l:
         largest = [heappop(heap) for _ in range(l)]
         drawn += largest

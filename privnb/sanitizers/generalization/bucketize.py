@@ -1,14 +1,23 @@
 """Bucketization: quasi-identifiers as they are in one table, the sensitive values of each bucket in another."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Self
 
 import numpy as np
-import pandas as pd
+from numpy.random import Generator
 
 from privnb.microdata.counts import factorized, people_in
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import Rows
-from privnb.runtime import expect
-from privnb.sanitizers.base import MODELS, Sanitizer
+from privnb.privacy_models import PrivacyModel
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import IntArray
+from privnb.runtime.validation import instead
+from privnb.sanitizers.base import MODELS, Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.generalization.k_member import KMember
 from privnb.sanitizers.generalization.mondrian import Mondrian
@@ -32,7 +41,7 @@ class Bucketize(Sanitizer):
     Source: Li and Li, KDD 2009, sections 2 and 5 (over Mondrian's partition); Xiao and Tao, "Anatomy", VLDB 2006.
     """
 
-    partition: Sanitizer
+    partition: Annotated[Sanitizer, instead(Sanitizer, "Give one that makes classes, such as KMember(10).")]
     title = "Buckets"
     counts_people = True
     treatment = "bucketized"
@@ -41,41 +50,37 @@ class Bucketize(Sanitizer):
     coded = True
     draws = True  # the buckets' numbers, which mean nothing
 
-    def __post_init__(self):
-        expect.kind("partition", self.partition, Sanitizer, instead="Give one that makes classes, such as KMember(10).")
-
     @classmethod
-    def at(cls, bounds, sensitive=None):
+    def at(cls, bounds: Mapping[str, float], sensitive: str | None = None) -> Self:
         """Over Mondrian's classes."""
         return cls(Mondrian.at(bounds, sensitive))
 
     @classmethod
-    def keeping(cls, models, sensitive=None):
+    def keeping(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self:
         return cls(Mondrian(*models))
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         return [cls(KMember(3))]
 
     @property
-    def key(self):
+    def key(self) -> str:
         return f"Bucketize(partition={self.partition.key})"
 
     @property
-    def by_combinations(self):
+    def by_combinations(self) -> bool:
         return self.partition.by_combinations
 
     @property
-    def order_invariant(self):
+    def order_invariant(self) -> bool:
         return self.partition.order_invariant
 
     @property
-    def randomized(self):
+    def randomized(self) -> bool:
         return self.partition.randomized
 
-    def _sanitize(self, dataset, table, rng):
-        source = np.random.default_rng(rng)
-        release = self.partition.sanitize(dataset, rng=source)
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
+        release = self.partition.sanitize(dataset, rng=rng)
         if not release.generalized or release.provenance.rows is not Rows.RECORDS:
             kinds = ", ".join(dict.fromkeys(treatment.kind for treatment in release.columns.values()))
             raise SanitizationError(
@@ -87,7 +92,7 @@ class Bucketize(Sanitizer):
         kept = tuple(model for model in claims if model.sensitive in sensitive and not hasattr(model, "k"))
         for name in sensitive:
             table[name] = release.cells[name].array
-        rows, facts = bucketized(dataset, table, release.classes, source)
+        rows, facts = bucketized(dataset, table, release.classes, rng)
         said = [facts["note"]]
         if lost := [repr(model) for model in claims if model not in kept]:
             said.append(f"So {' and '.join(lost)}, which the partition keeps, cannot be claimed.")
@@ -98,7 +103,7 @@ class Bucketize(Sanitizer):
         return rows, facts | {"claims": kept, "note": " ".join(said)}
 
 
-def bucketized(dataset, table, groups, rng):
+def bucketized(dataset: Microdata, table: pd.DataFrame, groups: IntArray, rng: Generator) -> Sanitized:
     """The rows and, as facts of a release, the buckets' table and what it means for people.
 
     `table`: the published columns; `groups`: integer array (n,), the bucket of each record, numbers from 0 without a
@@ -130,7 +135,7 @@ def bucketized(dataset, table, groups, rng):
     return table.drop(columns=sensitive).assign(bucket=numbers), {"buckets": buckets, "note": note}
 
 
-def _counted(column, numbers, times):
+def _counted(column: pd.Series, numbers: IntArray, times: IntArray | None) -> pd.DataFrame:
     """How often each value of a sensitive attribute stands in each bucket: its rows of the buckets' table, sorted."""
     codes, values = factorized(column, sort=True)
     pairs, place = np.unique(numbers * len(values) + codes, return_inverse=True)

@@ -1,25 +1,29 @@
-"""Full-domain generalization: one level an attribute for the whole table, the best of all combinations.
+"""Full-domain generalization: one level an attribute for the whole table, the best of all combinations."""
 
-One module: the search's rules are proved from the losses and the limit that stand beside it.
-"""
+from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Integral
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
 import numpy as np
-import pandas as pd
+from numpy.random import Generator
 
 from privnb.microdata import withholding
 from privnb.microdata.columns import of_codes
 from privnb.microdata.hierarchy import SUPPRESSED
-from privnb.microdata.schema import Role
-from privnb.privacy_models import KAnonymity, TCloseness
-from privnb.runtime import expect
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Role, Schema
+from privnb.privacy_models import KAnonymity, PrivacyModel, TCloseness
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import BoolArray
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import Seed, one_of, optional, validated
 from privnb.sanitizers.algorithms.options import OF_CELLS, OF_CLASSES
+from privnb.sanitizers.base import AnyMicrodata, Sanitized
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, requirement_of
 
@@ -27,8 +31,23 @@ LOSSES = (*OF_CELLS, *OF_CLASSES)
 SUPPRESS = 0.05  # the share of records that may be suppressed where nobody says how many
 _DIGITS = 12  # after which losses differ by rounding
 
+if TYPE_CHECKING:
+    from privnb.sanitizers.algorithms.lattice import Classes, Lattice
 
-class Node(NamedTuple):
+
+def _suppress(name: str, value: Any) -> None:
+    number = isinstance(value, Integral | float) and not isinstance(value, bool)
+    if not (number and 0 <= value < (1 if isinstance(value, float) else math.inf)):
+        raise ValueError(
+            f"{name} must be a whole number of records, or a share from 0 to below 1, got {expect.found(value)}."
+        )
+
+
+def _target(name: str, value: object) -> None:
+    expect.text(name, value, "the attribute to be predicted")
+
+
+class Solution(NamedTuple):
     """A node that keeps the models: each attribute's level, its loss, and how many records it suppresses."""
 
     levels: tuple[int, ...]
@@ -45,8 +64,8 @@ class Search(NamedTuple):
     """
 
     attributes: tuple[str, ...]
-    best: Node
-    runners_up: tuple[Node, ...]
+    best: Solution
+    runners_up: tuple[Solution, ...]
     sure: int
     nodes: int
     checked: int
@@ -54,13 +73,13 @@ class Search(NamedTuple):
     by_order: int
 
     @property
-    def table(self):
+    def table(self) -> pd.DataFrame:
         """One row a node, the optimum first: each attribute's level, then `loss` and `suppressed`."""
         rows = [(*node.levels, node.loss, node.suppressed) for node in (self.best, *self.runners_up)]
         return pd.DataFrame(rows, columns=[*self.attributes, "loss", "suppressed"])
 
     @property
-    def proof(self):
+    def proof(self) -> str:
         """Why no node is better, in a sentence."""
         return (
             f"Of {self.nodes:,} nodes {self.checked:,} were checked, {self.by_bound:,} cannot lose less, and "
@@ -115,41 +134,35 @@ class FullDomain(ModelBasedSanitizer):
     their height, and the suppressed are a class.
     """
 
-    suppress: float = 0
-    loss: str = "certainty penalty"
-    target: str | None = None
+    suppress: Annotated[float, _suppress] = 0
+    loss: Annotated[str, one_of(LOSSES)] = "certainty penalty"
+    target: Annotated[str | None, optional(_target)] = None
     title = "Full-domain recoding"
     counts_people = True
     global_recoding = True
     slow = True
 
     @classmethod
-    def keeping(cls, models, sensitive=None):
+    def keeping(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self:
         """With at most 5 % of the records suppressed: one record whom nobody resembles must not decide all levels."""
         return cls(*models, suppress=SUPPRESS)
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
+        whole: dict[str, Any]
         whole, other = {"suppress": 20, "loss": "classification metric"}, schema.names(Role.NEUTRAL)[0]
         return [cls(KAnonymity(2), suppress=0.5), cls(TCloseness(0.3, schema.sensitive[0]), **whole, target=other)]
 
-    def __post_init__(self):
-        number = isinstance(self.suppress, Integral | float) and not isinstance(self.suppress, bool)
-        if not (number and 0 <= self.suppress < (1 if isinstance(self.suppress, float) else math.inf)):
-            raise ValueError(
-                "suppress must be a whole number of records, or a share from 0 to below 1, got "
-                f"{expect.found(self.suppress)}."
-            )
-        expect.one_of("loss", self.loss, LOSSES)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if (self.target is not None) != (self.loss == "classification metric"):
             raise ValueError(
                 f"target names the attribute for loss='classification metric' and nothing else, got "
                 f"target={expect.found(self.target)} with loss={self.loss!r}."
             )
-        if self.target is not None:
-            expect.text("target", self.target, "the attribute to be predicted")
 
-    def search(self, dataset, *, runners_up=0):
+    @validated
+    def search(self, dataset: AnyMicrodata, *, runners_up: Seed = 0) -> Search:
         """The optimum, its proof and the nodes that come next: see `Search`.
 
         Parameters
@@ -162,11 +175,9 @@ class FullDomain(ModelBasedSanitizer):
         -------
         Search
         """
-        expect.these(dataset=dataset)
-        expect.whole("runners_up", runners_up, 0)
         return self._found(dataset, runners_up)[1]
 
-    def _found(self, dataset, sure=0):
+    def _found(self, dataset: Microdata, sure: int = 0) -> tuple[Lattice, Search]:
         from privnb.sanitizers.algorithms.lattice import Lattice, loss_of  # numba takes most of a second to import
 
         if self.target is not None:
@@ -180,11 +191,15 @@ class FullDomain(ModelBasedSanitizer):
         loss = loss_of(lattice, self.loss, self.target)
         return lattice, _search(lattice, names, loss, self._limit(dataset.record_count), sure)
 
-    def _limit(self, records):
+    def _limit(self, records: int) -> int:
         # 0.3 of 10 is 3, although the float lies below.
-        return self.suppress if isinstance(self.suppress, Integral) else math.floor(self.suppress * records + ROUNDING)
+        return (
+            int(self.suppress)
+            if isinstance(self.suppress, Integral)
+            else math.floor(self.suppress * records + ROUNDING)
+        )
 
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         lattice, found = self._found(dataset)
         node = np.ravel_multi_index(found.best.levels, lattice.shape)
         classes, suppressed = _suppressed(lattice, node, dataset.record_count)
@@ -195,7 +210,7 @@ class FullDomain(ModelBasedSanitizer):
         note = self._why_all(lattice, found, dataset.record_count) if lattice.is_top(node) else ""
         return table, {"claims": self.models, "note": note}
 
-    def _why_all(self, lattice, found, records):
+    def _why_all(self, lattice: Lattice, found: Search, records: int) -> str:
         """Why every cell is `*`: what fails just below, and how many suppressed records would allow it."""
         limit = self._limit(records)
         note = f"Every quasi-identifier is *: no other levels keep the models and lose less with {limit:,} suppressed."
@@ -214,13 +229,13 @@ class FullDomain(ModelBasedSanitizer):
         return note + (f" suppress={needed} allows it." if limit < needed < records else " Relax that model.")
 
 
-def _suppressed(lattice, node, records):
+def _suppressed(lattice: Lattice, node: int, records: int) -> tuple[Classes, BoolArray]:
     """The classes of a node and which of them have to be suppressed, however many `records` that takes."""
     classes = lattice.roll_up(node)
     return classes, lattice.suppressed(classes, lattice.fails(classes, lattice.requirement.tallies), records)
 
 
-def _search(lattice, attributes, loss, limit, sure=0):
+def _search(lattice: Lattice, attributes: Sequence[str], loss: Any, limit: int, sure: int = 0) -> Search:
     """The node of least `loss` that keeps the models with at most `limit` records suppressed: a `Search`.
 
     Of nodes that lose the same to 12 digits, the one with fewest suppressed, then with the lowest levels, from the
@@ -246,7 +261,8 @@ def _search(lattice, attributes, loss, limit, sure=0):
     guide = loss.least if np.ptp(loss.least) else reduce(np.add.outer, heights).ravel()
     left = np.argsort(np.round(guide, _DIGITS), kind="stable")  # the open nodes, which are ever fewer
     least, added = loss.least.copy(), np.zeros(lattice.nodes)
-    found, bar, checked, by_bound, by_order = [], np.inf, 0, 0, 0
+    found: list[Solution] = []
+    bar, checked, by_bound, by_order = np.inf, 0, 0, 0
     while True:
         worse = least[left] + added[left] > bar
         by_bound += int(worse.sum())
@@ -279,7 +295,7 @@ def _search(lattice, attributes, loss, limit, sure=0):
             continue
         everybody = suppressed | lattice.is_top(node)  # who is `*` throughout is lost, whatever brought it about
         total = without + loss.added(node, classes, everybody)
-        found.append(Node(lattice.levels_of(node), float(total), int(classes.sizes[suppressed].sum())))
+        found.append(Solution(lattice.levels_of(node), float(total), int(classes.sizes[suppressed].sum())))
         found.sort(key=lambda each: (round(each.loss, _DIGITS), each.suppressed, each.levels))
         if len(found) > sure:
             bar = found[sure].loss + 10.0**-_DIGITS * max(1.0, found[sure].loss)

@@ -4,15 +4,20 @@ Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006, section 
 2008, chapter 19.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from privnb.measures.disclosure.personal import breaches, guarded_share
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.runtime import expect
+from privnb.microdata.release import Release
+from privnb.runtime.arrays import Array, FloatArray
 from privnb.runtime.tolerances import EXACT
+from privnb.runtime.validation import Share, instead, validated
 from privnb.sanitizers.errors import SanitizationError
 
 
@@ -21,11 +26,15 @@ class Guarded(NamedTuple):
     `loss`: mean width of the sensitive labels, 0 exact, 1 all suppressed."""
 
     table: pd.DataFrame
-    breaches: np.ndarray
+    breaches: FloatArray
     loss: float
 
 
-def guarded(release, tree, guards, *, most):
+Tree = Annotated[Taxonomy, instead(Taxonomy, "Give that of the sensitive attribute, whose nodes people can guard.")]
+
+
+@validated
+def guarded(release: Release, tree: Tree, guards: Any, *, most: Share) -> Guarded:
     """A release whose sensitive values are generalized until nobody's breach probability exceeds `most`.
 
     In each class, for whoever is worst off: the row is lifted to the node above that lowers their breach most for the
@@ -53,9 +62,6 @@ def guarded(release, tree, guards, *, most):
     SanitizationError
         Where a class has too many people who guard too much, also with all values suppressed.
     """
-    expect.these(release=release)
-    expect.share("most", most)
-    expect.kind("tree", tree, Taxonomy, instead="Give that of the sensitive attribute, whose nodes people can guard.")
     if tree.name not in release.schema.sensitive:
         raise SanitizationError(
             f"'{tree.name}' is no sensitive attribute of the release; those are {', '.join(release.schema.sensitive)}."
@@ -78,11 +84,12 @@ def guarded(release, tree, guards, *, most):
     return Guarded(table, found, float(np.mean([tree.width(label) for label in labels])))
 
 
-def _lifted(tree, above, labels, guards, most):
+def _lifted(tree: Taxonomy, above: Mapping[str, Sequence[str]], labels: Array, guards: Array, most: float) -> Array:
     """The labels of one class."""
     labels, alone = labels.copy(), np.zeros(len(labels), dtype=np.int64)
     while (now := breaches(tree, alone, labels, guards)).max() > most + EXACT:
-        guard, best = guards[now.argmax()], None
+        guard = guards[now.argmax()]
+        best: tuple[float, str, str] | None = None
         for label in dict.fromkeys(labels):
             share = guarded_share(tree, label, guard)
             higher = next((node for node in above[label] if guarded_share(tree, node, guard) < share), None)

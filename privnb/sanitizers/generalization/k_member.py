@@ -1,15 +1,31 @@
 """k-anonymity by clustering: records that are alike are published alike."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.columns import of_codes
-from privnb.privacy_models import DistinctDiversity, KAnonymity, PrivacyModel, check_k
-from privnb.runtime import expect
-from privnb.sanitizers.base import MODELS, Sanitizer
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Schema
+from privnb.privacy_models import DistinctDiversity, KAnonymity, PrivacyModel
+from privnb.privacy_models.anonymity import People
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.validation import Seed
+from privnb.sanitizers.base import MODELS, Sanitized, Sanitizer
+from privnb.sanitizers.eligibility import check_k, quasi_identifiers
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.generalization.model_based import lines, models_of, requirement_of
+
+
+def _models(name: str, value: Any) -> None:
+    for model in value if isinstance(value, list | tuple) else (value,):
+        expect.kind(name, model, PrivacyModel, instead="Give models=(DistinctDiversity(2, ...), ...).")
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,9 +51,9 @@ class KMember(Sanitizer):
     here it is the first record of the last cluster.
     """
 
-    k: int
-    start: int | None = 0
-    models: tuple[PrivacyModel, ...] = ()
+    k: People
+    start: Seed | None = 0
+    models: Annotated[tuple[PrivacyModel, ...], _models] = ()
     title = "k-member clustering"
     letters = tuple(MODELS)
     requires = ("k",)
@@ -47,70 +63,64 @@ class KMember(Sanitizer):
     equal_records_alike = False  # a cluster takes the nearest records, and may leave equal ones to another
 
     @classmethod
-    def at(cls, bounds, sensitive=None):
+    def at(cls, bounds: Mapping[str, float], sensitive: str | None = None) -> Any:
         return cls.keeping(models_of(bounds, sensitive))
 
     @classmethod
-    def keeping(cls, models, sensitive=None):
+    def keeping(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self | None:
         k, *others = models
-        return cls(k.k, models=tuple(others)) if type(k) is KAnonymity else None
+        return cls(k.k, models=tuple(others)) if isinstance(k, KAnonymity) else None
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         model = DistinctDiversity(2, schema.sensitive[0])
         return [cls(2), cls(3, start=1), cls(2, start=None), cls(2, models=(model,))]
 
-    def __post_init__(self):
-        check_k(self.k)
-        if self.start is not None:
-            expect.whole("start", self.start, 0)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         models = self.models if isinstance(self.models, list | tuple) else (self.models,)
-        for model in models:
-            expect.kind("models", model, PrivacyModel, instead="Give models=(DistinctDiversity(2, ...), ...).")
         object.__setattr__(self, "models", tuple(models))
         against = [model for model in self.models if hasattr(model, "population")]
         if against:
             raise ValueError(f"KMember clusters records alone, {against[0]!r} needs a population. Use Mondrian for it.")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         more = f", models={self.models!r}" if self.models else ""
         return f"KMember(k={self.k!r}, start={self.start!r}{more})"
 
     @property
-    def randomized(self):
+    def randomized(self) -> bool:
         return self.start is None
 
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         n = len(dataset)
-        if self.k > n:
-            raise SanitizationError(f"{self!r} cannot be reached: the table has {n} records. Lower k to {n} or less.")
+        check_k(self, self.k, n)
         if self.start is not None and not 0 <= self.start < n:
             raise SanitizationError(f"{self!r} starts outside the table of {n} records. Give a start of 0 to {n - 1}.")
-        if not dataset.schema.quasi_identifiers:
-            raise SanitizationError(
-                f"{self!r}: '{dataset.name}' has no quasi-identifier to generalize. Give one or more columns that role."
-            )
+        names = quasi_identifiers(self, dataset.schema, "generalize")
         from privnb.sanitizers.algorithms.clustering import greedy_k_member  # numba takes most of a second to import
 
-        start = int(np.random.default_rng(rng).integers(n)) if self.start is None else self.start
-        generalizations = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
-        codes = np.column_stack([dataset.codes[name] for name in dataset.schema.quasi_identifiers]).astype(np.int64)
+        start = int(rng.integers(n)) if self.start is None else self.start
+        generalizations = [dataset.hierarchies[name] for name in names]
+        codes = np.column_stack([dataset.codes[name] for name in names]).astype(np.int64)
         extents = [g.extent() for g in generalizations]
         if self.models:
             clusters = self._grown(dataset, codes, extents, start, lines(generalizations))
         else:
             clusters = greedy_k_member(codes, extents, self.k, start)
-        for column, name in enumerate(dataset.schema.quasi_identifiers):
+        for column, name in enumerate(names):
             table[name] = of_codes(clusters, generalizations[column].labels(codes[:, column], clusters))
         return table, {"claims": (KAnonymity(self.k), *self.models)}
 
-    def _grown(self, dataset, codes, extents, start, lines):
+    def _grown(
+        self, dataset: Microdata, codes: IntArray, extents: Sequence[Any], start: int, lines: Sequence[IntArray | int]
+    ) -> IntArray:
         from privnb.sanitizers.algorithms.clustering import greedy_k_member
         from privnb.sanitizers.algorithms.recoding import joined
 
         requirement = requirement_of(self, dataset, alone=True)
 
-        def holds(clusters):
+        def holds(clusters: IntArray) -> BoolArray:
             return requirement.holds(clusters, int(clusters.max()) + 1)
 
         clusters = greedy_k_member(codes, extents, self.k, start, requirement.growing())

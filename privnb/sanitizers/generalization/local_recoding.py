@@ -1,11 +1,20 @@
 """Local recoding: each class gets the smallest labels that cover it, chosen so that labels are small overall."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.counts import distinct_codes
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Schema
 from privnb.privacy_models import KAnonymity, TCloseness
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, lines, recoded, requirement_of
 
 
@@ -27,10 +36,10 @@ class LocalRecoding(ModelBasedSanitizer):
     counts_people = True
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         return [cls(KAnonymity(2)), cls(KAnonymity(3), TCloseness(0.4, schema.sensitive[0]))]
 
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         from privnb.sanitizers.algorithms.recoding import local_recoding  # numba takes most of a second to import
 
         requirement = requirement_of(self, dataset)
@@ -43,11 +52,10 @@ class LocalRecoding(ModelBasedSanitizer):
         only = people == 0
         unit = int(only.sum()) + 1
         people, least = people * unit + only, requirement.least * unit
-        holds = None
-        if requirement.beyond_size:
 
-            def holds(classes):
-                return requirement.holds(classes[row], int(classes.max()) + 1)
+        def holds(classes: IntArray) -> BoolArray:
+            return requirement.holds(classes[row], int(classes.max()) + 1)
 
-        classes = local_recoding(rows, people, lines(generalizations), least, holds)
+        asked = holds if requirement.beyond_size else None
+        classes = local_recoding(rows, people, lines(generalizations), least, asked)
         return recoded(dataset, table, requirement, classes[row]), {"claims": self.models}

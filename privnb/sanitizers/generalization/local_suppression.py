@@ -1,16 +1,25 @@
 """Single cells blanked until every record shares what is left of it with k - 1 others."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations as subsets
+from typing import Annotated
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.columns import of_codes
 from privnb.microdata.counts import distinct_codes
 from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.rows import Microdata
 from privnb.privacy_models import KAnonymity
-from privnb.runtime import expect
-from privnb.sanitizers.base import Sanitizer
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.validation import at_least
+from privnb.sanitizers.base import Sanitized, Sanitizer
+from privnb.sanitizers.eligibility import check_k, quasi_identifiers
 from privnb.sanitizers.errors import SanitizationError
 
 MOST = 16  # quasi-identifiers; each set of them is tried
@@ -39,26 +48,16 @@ class LocalSuppression(Sanitizer):
     attributes; there `*` is like any value).
     """
 
-    k: int
+    k: Annotated[int, at_least(2)]
     order_invariant = True
     title = "Local suppression"
     treatment = "suppressed"
     letters = requires = ("k",)
     coded = True
 
-    def __post_init__(self):
-        expect.whole("k", self.k, 2)
-
-    def _sanitize(self, dataset, table, rng):
-        names = dataset.schema.quasi_identifiers
-        if not names:
-            raise SanitizationError(
-                f"{self!r}: '{dataset.name}' has no quasi-identifier to suppress. Give one column or more that role."
-            )
-        if len(dataset) < self.k:
-            raise SanitizationError(
-                f"{self!r} cannot be reached: the table has {len(dataset)} records. Lower k to {len(dataset)} or less."
-            )
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
+        names = quasi_identifiers(self, dataset.schema, "suppress")
+        check_k(self, self.k, len(dataset))
         if len(names) > MOST:
             raise SanitizationError(
                 f"{self!r} tries all sets of at most {MOST} quasi-identifiers, and there are {len(names)}. Give some "
@@ -74,7 +73,7 @@ class LocalSuppression(Sanitizer):
         return table, {"claims": (KAnonymity(self.k),)}
 
 
-def blanked(codes, k):
+def blanked(codes: IntArray, k: int) -> BoolArray:
     """Which cells to blank, so that every row is like k - 1 others: boolean array (n, attributes).
 
     Parameters
@@ -105,7 +104,9 @@ def blanked(codes, k):
     return blank[row]
 
 
-def _settled(distinct, times, left, hidden, k):
+def _settled(
+    distinct: IntArray, times: IntArray, left: IntArray, hidden: Sequence[int], k: int
+) -> tuple[BoolArray, int]:
     """Which of the rows `left` are of classes of k without the columns `hidden`, boolean, and how many records."""
     shown = [column for column in range(distinct.shape[1]) if column not in hidden]
     if not len(left):
@@ -117,7 +118,7 @@ def _settled(distinct, times, left, hidden, k):
     return settled, int(times[left][settled].sum())
 
 
-def _with_a_class(distinct, times, blank, left):
+def _with_a_class(distinct: IntArray, times: IntArray, blank: BoolArray, left: IntArray) -> None:
     """Join the rows `left`, of fewer than k records, to the class that costs the fewest cells; changes `blank`."""
     done = np.setdiff1d(np.arange(len(distinct)), left)
     shown = np.where(blank[done], -1, distinct[done])

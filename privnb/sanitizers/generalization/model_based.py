@@ -1,15 +1,22 @@
 """What the sanitizers have in common whose classes keep privacy models."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
+from typing import Any, Self
 
 from privnb.microdata.columns import of_codes
 from privnb.microdata.counts import coded, distinct_codes
 from privnb.microdata.hierarchy import Intervals, Taxonomy
+from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role
 from privnb.privacy_models import PrivacyModel
 from privnb.privacy_models.requirement import Requirement
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.sanitizers.base import MODELS, Sanitizer
+from privnb.sanitizers.eligibility import quasi_identifiers
 from privnb.sanitizers.errors import SanitizationError
 
 
@@ -26,7 +33,7 @@ class ModelBasedSanitizer(Sanitizer):
     coded = True
     by_combinations = True
 
-    def __init__(self, *models, **options):
+    def __init__(self, *models: PrivacyModel, **options: Any) -> None:
         known = {field.name: field.default for field in fields(self) if field.name != "models"}
         unknown = sorted(set(options) - set(known))
         if unknown:
@@ -34,7 +41,7 @@ class ModelBasedSanitizer(Sanitizer):
         absent = [name for name, default in known.items() if default is MISSING and name not in options]
         if absent:
             raise TypeError(f"{type(self).__name__} needs {', '.join(f'{name}=' for name in absent)}.")
-        expect.these(models=models)
+        expect.all_of("models", models, PrivacyModel, instead=PrivacyModel.HINT)
         if not models:
             raise ValueError(f"{type(self).__name__} needs a privacy model to keep, such as KAnonymity(10).")
         object.__setattr__(self, "models", models)
@@ -42,18 +49,15 @@ class ModelBasedSanitizer(Sanitizer):
             object.__setattr__(self, name, options.get(name, default))
         self.__post_init__()
 
-    def __post_init__(self):
-        """Where a sanitizer checks its other parameters."""
-
     @classmethod
-    def at(cls, bounds, sensitive=None):
+    def at(cls, bounds: Mapping[str, float], sensitive: str | None = None) -> Self:
         return cls.keeping(models_of(bounds, sensitive), sensitive)
 
     @classmethod
-    def keeping(cls, models, sensitive=None):
+    def keeping(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self:
         return cls(*models)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         options = [
             f"{f.name}={getattr(self, f.name)!r}"
             for f in fields(self)
@@ -62,20 +66,17 @@ class ModelBasedSanitizer(Sanitizer):
         return f"{type(self).__name__}({', '.join([*map(repr, self.models), *options])})"
 
 
-def models_of(bounds, sensitive):
+def models_of(bounds: Mapping[str, float], sensitive: str | None) -> list[PrivacyModel]:
     """The privacy models that bounds ask for, `{letter: number}`: a list, k-anonymity first.
 
     >>> models_of({"t": 0.2, "k": 5}, "salary")
     [KAnonymity(k=5), TCloseness(t=0.2, sensitive='salary', distance='equal')]
     """
-    return [
-        model(bounds[letter], *([] if letter == "k" else [sensitive]))
-        for letter, model in MODELS.items()
-        if letter in bounds
-    ]
+    asked: dict[str, Any] = {letter: model for letter, model in MODELS.items() if letter in bounds}
+    return [model(bounds[letter], *([] if letter == "k" else [sensitive])) for letter, model in asked.items()]
 
 
-def recoded(dataset, table, requirement, classes):
+def recoded(dataset: Microdata, table: pd.DataFrame, requirement: Requirement, classes: IntArray) -> pd.DataFrame:
     """`table` with each class's smallest generalization in its quasi-identifiers.
 
     `classes`: integer array, the class of each row of `requirement`; numbers from 0.
@@ -89,7 +90,7 @@ def recoded(dataset, table, requirement, classes):
     return table
 
 
-def _kept_as_published(dataset, requirement, classes):
+def _kept_as_published(dataset: Microdata, requirement: Requirement, classes: IntArray) -> IntArray:
     """The classes, those joined with others that would break a model once labels end where many people are.
 
     Classes with one label then are one class. Of people with records in both there are fewer than of both together, so
@@ -99,7 +100,7 @@ def _kept_as_published(dataset, requirement, classes):
 
     hierarchies = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
 
-    def holds(classes):
+    def holds(classes: IntArray) -> BoolArray:
         columns = []
         for a, (name, hierarchy) in enumerate(zip(dataset.schema.quasi_identifiers, hierarchies, strict=True)):
             labels = hierarchy.labels(requirement.codes[:, a], classes)
@@ -112,20 +113,19 @@ def _kept_as_published(dataset, requirement, classes):
     return joined(requirement.codes, lines(hierarchies), classes, 1, holds)
 
 
-def lines(generalizations):
+def lines(generalizations: Sequence[Any]) -> list[IntArray | int]:
     """What `recoding` has to know of each attribute: the nodes at each level, or how many positions its line has."""
     return [g.groups if isinstance(g, Taxonomy) or type(g) is Intervals else g.steps + 1 for g in generalizations]
 
 
-def requirement_of(sanitizer, dataset, extra=(), *, alone=False):
+def requirement_of(
+    sanitizer: Any, dataset: Microdata, extra: Sequence[str] = (), *, alone: bool = False
+) -> Requirement:
     """The sanitizer's models bound to `dataset`, see `Requirement`.
 
     Raises SanitizationError where not even one class of all records keeps them.
     """
-    if not dataset.schema.quasi_identifiers:
-        raise SanitizationError(
-            f"{sanitizer!r}: '{dataset.name}' has no quasi-identifier to generalize. Give a column that role."
-        )
+    quasi_identifiers(sanitizer, dataset.schema, "generalize")
     for model in sanitizer.models:
         if dataset.schema.person and hasattr(model, "population"):
             raise SanitizationError(

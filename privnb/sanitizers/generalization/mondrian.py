@@ -1,14 +1,23 @@
 """Multidimensional generalization: cut the table into boxes, as many as the privacy models allow."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata import hierarchy
-from privnb.microdata.schema import Role
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Role, Schema
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
-from privnb.runtime import expect
+from privnb.privacy_models.requirement import Requirement
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.validation import one_of
 from privnb.sanitizers.algorithms.options import CHOICES, MEDIANS
+from privnb.sanitizers.base import Facts, Sanitized
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, recoded, requirement_of
 
 
@@ -40,18 +49,18 @@ class Mondrian(ModelBasedSanitizer):
     Source: LeFevre, DeWitt, Ramakrishnan, ICDE 2006 ("Mondrian") and KDD 2006 ("Workload-Aware Anonymization").
     """
 
-    split_attribute: str = "range"
-    split_point: str = "nearest"
+    split_attribute: Annotated[str, one_of(CHOICES)] = "range"
+    split_point: Annotated[str, one_of(MEDIANS)] = "nearest"
     workload: str = ""
     title = "Mondrian"
     counts_people = True
 
     @property
-    def key(self):
+    def key(self) -> str:
         return repr(self).replace("split_attribute=", "choose=").replace("split_point=", "median=")
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         secret, other = schema.sensitive[0], schema.names(Role.NEUTRAL)[0]
         return [
             cls(KAnonymity(2)),
@@ -59,10 +68,8 @@ class Mondrian(ModelBasedSanitizer):
             cls(EntropyDiversity(2, secret), split_attribute="gain", split_point="best", workload=other),
         ]
 
-    def __post_init__(self):
-        expect.one_of("split_attribute", self.split_attribute, CHOICES)
-        expect.one_of("split_point", self.split_point, MEDIANS)
-        expect.kind("workload", self.workload, str)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if (self.split_attribute == "gain") != bool(self.workload):
             raise ValueError(
                 'split_attribute="gain" and a workload go together: the gain is what a cut tells about it.'
@@ -72,7 +79,7 @@ class Mondrian(ModelBasedSanitizer):
                 'split_point="best" looks for the largest information gain: it needs split_attribute="gain".'
             )
 
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         from privnb.sanitizers.algorithms.partitioning import partition  # numba takes most of a second to import
 
         if self.workload:
@@ -81,14 +88,14 @@ class Mondrian(ModelBasedSanitizer):
         codes, shape = _shape(requirement, [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers])
         target = requirement.values[self.workload].astype(np.int64) if self.workload else None
         classes = partition(requirement, codes, shape, self.split_attribute, self.split_point, target)
-        facts = {"claims": self.models}
+        facts: Facts = {"claims": self.models}
         if classes.max() == 0 and len(requirement.people) > 1:
             asked = " or ".join(map(repr, self.models))
             facts["note"] = f"No cut was allowed: each would leave a part that breaks {asked}."
         return recoded(dataset, table, requirement, classes), facts
 
 
-def _shape(requirement, generalizations):
+def _shape(requirement: Requirement, generalizations: Sequence[Any]) -> Any:
     from privnb.sanitizers.algorithms.partitioning import LINE, SET, TREE, geometry
 
     kinds = [

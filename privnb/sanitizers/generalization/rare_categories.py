@@ -1,15 +1,21 @@
 """Categories that few records have, published under a label that more of them share."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
-import pandas as pd
+from numpy.random import Generator
 
 from privnb.microdata.columns import of_codes
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy
-from privnb.runtime import expect
-from privnb.sanitizers.base import Sanitizer
-from privnb.sanitizers.noise.local_noise import categorical
+from privnb.microdata.rows import Microdata
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import IntArray
+from privnb.runtime.validation import at_least
+from privnb.sanitizers.base import Sanitized, Sanitizer
+from privnb.sanitizers.eligibility import categorical
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class RareCategories(Sanitizer):
     Willenborg and de Waal, "Elements of Statistical Disclosure Control", Springer 2001.
     """
 
-    fewest: int = 100
+    fewest: Annotated[int, at_least(2, "a category of one record is one person's")] = 100
     order_invariant = True
     title = "Recoding of rare categories"
     changes = "categories"
@@ -40,10 +46,7 @@ class RareCategories(Sanitizer):
     coded = True
     by_combinations = True
 
-    def __post_init__(self):
-        expect.whole("fewest", self.fewest, 2, "a category of one record is one person's")
-
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         for attribute in categorical(self, dataset.schema):
             codes, hierarchy = dataset.codes[attribute.name], dataset.hierarchies[attribute.name]
             records = np.bincount(codes, dataset.times, hierarchy.size).astype(np.int64)
@@ -53,7 +56,7 @@ class RareCategories(Sanitizer):
         return table, {}
 
 
-def _climbed(tree, records, fewest):
+def _climbed(tree: Taxonomy, records: IntArray, fewest: int) -> list[str]:
     """The label of each leaf, list: rare labels climb until none is. Leaves that nobody has keep their own."""
     leaves = np.flatnonzero(records)
     numbers, names = pd.factorize(np.array([tree.rows[leaf] for leaf in leaves], dtype=object).ravel())
@@ -79,7 +82,7 @@ def _climbed(tree, records, fewest):
     return labels
 
 
-def _grouped(hierarchy, records, fewest):
+def _grouped(hierarchy: Any, records: IntArray, fewest: int) -> list[str]:
     """The label of each leaf, list: the rare ones have that of their group."""
     occurring = np.flatnonzero(records)
     order = occurring[np.lexsort([occurring, records[occurring]])]

@@ -1,18 +1,28 @@
 """The two trivial sanitizations of Brickell and Shmatikov: what any other has to be better than."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.columns import of_codes
 from privnb.microdata.hierarchy import SUPPRESSED
-from privnb.microdata.schema import Role
-from privnb.runtime import expect
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Role, Schema
+from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.names import name_list, names_in
-from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError
 
 WHAT = "an attribute, quasi-identifiers or sensitive"
+
+
+def _attributes(name: str, value: object) -> None:
+    if not names_in(expect.text(name, value, WHAT)):
+        raise ValueError(f"{name} must be the name of {WHAT}, got {value!r}.")
 
 
 @dataclass(frozen=True)
@@ -25,7 +35,7 @@ class Suppress(Sanitizer):
     Source: Brickell and Shmatikov, KDD 2008, sections 1 and 4.1.
     """
 
-    attributes: str = "quasi-identifiers"
+    attributes: Annotated[str, _attributes] = "quasi-identifiers"
     order_invariant = True
     title = "Suppression"
     counts_people = True
@@ -35,18 +45,14 @@ class Suppress(Sanitizer):
     by_combinations = True
 
     @property
-    def key(self):
+    def key(self) -> str:
         return f"Suppress(what={self.attributes!r})"
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         return [cls(), cls("sensitive"), cls(name_list([schema.quasi_identifiers[0], schema.sensitive[0]]))]
 
-    def __post_init__(self):
-        if not names_in(expect.text("attributes", self.attributes, WHAT)):
-            raise ValueError(f"attributes must be the name of {WHAT}, got {self.attributes!r}.")
-
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         roles = {"quasi-identifiers": Role.QUASI_IDENTIFIER, "sensitive": Role.SENSITIVE}
         if self.attributes in roles:
             suppressed = dataset.schema.names(roles[self.attributes])

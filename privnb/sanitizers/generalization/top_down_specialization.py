@@ -1,15 +1,28 @@
 """Top-down specialization: global recoding that keeps what tells about one attribute."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Self
 
 import numpy as np
-import pandas as pd
+from numpy.random import Generator
 
 from privnb.microdata.columns import of_codes
-from privnb.privacy_models import KAnonymity
-from privnb.runtime import expect
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Schema
+from privnb.privacy_models import KAnonymity, PrivacyModel
+from privnb.privacy_models.requirement import Requirement
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.validation import validated
 from privnb.sanitizers.algorithms.specialization import Cut, named
+from privnb.sanitizers.base import AnyMicrodata, Facts, Sanitized
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, requirement_of
+
+
+def _workload(name: str, value: object) -> None:
+    expect.text(name, value, "the attribute that labels shall tell about")
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -37,29 +50,26 @@ class TopDownSpecialization(ModelBasedSanitizer):
     Source: Fung, Wang, Yu, ICDE 2005; Aggarwal and Yu 2008, sections 5.6 and 9.4.1.
     """
 
-    workload: str
+    workload: Annotated[str, _workload]
     title = "Top-down specialization"
     needs_sensitive = "categories"
     global_recoding = True
 
     @classmethod
-    def keeping(cls, models, sensitive=None):
+    def keeping(cls, models: Sequence[PrivacyModel], sensitive: str | None = None) -> Self:
         return cls(*models, workload=sensitive)
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         return [cls(KAnonymity(2), workload=schema.sensitive[0])]
 
-    def __post_init__(self):
-        expect.text("workload", self.workload, "the attribute that labels shall tell about")
-
-    def steps(self, dataset):
+    @validated
+    def steps(self, dataset: AnyMicrodata) -> pd.DataFrame:
         """What `sanitize` does, and why: a DataFrame with one row for each candidate of each step.
 
         step (from 1), attribute, value (its label), children (their labels), gain (bits), loss (records), score, k
         (records in the smallest class before the step), chosen. Labels and counts of the original table: for its owner.
         """
-        expect.these(dataset=dataset)
         _, cut = self._begin(dataset)
         names, rows, step = dataset.schema.quasi_identifiers, [], 0
         while (best := cut.best()) is not None:
@@ -75,14 +85,14 @@ class TopDownSpecialization(ModelBasedSanitizer):
         columns = ["step", "attribute", "value", "children", "gain", "loss", "score", "k", "chosen"]
         return pd.DataFrame(rows, columns=columns)
 
-    def _begin(self, dataset):
+    def _begin(self, dataset: Microdata) -> tuple[Requirement, Cut]:
         dataset.schema[self.workload]  # refuses a name that does not exist
         requirement = requirement_of(self, dataset, [self.workload])
         hierarchies = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
         target = requirement.values[self.workload].astype(np.int64)
         return requirement, Cut(requirement, hierarchies, target)
 
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         requirement, cut = self._begin(dataset)
         while (best := cut.best()) is not None:
             cut.specialize(best)
@@ -91,7 +101,7 @@ class TopDownSpecialization(ModelBasedSanitizer):
             # the tree, or one label would hold several nodes.
             index = pd.factorize(cut.nodes[a])[0]
             table[name] = of_codes(index[requirement.index], hierarchy.labels(requirement.codes[:, a], index))
-        facts = {"claims": self.models}
+        facts: Facts = {"claims": self.models}
         if cut.k == dataset.record_count and (requirement.codes != requirement.codes[0]).any():
             asked = " or ".join(map(repr, self.models))
             facts["note"] = f"All records are one class: to specialize any value would leave one that breaks {asked}."

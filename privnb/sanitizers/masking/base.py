@@ -1,12 +1,23 @@
 """What the sanitizers have in common that mask values: which columns they change, and the numbers in them."""
 
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.columns import plain
-from privnb.microdata.schema import Attribute, decimals
-from privnb.sanitizers.base import Sanitizer
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute, Schema, decimals
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.sanitizers.base import Facts, Sanitized, Sanitizer
+from privnb.sanitizers.eligibility import numeric
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.numbered import numeric
+
+Masked = tuple[Sequence[Array], Facts]  # the column of each attribute as it is published, and further facts
 
 
 class Masking(Sanitizer):
@@ -21,21 +32,29 @@ class Masking(Sanitizer):
 
 
 class NumberMasking(Masking):
-    """One that changes numbers alone, and publishes categories as they are."""
+    """One that changes numbers alone, and publishes categories as they are: a subclass gives `_masked`."""
 
     changes = "numbers"
     missing_numbers = "restored"
 
-    def _numbers(self, dataset, table):
-        """The numeric quasi-identifiers in column order, a list of `Attribute`, and the steps of their values above the
-        lowest of the public domain: integer array (n, attributes).
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
+        attributes = numeric(self, dataset.schema)
+        found = np.column_stack([steps(attribute, table[attribute.name]) for attribute in attributes])
+        columns, facts = self._masked(dataset, attributes, found, rng)
+        for attribute, column in zip(attributes, columns, strict=True):
+            table[attribute.name] = column
+        return table, {"perturbed": [attribute.name for attribute in attributes]} | facts
+
+    @abstractmethod
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
+        """Return the column of each attribute as it is published, arrays (n,), and further facts.
+
+        `attributes`: the numeric quasi-identifiers, in column order; `found`: the steps of their values above the
+        lowest of the public domain, integer array (n, attributes).
         """
-        schema = dataset.schema
-        attributes = numeric(self, schema)
-        return attributes, np.column_stack([steps(attribute, table[attribute.name]) for attribute in attributes])
 
 
-def steps(attribute, column):
+def steps(attribute: Attribute, column: pd.Series) -> IntArray:
     """How many steps above the lowest value of its domain each number of a column is: integer array (n,).
 
     A missing one stands one step above the highest, see `gap`.
@@ -43,33 +62,39 @@ def steps(attribute, column):
     return attribute.domain.codes(plain(column))
 
 
-def gap(attribute: Attribute, codes: np.ndarray) -> np.ndarray:
+def gap(attribute: Attribute, codes: IntArray) -> BoolArray:
     """Say which of the `steps` are those of missing numbers: boolean array of their shape."""
     return codes > attribute.domain.steps
 
 
-def numbers(attribute, found):
+def numbers(attribute: Attribute, found: Array) -> FloatArray:
     """The numbers that lie so many steps above the lowest value of the domain, whole or not: float array (n,)."""
     domain = attribute.domain
     return domain.low + np.asarray(found, dtype=float) * domain.step
 
 
-def drawn(attribute, found):
-    """As `numbers`, of what was drawn: to a thousandth of a step, for further digits depend on the processor."""
-    return decimals(numbers(attribute, np.round(found, 3)), 12)
+def drawn(attributes: Sequence[Attribute], found: Array) -> list[FloatArray]:
+    """As `numbers`, of what was drawn for each attribute, array (n, attributes): to a thousandth of a step, for further
+    digits depend on the processor.
+    """
+    pairs = zip(attributes, found.T, strict=True)
+    return [decimals(numbers(attribute, np.round(column, 3)), 12) for attribute, column in pairs]
 
 
-def check_records(sanitizer, k, n):
-    """Raise SanitizationError for a table of fewer than `k` records."""
-    if k > n:
-        raise SanitizationError(f"{sanitizer!r} cannot be reached: the table has {n} records. Lower k to {n} or less.")
+def numbered(sanitizer: Sanitizer, schema: Schema, table: pd.DataFrame, names: Sequence[str]) -> FloatArray:
+    """The columns of a table as numbers: float array (n, d). A category is its place in its public domain, from 0.
 
-
-def check_varied(sanitizer, attributes, columns, why):
-    """Raise SanitizationError for a column of one value alone; `why` that will not do."""
-    for attribute, column in zip(attributes, columns.T, strict=True):
-        if (column == column[0]).all():
+    Raises SanitizationError, said of `sanitizer`, for a column that holds one value.
+    """
+    columns = []
+    for name in names:
+        domain, column = schema[name].domain, table[name]
+        is_numeric = schema[name].numeric
+        values = plain(domain.read(column)).to_numpy(float) if is_numeric else domain.codes(plain(column)).astype(float)
+        if not np.ptp(values):
             raise SanitizationError(
-                f"{sanitizer!r}: all {len(column)} records have one value of '{attribute.name}', and {why}. Give it "
-                "the role 'neutral', or leave it out."
+                f"{sanitizer!r}: all records have one value of '{name}'; without variance it goes with nothing. Leave "
+                "the attribute out."
             )
+        columns.append(values)
+    return np.column_stack(columns)

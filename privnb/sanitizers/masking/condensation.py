@@ -1,11 +1,19 @@
 """Made-up numbers with the means and covariances of small groups."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
-from privnb.privacy_models import check_k
-from privnb.sanitizers.masking.base import NumberMasking, check_records, drawn
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute
+from privnb.privacy_models.anonymity import People
+from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.sanitizers.eligibility import check_k
+from privnb.sanitizers.masking.base import Masked, NumberMasking, drawn
 
 
 @dataclass(frozen=True)
@@ -29,35 +37,25 @@ class Condensation(NumberMasking):
     paper draws uniformly for lack of more knowledge, assuming that a group is uniform along its eigenvectors.
     """
 
-    k: int = 10
+    k: People = 10
     title = "Condensation"
     letters = requires = ("k",)
     randomized = True
 
-    @classmethod
-    def keeping(cls, models, sensitive=None):
-        return None
+    promises_k = False
 
-    def __post_init__(self):
-        check_k(self.k)
-
-    def _sanitize(self, dataset, table, rng):
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         from privnb.sanitizers.algorithms.nearest_groups import around, located  # numba is slow to import
 
-        attributes, found = self._numbers(dataset, table)
-        check_records(self, self.k, len(dataset))
-        source = np.random.default_rng(rng)
+        check_k(self, self.k, len(dataset))
         space, points, _ = located(found, [None] * len(attributes))
-        groups = around(space, points, self.k, source.permutation(len(found)))
+        groups = around(space, points, self.k, rng.permutation(len(found)))
         means, ranges, vectors = condensed(found, groups)
-        along = (source.random(found.shape) - 0.5) * ranges[groups]
-        made = means[groups] + np.einsum("nij,nj->ni", vectors[groups], along)
-        for a, attribute in enumerate(attributes):
-            table[attribute.name] = drawn(attribute, made[:, a])
-        return table, {"perturbed": [attribute.name for attribute in attributes]}
+        along = (rng.random(found.shape) - 0.5) * ranges[groups]
+        return drawn(attributes, means[groups] + np.einsum("nij,nj->ni", vectors[groups], along)), {}
 
 
-def condensed(numbers, groups):
+def condensed(numbers: Array, groups: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """What is kept of each group: how numbers lie in it.
 
     Parameters

@@ -1,15 +1,21 @@
 """Values exchanged between records that are alike in stated attributes, so that low-order margins stay exactly."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.columns import plain
 from privnb.microdata.counts import combinations
-from privnb.microdata.schema import Role
-from privnb.runtime import expect
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Role, Schema
+from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.names import name_list, names_in
-from privnb.sanitizers.base import Sanitizer
+from privnb.runtime.validation import Share, instead
+from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError
 
 
@@ -39,23 +45,19 @@ class DataSwapping(Sanitizer):
     Inference 6, 1982; Aggarwal and Yu 2008, section 3.3.3.
     """
 
-    share: float = 0.2
-    within: str = "sensitive"
+    share: Share = 0.2
+    within: Annotated[str, instead(str, "Name attributes with commas between, or give ''.")] = "sensitive"
     title = "Data swapping"
     treatment = "perturbed"
     randomized = True
     coded = True
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         return [cls(), cls(0.5, ""), cls(1.0, name_list([schema.names(Role.NEUTRAL)[0]]))]
 
-    def __post_init__(self):
-        expect.share("share", self.share)
-        expect.kind("within", self.within, str, instead="Name attributes with commas between, or give ''.")
-
-    def _sanitize(self, dataset, table, rng):
-        schema, source = dataset.schema, np.random.default_rng(rng)
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
+        schema = dataset.schema
         within = schema.sensitive if self.within == "sensitive" else names_in(self.within)
         able = [name for name in schema.published if name not in schema.quasi_identifiers]
         if unknown := [name for name in within if name not in able]:
@@ -65,11 +67,11 @@ class DataSwapping(Sanitizer):
             )
         group, moved = combinations(table[within]).index, []
         for name in schema.quasi_identifiers:
-            chosen = source.random(len(table)) < self.share
+            chosen = rng.random(len(table)) < self.share
             rows = np.flatnonzero(chosen & plain(table[name]).notna().to_numpy())
             # Both orders have the groups one after the other: the first in the table's order, the second in any.
             here = rows[np.argsort(group[rows], kind="stable")]
-            there = rows[np.lexsort([source.random(len(rows)), group[rows]])]
+            there = rows[np.lexsort([rng.random(len(rows)), group[rows]])]
             given = np.arange(len(table))
             given[here] = there
             before, table[name] = table[name], table[name].array[given]

@@ -1,16 +1,42 @@
 """k-anonymity by averages: records that are alike are published as the centre of their group."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.columns import of_codes
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute, Schema
 from privnb.privacy_models import KAnonymity, check_k, tally
 from privnb.privacy_models.own_k import OwnAnonymity
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import Array, IntArray
+from privnb.sanitizers import eligibility
+from privnb.sanitizers.base import Facts, Sanitized
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.base import Masking, check_records, gap, numbers, steps
+from privnb.sanitizers.masking.base import Masking, numbers, steps
 from privnb.sanitizers.masking.missing_numbers import counted, without_small_gaps
+
+
+def _k(name: str, value: object) -> None:
+    if not isinstance(value, OwnAnonymity):
+        check_k(value)
+
+
+def _blocks(name: str, value: Any) -> None:
+    expect.all_of(name, value, list, tuple, instead='Give blocks of names: (("age", "hours"), ("sex",)).')
+    for place, block in enumerate(value):
+        expect.texts(f"{name}[{place}]", block, "quasi-identifiers")
+    named = [each for block in value for each in block]
+    if doubled := sorted({each for each in named if named.count(each) > 1}):
+        raise ValueError(f"{name} must have each quasi-identifier once, got {', '.join(doubled)} in several.")
+    if not all(value):
+        raise ValueError(f"{name} must name one quasi-identifier or more each, got one without any.")
 
 
 @dataclass(frozen=True)
@@ -41,80 +67,66 @@ class Microaggregation(Masking):
     Data Mining and Knowledge Discovery 2005, section 4; Domingo-Ferrer and Mateo-Sanz, TKDE 2002, for the numbers.
     """
 
-    k: int | OwnAnonymity = 3
-    blocks: tuple[tuple[str, ...], ...] = ()
+    k: Annotated[int | OwnAnonymity, _k] = 3
+    blocks: Annotated[tuple[tuple[str, ...], ...], _blocks] = ()
     title = "Microaggregation"
     letters = requires = ("k",)
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         return [cls(2), cls(3, (tuple(schema.quasi_identifiers[:2]),))]
 
-    def __post_init__(self):
-        if not isinstance(self.k, OwnAnonymity):
-            check_k(self.k)
-        expect.all_of("blocks", self.blocks, list, tuple, instead='Give blocks of names: (("age", "hours"), ("sex",)).')
-        for place, block in enumerate(self.blocks):
-            expect.texts(f"blocks[{place}]", block, "quasi-identifiers")
-        named = [name for block in self.blocks for name in block]
-        if doubled := sorted({name for name in named if named.count(name) > 1}):
-            raise ValueError(f"blocks must have each quasi-identifier once, got {', '.join(doubled)} in several.")
-        if not all(self.blocks):
-            raise ValueError("blocks must name one quasi-identifier or more each, got one without any.")
+    def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "blocks", tuple(map(tuple, self.blocks)))
 
-    def _sanitize(self, dataset, table, rng):
-        known = dataset.schema.quasi_identifiers
-        if not known:
-            raise SanitizationError(
-                f"{self!r}: '{dataset.name}' has no quasi-identifier to average. Give one or more columns that role."
-            )
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
+        known = eligibility.quasi_identifiers(self, dataset.schema, "average")
         blocks = self.blocks or (tuple(known),)
         if unknown := [name for block in blocks for name in block if name not in known]:
             raise SanitizationError(
                 f"{self!r}: {unknown} is no quasi-identifier of '{dataset.name}'; those are {', '.join(known)}."
             )
         ks = self._asked(dataset)
-        check_records(self, np.max(ks), len(dataset))
-        filled = {}
+        eligibility.check_k(self, np.max(ks), len(dataset))
+        filled: dict[str, int] = {}
         for block in blocks:
             columns, own = _averaged(dataset, table, block, ks, rng)
             filled |= own
             for name, column in columns.items():
                 table[name] = column
-        facts = {"perturbed": [name for block in blocks for name in block], "note": counted(filled)}
+        facts: Facts = {"perturbed": [name for block in blocks for name in block], "note": counted(filled)}
         if len(blocks) == 1 and len(blocks[0]) == len(known):
             return table, facts | {"claims": (self.k if isinstance(self.k, OwnAnonymity) else KAnonymity(self.k),)}
         note = "Groups are of some quasi-identifiers each, so no k is promised of all of them."
         return table, facts | {"note": " ".join(filter(None, [note, facts["note"]]))}
 
-    def _asked(self, dataset):
+    def _asked(self, dataset: Microdata) -> int | IntArray:
         """The k of all, or of each record: integer array (n,)."""
         if not isinstance(self.k, OwnAnonymity):
-            return self.k
+            return int(self.k)
         attribute = dataset.schema[self.k.sensitive]
         return np.array(self.k.ks)[tally(self.k, dataset.cells[attribute.name], attribute)[0]]
 
 
-def _averaged(dataset, table, names, ks, rng):
+def _averaged(
+    dataset: Microdata, table: pd.DataFrame, names: Sequence[str], ks: int | IntArray, rng: Generator
+) -> tuple[dict[str, Any], dict[str, int]]:
     """The columns of a block with the centre of its group for each record, `{name: coded column}`; and how many missing
     numbers were filled, by column.
     """
     attributes = [dataset.schema[name] for name in names]
-    codes = [steps(each, table[each.name]) if each.numeric else dataset.codes[each.name] for each in attributes]
-    codes = np.column_stack(codes)
-    lacking = np.column_stack(
-        [
-            gap(each, column) if each.numeric else np.zeros(len(column), bool)
-            for each, column in zip(attributes, codes.T, strict=True)
-        ]
-    )
+    places = [steps(each, table[each.name]) if each.numeric else dataset.codes[each.name] for each in attributes]
+    codes, numeric = np.column_stack(places), [each.numeric for each in attributes]
+    last = [each.domain.steps if each.numeric else 0 for each in attributes]
+    lacking = (codes > last) & numeric
     codes, left, pattern = without_small_gaps(codes, lacking, ks, rng)
-    groups, centres = np.empty(len(codes), dtype=np.int64), [[] for _ in attributes]
+    groups = np.empty(len(codes), dtype=np.int64)
+    centres: list[list[Array]] = [[] for _ in attributes]
     for number in range(pattern.max() + 1):
         rows, begin = np.flatnonzero(pattern == number), sum(map(len, centres[0]))
         there = np.flatnonzero(~left[rows[0]])
-        own = ks if np.ndim(ks) == 0 else ks[rows]
+        own = ks if isinstance(ks, int) else ks[rows]
         within, found = _grouped(dataset, [attributes[a] for a in there], codes[np.ix_(rows, there)], own)
         groups[rows] = within + begin
         for a, centre in zip(there, found, strict=True):
@@ -126,7 +138,9 @@ def _averaged(dataset, table, names, ks, rng):
     return columns, {name: int(many) for name, many in zip(names, filled, strict=True)}
 
 
-def _grouped(dataset, attributes, codes, ks):
+def _grouped(
+    dataset: Microdata, attributes: Sequence[Attribute], codes: IntArray, ks: int | IntArray
+) -> tuple[IntArray, list[Array]]:
     """The group of each record, integer array (n,), and of each attribute the centres of the groups, a list of arrays.
 
     `codes`: integer array (n, attributes); without any attribute all are one group.
@@ -136,18 +150,18 @@ def _grouped(dataset, attributes, codes, ks):
 
     if not attributes:
         return np.zeros(len(codes), dtype=np.int64), []
-    codes = list(codes.T)
+    columns = list(codes.T)
     extents = [None if each.numeric else dataset.hierarchies[each.name].extent() for each in attributes]
     occurring = {}
     for a, extent in enumerate(extents):
         if extent is not None and extent.groups is not None:  # no value that nobody has is nearest to any group
-            occurring[a], codes[a] = np.unique(codes[a], return_inverse=True)
+            occurring[a], columns[a] = np.unique(columns[a], return_inverse=True)
             extents[a] = extent._replace(groups=extent.groups[:, occurring[a]])
-    space, points, order = located(np.column_stack(codes), extents)
-    groups = mdav(space, points, ks) if np.ndim(ks) == 0 else own_groups(space, points, ks)
+    space, points, order = located(np.column_stack(columns), extents)
+    groups = mdav(space, points, ks) if isinstance(ks, int) else own_groups(space, points, ks)
     sizes, found = np.bincount(groups), []
     for a, attribute in enumerate(attributes):
-        means = np.bincount(groups, codes[a]) / sizes
+        means = np.bincount(groups, columns[a]) / sizes
         if attribute.numeric:
             centres = numbers(attribute, means)
         elif a not in occurring:
@@ -159,5 +173,5 @@ def _grouped(dataset, attributes, codes, ks):
     return groups, found
 
 
-def _leaves(dataset, attribute, positions):
+def _leaves(dataset: Microdata, attribute: Attribute, positions: IntArray) -> Array:
     return np.array(dataset.hierarchies[attribute.name].leaves, dtype=object)[positions]

@@ -1,14 +1,17 @@
 """Missing numbers in a release: a missing number stays missing, or the release says how many were filled."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata.columns import plain
 from privnb.microdata.schema import Schema
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.names import name_list
 from privnb.sanitizers.errors import SanitizationError
 
@@ -33,16 +36,15 @@ class Gaps:
     """
 
     columns: Mapping[str, pd.Series]
-    missing: Mapping[str, np.ndarray]
+    missing: Mapping[str, BoolArray]
 
     @classmethod
-    def of(cls, sanitizer, schema: Schema, table: pd.DataFrame) -> Self:
-        """Find the missing numbers in the columns that a sanitizer reads as numbers.
+    def of(cls, read: Sequence[str], sanitizer: object, schema: Schema, table: pd.DataFrame) -> Self:
+        """Find the missing numbers in the columns `read` as numbers.
 
-        Raises SanitizationError for a column without any number.
+        Raises SanitizationError, said of `sanitizer`, for a column without any number.
         """
-
-        able = [name for name in sanitizer._numbers_read(schema) if schema[name].domain.missing is not None]
+        able = [name for name in read if schema[name].domain.missing is not None]
         missing = {name: plain(table[name]).isna().to_numpy() for name in able}
         missing = {name: gap for name, gap in missing.items() if gap.any()}
         if empty := [name for name, gap in missing.items() if gap.all()]:
@@ -52,14 +54,15 @@ class Gaps:
             )
         return cls({name: table[name] for name in missing}, missing)
 
-    def filled(self, table: pd.DataFrame, rng: np.random.Generator | None) -> pd.DataFrame:
+    def filled(self, table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         """Return the table with a number drawn from its column in each gap."""
-        source = np.random.default_rng(rng) if self.missing else None
         for name, gap in self.missing.items():
-            table[name] = pd.Series(drawn(plain(table[name]).to_numpy(float), gap, source), table.index, name=name)
+            table[name] = pd.Series(drawn(plain(table[name]).to_numpy(float), gap, rng), table.index, name=name)
         return table
 
-    def left(self, table: pd.DataFrame, facts: Mapping, *, restored: bool) -> tuple[pd.DataFrame, dict]:
+    def left(
+        self, table: pd.DataFrame, facts: Mapping[str, Any], *, restored: bool
+    ) -> tuple[pd.DataFrame, dict[str, Any]]:
         """Put the gaps back where they were, or add a note that counts what was filled."""
         facts = dict(facts)
         if not restored:
@@ -71,7 +74,7 @@ class Gaps:
         return table, facts
 
 
-def drawn(values: np.ndarray, gap: np.ndarray, source: np.random.Generator) -> np.ndarray:
+def drawn(values: Array, gap: BoolArray, source: np.random.Generator) -> Array:
     """Return numbers with one in each gap that is drawn from the others."""
     found = values.copy()
     found[gap] = source.choice(values[~gap], int(gap.sum()))
@@ -89,7 +92,7 @@ def counted(filled: Mapping[str, int]) -> str:
     return f"Missing numbers were replaced by numbers drawn from their columns: {', '.join(parts)}."
 
 
-def among_present(codes: np.ndarray, gap: np.ndarray, change: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def among_present(codes: IntArray, gap: BoolArray, change: Callable[[IntArray], Array]) -> Array:
     """Apply a change to the numbers that are there; a missing number takes no part in it and stays missing.
 
     Parameters
@@ -113,8 +116,8 @@ def among_present(codes: np.ndarray, gap: np.ndarray, change: Callable[[np.ndarr
 
 
 def without_small_gaps(
-    codes: np.ndarray, gaps: np.ndarray, ks: int | np.ndarray, rng: np.random.Generator | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    codes: IntArray, gaps: BoolArray, ks: int | IntArray, rng: np.random.Generator
+) -> tuple[IntArray, BoolArray, IntArray]:
     """Fill the gaps of records that have fewer than k with gaps in the same columns.
 
     Records with gaps in the same columns make a group of their own, so that missing is a value like any other. Records
@@ -127,7 +130,7 @@ def without_small_gaps(
     gaps : boolean array (n, columns)
     ks : int or integer array (n,)
         The least size of the group of all, or of each record; at most n.
-    rng : Generator or None
+    rng : Generator
 
     Returns
     -------
@@ -138,7 +141,7 @@ def without_small_gaps(
         The number of each record's group.
     """
     ks, whole = np.broadcast_to(ks, len(gaps)), gaps.all(axis=0)  # a column without numbers has none to draw from
-    left, source = gaps & ~whole, None
+    left = gaps & ~whole
     while True:
         kinds, pattern, sizes = np.unique(left, axis=0, return_inverse=True, return_counts=True)
         pattern, least = pattern.ravel(), np.zeros(len(kinds), dtype=np.int64)
@@ -151,7 +154,7 @@ def without_small_gaps(
             chosen = np.arange(len(kinds)) == np.where(some, sizes, len(gaps) + 1).argmin()
         left = left & ~chosen[pattern][:, None]
     if (filled := gaps & ~left & ~whole).any():
-        source, codes = np.random.default_rng(rng), codes.copy()
+        codes = codes.copy()
         for a in np.flatnonzero(filled.any(axis=0)):
-            codes[filled[:, a], a] = source.choice(codes[~gaps[:, a], a], int(filled[:, a].sum()))
+            codes[filled[:, a], a] = rng.choice(codes[~gaps[:, a], a], int(filled[:, a].sum()))
     return codes, left | whole, pattern

@@ -1,14 +1,26 @@
 """Values that change hands among people of nearby ranks."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.columns import plain
-from privnb.runtime import expect
+from privnb.microdata.rows import Microdata
+from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.tolerances import ROUNDING
+from privnb.sanitizers.base import Sanitized
+from privnb.sanitizers.eligibility import quasi_identifiers
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masking, gap, steps
+
+
+def _per_cent(name: str, value: object) -> None:
+    if not (expect.is_number(value) and 0 < value <= 100):
+        raise ValueError(f"{name} must be per cent, a number above 0 and at most 100, got {expect.found(value)}.")
 
 
 @dataclass(frozen=True)
@@ -30,41 +42,28 @@ class RankSwapping(Masking):
     Census 1996; Aggarwal and Yu 2008, section 3.3.3, where p of about 15 does well (3.6.1).
     """
 
-    p: float = 15
+    p: Annotated[float, _per_cent] = 15
     title = "Rank swapping"
     randomized = True
 
-    def __post_init__(self):
-        if not (expect.is_number(self.p) and 0 < self.p <= 100):
-            raise ValueError(f"p must be per cent, a number above 0 and at most 100, got {expect.found(self.p)}.")
-
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         from privnb.sanitizers.algorithms.swapping import partners  # numba is slow to import
 
-        names = dataset.schema.quasi_identifiers
-        if not names:
-            raise SanitizationError(
-                f"{self!r}: '{dataset.name}' has no quasi-identifier to swap. Give one or more columns that role."
-            )
-        source = np.random.default_rng(rng)
+        names = quasi_identifiers(self, dataset.schema, "swap")
         for name in names:
             attribute, taken = dataset.schema[name], np.arange(len(dataset))
-            ranked = self._ranked(dataset, attribute, table[name])
+            ranked = steps(attribute, table[name]) if attribute.numeric else dataset.codes[name]
             rows = np.flatnonzero(~gap(attribute, ranked)) if attribute.numeric else taken
             order = rows[np.argsort(ranked[rows], kind="stable")]
             if len(rows):
-                taken[order] = order[partners(self._window(len(rows)), source.random(len(rows)))]
+                taken[order] = order[partners(self._window(len(rows)), rng.random(len(rows)))]
             cells = plain(table[name]).to_numpy() if attribute.numeric else table[name].array
             table[name] = cells[taken]
         return table, {"perturbed": names}
 
-    def _window(self, n):
+    def _window(self, n: int) -> int:
         if window := int(self.p * n / 100 + ROUNDING):
             return window
         raise SanitizationError(
             f"{self!r}: {self.p:g} % of {n} records are less than one rank. Raise p to {100 / n:.3g} or more."
         )
-
-    @staticmethod
-    def _ranked(dataset, attribute, column):
-        return steps(attribute, column) if attribute.numeric else dataset.codes[attribute.name]

@@ -1,12 +1,19 @@
 """Numbers replaced by the average of what stands at their rank in random samples."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.random import Generator
 
-from privnb.runtime import expect
-from privnb.sanitizers.masking.base import NumberMasking, gap, numbers
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute
+from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.validation import Count
+from privnb.sanitizers.masking.base import Masked, NumberMasking, gap, numbers
 from privnb.sanitizers.masking.missing_numbers import among_present
 
 
@@ -28,23 +35,17 @@ class Resampling(NumberMasking):
     and Yu 2008, section 3.3.5.
     """
 
-    samples: int = 3
+    samples: Count = 3
     title = "Resampling"
     randomized = True
     missing_numbers = "kept"
 
-    def __post_init__(self):
-        expect.whole("samples", self.samples, 1)
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
+        averages = partial(self._averages, rng)
+        pairs = list(zip(attributes, found.T, strict=True))
+        return [numbers(each, among_present(codes, gap(each, codes), averages)) for each, codes in pairs], {}
 
-    def _sanitize(self, dataset, table, rng):
-        attributes, found = self._numbers(dataset, table)
-        source = np.random.default_rng(rng)
-        for a, attribute in enumerate(attributes):
-            averages = among_present(found[:, a], gap(attribute, found[:, a]), partial(self._averages, source))
-            table[attribute.name] = numbers(attribute, averages)
-        return table, {"perturbed": [attribute.name for attribute in attributes]}
-
-    def _averages(self, source, found):
+    def _averages(self, source: Generator, found: IntArray) -> FloatArray:
         n, order = len(found), np.argsort(found, kind="stable")
         total = np.zeros(n, dtype=np.int64)
         for _ in range(self.samples):

@@ -1,17 +1,30 @@
 """Numbers rounded to the multiples of a base."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Annotated
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata import cuts
-from privnb.microdata.schema import decimals
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute, decimals
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, IntArray
+from privnb.sanitizers.eligibility import check_numeric
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.base import NumberMasking, gap, numbers
+from privnb.sanitizers.masking.base import Masked, NumberMasking, gap, numbers
 from privnb.sanitizers.masking.missing_numbers import among_present
+
+
+def _bases(name: str, value: object) -> None:
+    for key, base in value.items() if isinstance(value, Mapping) else [("", value)]:
+        if base is not None or key:
+            expect.positive(f"{name} of {expect.found(key)}" if key else name, base)
 
 
 @dataclass(frozen=True)
@@ -30,38 +43,28 @@ class Rounding(NumberMasking):
     Springer 2001, section 3.2.
     """
 
-    base: float | Mapping[str, float] | None = field(default=None, hash=False)
+    base: Annotated[float | Mapping[str, float] | None, _bases] = field(default=None, hash=False)
     title = "Rounding"
     order_invariant = True
     global_recoding = True
     missing_numbers = "kept"
 
-    def __post_init__(self):
-        for name, base in self.base.items() if isinstance(self.base, Mapping) else [("", self.base)]:
-            if base is not None or name:
-                expect.positive(f"base of {expect.found(name)}" if name else "base", base)
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
+        check_numeric(self, [*self.base] if isinstance(self.base, Mapping) else [], attributes)
+        pairs = zip(attributes, found.T, strict=True)
+        return [among_present(codes, gap(each, codes), partial(self._rounded, each)) for each, codes in pairs], {}
 
-    def _sanitize(self, dataset, table, rng):
-        attributes, found = self._numbers(dataset, table)
-        names = [attribute.name for attribute in attributes]
-        if unknown := sorted(set(self.base if isinstance(self.base, Mapping) else ()) - set(names)):
-            raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
-        for a, attribute in enumerate(attributes):
-            lacking = gap(attribute, found[:, a])
-            table[attribute.name] = among_present(found[:, a], lacking, partial(self._rounded, attribute))
-        return table, {"perturbed": names}
-
-    def _rounded(self, attribute, found):
+    def _rounded(self, attribute: Attribute, found: IntArray) -> Array:
         base = self._base(attribute)
         # Rounded twice, so that what lies half way does not depend on a last digit.
         nearest = np.floor(np.round(numbers(attribute, found) / base, 9) + 0.5)
         return decimals(nearest.clip(*self._ends(attribute, base)) * base)
 
-    def _base(self, attribute):
+    def _base(self, attribute: Attribute) -> float:
         base = self.base.get(attribute.name) if isinstance(self.base, Mapping) else self.base
         return cuts.grain(attribute.domain) if base is None else base
 
-    def _ends(self, attribute, base):
+    def _ends(self, attribute: Attribute, base: float) -> tuple[float, float]:
         """The numbers of the first and the last multiple within the domain."""
         domain = attribute.domain
         first, last = np.ceil(np.round(domain.low / base, 9)), np.floor(np.round(domain.high / base, 9))

@@ -1,11 +1,17 @@
 """A random subset of the records, as they are."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from numpy.random import Generator
 
-from privnb.runtime import expect
-from privnb.sanitizers.base import Sanitizer
+from privnb.microdata.rows import Microdata
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.validation import between
+from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError
 
 
@@ -31,22 +37,19 @@ class Sampling(Sanitizer):
     Springer 2001, section 1.
     """
 
-    share: float = 0.5
+    share: Annotated[float, between(0, 1, "a sample is a part of the people")] = 0.5
     title = "Sampling"
     treatment = "exact"
     randomized = True
     coded = True
     counts_people = True
 
-    def __post_init__(self):
-        expect.between("share", self.share, 0, 1, "a sample is a part of the people")
-
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         number = max(round(self.share * dataset.headcount), 1)
         if number == dataset.headcount:
             raise SanitizationError(
                 f"{self!r}: this share of {number} people is all of them. Lower it, or publish the table as Identity."
             )
-        drawn = np.random.default_rng(rng).permutation(dataset.headcount) < number
+        drawn = rng.permutation(dataset.headcount) < number
         rows = np.flatnonzero(drawn if dataset.people is None else drawn[dataset.people])
         return table.iloc[rows].reset_index(drop=True), {"rows": rows}

@@ -1,16 +1,34 @@
 """The highest and the lowest numbers published as one value each."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Annotated
 
 import numpy as np
+from numpy.random import Generator
 
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import between, optional
+from privnb.sanitizers.eligibility import check_numeric
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.base import NumberMasking, gap, numbers
+from privnb.sanitizers.masking.base import Masked, NumberMasking, gap, numbers
 from privnb.sanitizers.masking.missing_numbers import among_present
+
+
+def _thresholds(name: str, value: object) -> None:
+    stated = expect.kind(name, value, Mapping, instead='Give thresholds by attribute: {"age": 80}.')
+    for attribute, threshold in stated.items():
+        expect.number(f"{name} of {expect.found(attribute)}", threshold)
+
+
+Thresholds = Annotated[Mapping[str, float] | None, optional(_thresholds)]
 
 
 @dataclass(frozen=True)
@@ -32,35 +50,24 @@ class TopBottomCoding(NumberMasking):
     Source: Aggarwal and Yu 2008, sections 3.4.3 and 8.2.1.
     """
 
-    share: float = 0.05
-    bottom: Mapping[str, float] | None = field(default=None, hash=False)
-    top: Mapping[str, float] | None = field(default=None, hash=False)
+    share: Annotated[float, between(0, 0.5, "both ends need a middle")] = 0.05
+    bottom: Thresholds = field(default=None, hash=False)
+    top: Thresholds = field(default=None, hash=False)
     title = "Top and bottom coding"
     order_invariant = True
     global_recoding = True
     missing_numbers = "kept"
 
-    def __post_init__(self):
-        expect.between("share", self.share, 0, 0.5, "both ends need a middle")
-        for end in ("bottom", "top"):
-            if (stated := getattr(self, end)) is not None:
-                expect.kind(end, stated, Mapping, instead='Give thresholds by attribute: {"age": 80}.')
-                for name, threshold in stated.items():
-                    expect.number(f"{end} of {expect.found(name)}", threshold)
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
+        check_numeric(self, [*(self.bottom or ()), *(self.top or ())], attributes)
+        columns, notes = [], []
+        for attribute, codes in zip(attributes, found.T, strict=True):
+            lacking = gap(attribute, codes)
+            columns.append(among_present(codes, lacking, partial(self._coded, attribute)))
+            notes += self._excess(attribute, np.asarray(columns[-1])[~lacking])
+        return columns, {"note": " ".join(notes)}
 
-    def _sanitize(self, dataset, table, rng):
-        attributes, found = self._numbers(dataset, table)
-        names = [attribute.name for attribute in attributes]
-        if unknown := sorted({*(self.bottom or ()), *(self.top or ())} - set(names)):
-            raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
-        notes = []
-        for a, attribute in enumerate(attributes):
-            lacking = gap(attribute, found[:, a])
-            table[attribute.name] = coded = among_present(found[:, a], lacking, partial(self._coded, attribute))
-            notes += self._excess(attribute, np.asarray(coded)[~lacking])
-        return table, {"perturbed": names, "note": " ".join(notes)}
-
-    def _excess(self, attribute, coded):
+    def _excess(self, attribute: Attribute, coded: Array) -> Iterator[str]:
         """Yield a warning for each end at which far more numbers are published as the threshold than were asked for."""
         name = attribute.name
         for end, threshold, stated in (("bottom", coded.min, self.bottom), ("top", coded.max, self.top)):
@@ -72,11 +79,11 @@ class TopBottomCoding(NumberMasking):
                     "finer cuts of its domain."
                 )
 
-    def _coded(self, attribute, found):
+    def _coded(self, attribute: Attribute, found: IntArray) -> Array:
         low, high = self._thresholds(attribute, np.sort(found))
         return numbers(attribute, found.clip(low, high))
 
-    def _thresholds(self, attribute, ranked):
+    def _thresholds(self, attribute: Attribute, ranked: IntArray) -> tuple[int, int]:
         """The lowest and the highest number that are published, in steps of the domain."""
         name, domain = attribute.name, attribute.domain
         rank = int(np.ceil(self.share * len(ranked) - ROUNDING)) - 1
@@ -89,8 +96,8 @@ class TopBottomCoding(NumberMasking):
             )
         return low, high
 
-    def _stated(self, attribute, thresholds, usual):
-        if attribute.name not in (thresholds or ()):
+    def _stated(self, attribute: Attribute, thresholds: Mapping[str, float] | None, usual: float) -> int:
+        if not thresholds or attribute.name not in thresholds:
             return int(usual)
         threshold, domain = thresholds[attribute.name], attribute.domain
         if not domain.low <= threshold <= domain.high:

@@ -1,12 +1,21 @@
 """Averages of each number by itself, with the least loss that there is."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.columns import of_codes
-from privnb.privacy_models import KAnonymity, check_k
-from privnb.sanitizers.masking.base import NumberMasking, check_records, gap, numbers
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute
+from privnb.privacy_models import KAnonymity
+from privnb.privacy_models.anonymity import People
+from privnb.runtime.arrays import IntArray
+from privnb.sanitizers.eligibility import check_k
+from privnb.sanitizers.masking.base import Masked, NumberMasking, gap, numbers
 from privnb.sanitizers.masking.missing_numbers import counted, without_small_gaps
 
 
@@ -27,24 +36,18 @@ class UnivariateMicroaggregation(NumberMasking):
     Source: Hansen and Mukherjee, TKDE 2003; Aggarwal and Yu 2008, section 3.3.2.
     """
 
-    k: int = 3
+    k: People = 3
     title = "Univariate microaggregation"
     letters = requires = ("k",)
     missing_numbers = "kept"
 
-    @classmethod
-    def keeping(cls, models, sensitive=None):
-        return None
+    promises_k = False
 
-    def __post_init__(self):
-        check_k(self.k)
-
-    def _sanitize(self, dataset, table, rng):
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         from privnb.sanitizers.algorithms.optimal_groups import optimal_groups  # numba is slow to import
 
-        attributes, found = self._numbers(dataset, table)
-        check_records(self, self.k, len(dataset))
-        filled = {}
+        check_k(self, self.k, len(dataset))
+        filled, columns = {}, []
         for a, attribute in enumerate(attributes):
             lacking = gap(attribute, found[:, [a]])
             codes, left, pattern = without_small_gaps(found[:, [a]], lacking, self.k, rng)
@@ -59,7 +62,6 @@ class UnivariateMicroaggregation(NumberMasking):
                     within = optimal_groups(own, self.k)
                     groups[rows] = within + len(means)
                     means = np.append(means, np.bincount(within, own) / np.bincount(within))
-            table[attribute.name] = of_codes(groups, numbers(attribute, means))
-        facts = {"perturbed": [attribute.name for attribute in attributes], "note": counted(filled)}
+            columns.append(of_codes(groups, numbers(attribute, means)))
         alone = len(dataset.schema.quasi_identifiers) == 1
-        return table, facts | ({"claims": (KAnonymity(self.k),)} if alone else {})
+        return columns, {"note": counted(filled)} | ({"claims": (KAnonymity(self.k),)} if alone else {})

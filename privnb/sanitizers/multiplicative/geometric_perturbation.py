@@ -1,11 +1,16 @@
 """Numbers turned, shifted and blurred: a rotation whose centre is hidden and whose distances are not exact."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import sqrt
 
-from privnb.runtime import expect
+import numpy as np
+
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import Positive
 from privnb.sanitizers.algorithms.linear import multiplied, orthogonal
-from privnb.sanitizers.multiplicative.multiplied import Multiplicative
+from privnb.sanitizers.multiplicative.multiplied import Multiplicative, TwoOrMore
 
 
 @dataclass(frozen=True)
@@ -26,16 +31,12 @@ class GeometricPerturbation(Multiplicative):
     Source: Aggarwal and Yu 2008, section 7.2.5, definition 1; Chen, Sun, Liu, SDM 2007.
     """
 
-    sigma: float = 0.05
-    attributes: tuple[str, ...] | None = None
+    sigma: Positive = 0.05
+    attributes: TwoOrMore = None
     title = "Geometric perturbation"
     word = "perturbed"
 
-    def __post_init__(self):
-        super().__post_init__()
-        expect.positive("sigma", self.sigma)
-
-    def _moved(self, points, rng):
+    def _moved(self, points: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
         size = points.shape[1]
         turned = multiplied(orthogonal(size, rng), points) + rng.uniform(-0.5, 0.5, size)
         # Of a billion Gaussian draws the largest is about 6 deviations.

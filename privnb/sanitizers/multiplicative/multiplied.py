@@ -1,19 +1,34 @@
 """What the sanitizers have in common that multiply the numbers of each record by one secret matrix."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from math import ceil
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.columns import of_codes, plain
 from privnb.microdata.hierarchy import SUPPRESSED
-from privnb.microdata.schema import Attribute, Numbers, Role
-from privnb.runtime import expect
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute, Numbers, Role, Schema
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import name_list
-from privnb.sanitizers.base import Sanitizer
+from privnb.runtime.validation import optional
+from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError
 
 STEP = 0.001  # of the domains of released columns, whose numbers are not rounded to it
+
+
+def _several(name: str, value: Any) -> None:
+    expect.texts(name, value, "attributes")
+    expect.whole("the number of attributes", len(value), 2, "one number alone is not mixed")
+
+
+TwoOrMore = Annotated[tuple[str, ...] | None, optional(_several)]
 
 
 class Multiplicative(Sanitizer):
@@ -33,22 +48,16 @@ class Multiplicative(Sanitizer):
     coded = True
     randomized = True
     missing_numbers = "filled"
-    word = ""  # what its columns are called, with a number from 1
+    word: ClassVar[str] = ""  # what its columns are called, with a number from 1
 
-    @classmethod
-    def at(cls, bounds, sensitive=None):
-        return cls()
+    attributes: Any  # a parameter of each, `TwoOrMore`
 
-    @classmethod
-    def examples(cls, schema):
-        return [cls()]
-
-    def __post_init__(self):
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.attributes is not None:
-            object.__setattr__(self, "attributes", tuple(expect.texts("attributes", self.attributes, "attributes")))
-            expect.whole("the number of attributes", len(self.attributes), 2, "one number alone is not mixed")
+            object.__setattr__(self, "attributes", tuple(self.attributes))
 
-    def numbers(self, schema):
+    def numbers(self, schema: Schema) -> list[str]:
         """The names of the attributes that it moves. Raises SanitizationError for fewer than two."""
         numeric = [name for name in schema.quasi_identifiers if schema[name].numeric]
         if self.attributes and (other := [name for name in self.attributes if name not in numeric]):
@@ -64,13 +73,13 @@ class Multiplicative(Sanitizer):
             )
         return chosen
 
-    def _numbers_read(self, schema):
+    def _numbers_read(self, schema: Schema) -> list[str]:
         return self.numbers(schema)
 
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         names = self.numbers(dataset.schema)
         points = np.column_stack([place(dataset.schema[name], table[name]) for name in names])
-        moved, reach = self._moved(points, np.random.default_rng(rng))
+        moved, reach = self._moved(points, rng)
         new = [f"{self.word} {number}" for number in range(1, moved.shape[1] + 1)]
         if taken := [name for name in new if name in dataset.schema.names()]:
             raise SanitizationError(f"{self!r} makes columns that are called {name_list(taken)}. Rename the table's.")
@@ -83,13 +92,13 @@ class Multiplicative(Sanitizer):
         return table, {"new": tuple(Attribute(name, Role.QUASI_IDENTIFIER, domain) for name in new)}
 
     @abstractmethod
-    def _moved(self, points, rng):
+    def _moved(self, points: FloatArray, rng: Generator) -> tuple[FloatArray, float]:
         """What becomes of points, float array (n, d): float array (n, k); and how far from 0 a released number may be,
         which depends on d and the parameters alone.
         """
 
 
-def place(attribute, column):
+def place(attribute: Attribute, column: pd.Series) -> FloatArray:
     """Return numbers as they lie in their domain, from -1/2 at its low end to 1/2 at the high: float array (n,)."""
     domain = attribute.domain
     read = plain(domain.read(column)).to_numpy(dtype=float)

@@ -1,12 +1,17 @@
 """Numbers projected at random to fewer columns: distances stay in expectation."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import sqrt
 
-from privnb.runtime import expect
+import numpy as np
+
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import Count
 from privnb.sanitizers.algorithms.linear import multiplied
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.multiplicative.multiplied import Multiplicative
+from privnb.sanitizers.multiplicative.multiplied import Multiplicative, TwoOrMore
 
 
 @dataclass(frozen=True)
@@ -27,18 +32,13 @@ class RandomProjection(Multiplicative):
     Source: Aggarwal and Yu 2008, sections 7.2.3 and 15.4; Liu, Kargupta, Ryan, IEEE TKDE 18(1), 2006.
     """
 
-    dimensions: int | None = None
-    attributes: tuple[str, ...] | None = None
+    dimensions: Count | None = None
+    attributes: TwoOrMore = None
     order_invariant = True
     title = "Random projection"
     word = "projected"
 
-    def __post_init__(self):
-        super().__post_init__()
-        if self.dimensions is not None:
-            expect.whole("dimensions", self.dimensions, 1)
-
-    def _moved(self, points, rng):
+    def _moved(self, points: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
         size = points.shape[1]
         kept = (size + 1) // 2 if self.dimensions is None else self.dimensions
         if kept > size:

@@ -1,17 +1,21 @@
 """A geometric perturbation that was attacked before it is released, and is not released where an attack comes near."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import sqrt
+from typing import Annotated
 
 import numpy as np
 
 from privnb.attacks.algorithms.independent import by_distributions
 from privnb.attacks.algorithms.unmixing import regressed
 from privnb.measures.noise.column_privacy import column_privacy
-from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import Count, Positive, between
 from privnb.sanitizers.algorithms.linear import multiplied, orthogonal
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.multiplicative.multiplied import Multiplicative
+from privnb.sanitizers.multiplicative.multiplied import Multiplicative, TwoOrMore
 
 ATTACKED = 5_000  # records, drawn at random, that attacks are tried on
 STEPS = 8  # of noise, from none to the most
@@ -50,22 +54,15 @@ class ResilientPerturbation(Multiplicative):
     against the regression alone.
     """
 
-    least: float = 0.2
-    most: float = 0.5
-    iterations: int = 10
-    known: int = 20
-    attributes: tuple[str, ...] | None = None
+    least: Annotated[float, between(0, 2, "2 is what an unrelated estimate leaves")] = 0.2
+    most: Positive = 0.5
+    iterations: Count = 10
+    known: Count = 20
+    attributes: TwoOrMore = None
     title = "Attack-resilient perturbation"
     word = "perturbed"
 
-    def __post_init__(self):
-        super().__post_init__()
-        expect.between("least", self.least, 0, 2, "2 is what an unrelated estimate leaves")
-        expect.positive("most", self.most)
-        expect.whole("iterations", self.iterations, 1)
-        expect.whole("known", self.known, 1)
-
-    def _moved(self, points, rng):
+    def _moved(self, points: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
         size = points.shape[1]
         if not np.ptp(points, axis=0).all():
             raise SanitizationError(
@@ -94,7 +91,7 @@ class ResilientPerturbation(Multiplicative):
             f"{self.least}. Do not release, or raise `most`."
         )
 
-    def _kept(self, points, rows, known=0):
+    def _kept(self, points: FloatArray, rows: FloatArray, known: int = 0) -> float:
         """What the worst-protected column keeps under the worst attack; `known`: of the first so many records both are
         known.
         """
@@ -108,7 +105,7 @@ class ResilientPerturbation(Multiplicative):
         return min(float(column_privacy(estimate, points).min()) for estimate in estimates)
 
 
-def in_best_order(matrix, points):
+def in_best_order(matrix: FloatArray, points: FloatArray) -> FloatArray:
     """An orthogonal matrix with its rows in the order in which released columns tell least of the originals in their
     places: the worst-protected one is best off.
     """

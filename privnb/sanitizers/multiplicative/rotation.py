@@ -1,10 +1,15 @@
 """Numbers turned about the middle of their domains by one secret rotation: distances stay, columns do not."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import sqrt
 
+import numpy as np
+
+from privnb.runtime.arrays import FloatArray
 from privnb.sanitizers.algorithms.linear import multiplied, orthogonal
-from privnb.sanitizers.multiplicative.multiplied import Multiplicative
+from privnb.sanitizers.multiplicative.multiplied import Multiplicative, TwoOrMore
 
 
 @dataclass(frozen=True)
@@ -25,11 +30,11 @@ class Rotation(Multiplicative):
     Source: Aggarwal and Yu 2008, sections 7.2.2 and 15.4; Chen and Liu, ICDM 2005.
     """
 
-    attributes: tuple[str, ...] | None = None
+    attributes: TwoOrMore = None
     order_invariant = True
     title = "Rotation"
     word = "rotated"
 
-    def _moved(self, points, rng):
+    def _moved(self, points: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
         size = points.shape[1]
         return multiplied(orthogonal(size, rng), points), sqrt(size) / 2

@@ -1,18 +1,23 @@
 """Uniform or Gaussian noise added to every number of every record."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, Literal, Self
 
 import numpy as np
+from numpy.random import Generator
 
-from privnb.microdata.schema import decimals
-from privnb.runtime import expect
-from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.numbered import numeric
+from privnb.microdata.schema import Attribute, Schema, decimals
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import Array
+from privnb.runtime.validation import Positive
+from privnb.sanitizers.eligibility import check_numeric, numeric
 from privnb.sanitizers.noise.additive_laws import Gaussian, Uniform
-from privnb.sanitizers.noise.local_noise import CellNoise
+from privnb.sanitizers.noise.local_noise import CellNoise, by_attribute
 
-LAWS = {"gaussian": Gaussian, "uniform": Uniform}
+Deviations = Annotated[Mapping[str, float] | None, by_attribute("deviation", '{"age": 8}')]
 FINE = 1000  # a published number is a whole number of steps divided by this
 
 
@@ -39,40 +44,31 @@ class AdditiveNoise(CellNoise):
     2.2.
     """
 
-    deviation: float = 0.1
-    kind: str = "gaussian"
-    deviations: Mapping[str, float] | None = field(default=None, hash=False)
+    deviation: Positive = 0.1
+    kind: Literal["gaussian", "uniform"] = "gaussian"
+    deviations: Deviations = field(default=None, hash=False)
     title = "Additive noise"
     changes = "numbers"
     missing_numbers = "restored"
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         number = next(schema[name] for name in schema.quasi_identifiers if schema[name].numeric)
         return [cls(), cls(0.2, "uniform", {number.name: number.domain.width / 4})]
 
-    def __post_init__(self):
-        expect.positive("deviation", self.deviation)
-        expect.one_of("kind", self.kind, LAWS)
-        if self.deviations is not None:
-            expect.kind("deviations", self.deviations, Mapping, instead='Give numbers by attribute: {"age": 8}.')
-            for name, number in self.deviations.items():
-                expect.positive(f"deviation of {expect.found(name)}", number)
-
-    def _noisy(self, schema):
+    def _noisy(self, schema: Schema) -> list[Attribute]:
         noisy = numeric(self, schema)
-        names = [attribute.name for attribute in noisy]
-        if unknown := sorted(set(self.deviations or ()) - set(names)):
-            raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
+        check_numeric(self, [*(self.deviations or ())], noisy)
         return noisy
 
-    def _draw(self, values, attribute, rng):
-        source, law = np.random.default_rng(rng), self._law(attribute)
-        values, fine = np.asarray(values, dtype=float), attribute.domain.step / FINE
-        uniform = self.kind == "uniform"
-        noise = source.uniform(-1, 1, len(values)) * law.half if uniform else source.normal(size=len(values))
-        return decimals(np.rint((values + (noise if uniform else noise * law.deviation)) / fine) * fine)
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
+        law, fine = self._law(attribute), attribute.domain.step / FINE
+        if isinstance(law, Uniform):
+            noise = rng.uniform(-1, 1, len(values)) * law.half
+        else:
+            noise = rng.normal(size=len(values)) * law.deviation
+        return decimals(np.rint((np.asarray(values, dtype=float) + noise) / fine) * fine)
 
-    def _law(self, attribute):
+    def _law(self, attribute: Attribute) -> Gaussian | Uniform:
         deviation = (self.deviations or {}).get(attribute.name, self.deviation * attribute.domain.width)
-        return LAWS[self.kind](deviation, attribute.domain.step)
+        return (Uniform if self.kind == "uniform" else Gaussian)(deviation, attribute.domain.step)

@@ -1,21 +1,38 @@
 """FRAPP's gamma-diagonal matrix: a record's categories kept together, or replaced together."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.columns import of_codes
 from privnb.microdata.provenance import Promise
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import Jointly
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import IntArray
 from privnb.runtime.names import name_list, names_in
-from privnb.sanitizers.base import Sanitizer
+from privnb.runtime.validation import Positive, instead
+from privnb.sanitizers.base import Facts, Sanitized, Sanitizer
+from privnb.sanitizers.eligibility import categorical
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.noise.local_noise import categorical
+from privnb.sanitizers.noise.local_noise import exact
 from privnb.sanitizers.noise.matrix_laws import Diagonal
-from privnb.sanitizers.noise.mechanisms import check_epsilon, kept, response
+from privnb.sanitizers.noise.mechanisms import kept, response
 
 MOST = 2**40  # joint values: with more, the chance of the true one has too few digits as a float
+
+# Attributes with commas between; empty: all that fit.
+Attributes = Annotated[str, instead(str, "Name them with commas between, or give ''.")]
+
+
+def _spread(name: str, value: object) -> None:
+    if not (expect.is_number(value) and 0 <= value <= 1):
+        raise ValueError(f"{name} must be a share of the diagonal, 0 to 1, got {expect.found(value)}.")
 
 
 @dataclass(frozen=True)
@@ -49,9 +66,9 @@ class GammaDiagonal(Sanitizer):
     Aggarwal and Yu 2008, section 10.4.
     """
 
-    epsilon: float
-    spread: float = 0.0
-    attributes: str = ""
+    epsilon: Positive
+    spread: Annotated[float, _spread] = 0.0
+    attributes: Attributes = ""
     title = "FRAPP, gamma-diagonal"
     treatment = "noisy"
     letters = requires = ("epsilon",)
@@ -62,17 +79,11 @@ class GammaDiagonal(Sanitizer):
     in_parts = True
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         names = [name for name in schema.quasi_identifiers if not schema[name].numeric]
         return [cls(1.0), cls(0.5, 0.5, name_list(names[:1]))]
 
-    def __post_init__(self):
-        check_epsilon(self.epsilon)
-        if not (expect.is_number(self.spread) and 0 <= self.spread <= 1):
-            raise ValueError(f"spread must be a share of the diagonal, 0 to 1, got {expect.found(self.spread)}.")
-        expect.kind("attributes", self.attributes, str, instead="Name them with commas between, or give ''.")
-
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         attributes = categorical(self, dataset.schema, names_in(self.attributes))
         names, sizes = [each.name for each in attributes], [len(each.domain.values) for each in attributes]
         size = int(np.prod(sizes, dtype=object))
@@ -88,20 +99,20 @@ class GammaDiagonal(Sanitizer):
         whole = Diagonal(kept(size, self.epsilon), size, "RAN-GD" if self.spread else "gamma-diagonal matrix")
         joint = Jointly(tuple(names), tuple(sizes), whole) if len(names) > 1 else None
         laws = [whole.marginal(each, name=whole.name, together=joint) for each in sizes]
-        facts = {"noisy": dict(zip(names, laws, strict=True))}
-        if rng is None and not self.spread:
+        facts: Facts = {"noisy": dict(zip(names, laws, strict=True))}
+        if exact(rng) is None and not self.spread:
             facts["promise"] = Promise.together(self.epsilon, names, [name for name in table if name not in names])
         return table, facts
 
-    def _drawn(self, positions, size, rng):
+    def _drawn(self, positions: IntArray, size: int, rng: Generator) -> IntArray:
         if not self.spread:
-            return response(positions, size, self.epsilon, rng=rng)
-        source, diagonal = np.random.default_rng(rng), kept(size, self.epsilon)
+            return response(positions, size, self.epsilon, rng=exact(rng))
+        diagonal = kept(size, self.epsilon)
         if diagonal * (1 + self.spread) > 1:
             raise SanitizationError(
                 f"{self!r}: the diagonal is {diagonal:.4g}, and {self.spread:g} of it more is no probability. Lower "
                 f"spread to {1 / diagonal - 1:.4g} or less."
             )
-        away = source.integers(1, size, len(positions))
-        own = diagonal * (1 + self.spread * source.uniform(-1, 1, len(positions)))
-        return np.where(source.random(len(positions)) < own, positions, (positions + away) % size)
+        away = rng.integers(1, size, len(positions))
+        own = diagonal * (1 + self.spread * rng.uniform(-1, 1, len(positions)))
+        return np.where(rng.random(len(positions)) < own, positions, (positions + away) % size)

@@ -1,12 +1,19 @@
 """Noise in whole steps added to every number of every record."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
-from privnb.microdata.schema import decimals
-from privnb.sanitizers.noise.local_noise import NumericNoise
+from numpy.random import Generator
+
+from privnb.microdata.schema import Attribute
+from privnb.microdata.treatment import Law
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import Array
+from privnb.runtime.validation import Positive
+from privnb.sanitizers.noise.additive_laws import Geometric
+from privnb.sanitizers.noise.local_noise import NumericNoise, Sensitivity, exact, whole_steps
 from privnb.sanitizers.noise.mechanisms import geometric
-from privnb.sanitizers.noise.noise_channel import Geometric
 
 
 @dataclass(frozen=True)
@@ -25,16 +32,14 @@ class GeometricNoise(NumericNoise):
     Source: Ghosh, Roughgarden, Sundararajan, STOC 2009; here for each record, not for a count.
     """
 
-    epsilon: float
-    sensitivity: Mapping[str, float] | None = field(default=None, hash=False)
+    epsilon: Positive
+    sensitivity: Sensitivity = field(default=None, hash=False)
     title = "Geometric noise"
 
-    def _draw(self, values, attribute, rng):
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
         domain = attribute.domain
-        steps = geometric(domain.codes(values), self.scale(attribute) / domain.step, rng=rng)
-        if float(domain.low).is_integer() and float(domain.step).is_integer():
-            return int(domain.low) + int(domain.step) * steps
-        return decimals(domain.low + domain.step * steps)
+        scale = self.scale(attribute) / domain.step
+        return whole_steps(attribute, geometric(domain.codes(values), scale, rng=exact(rng)))
 
-    def _law(self, attribute):
+    def _law(self, attribute: Attribute) -> Law:
         return Geometric(self.scale(attribute), attribute.domain.step)

@@ -1,13 +1,20 @@
 """Noise added to every number of every record."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.random import Generator
 
-from privnb.sanitizers.noise.local_noise import NumericNoise
+from privnb.microdata.schema import Attribute
+from privnb.microdata.treatment import Law
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import Array
+from privnb.runtime.validation import Positive
+from privnb.sanitizers.noise.additive_laws import Laplace
+from privnb.sanitizers.noise.local_noise import NumericNoise, Sensitivity, exact
 from privnb.sanitizers.noise.mechanisms import laplace
-from privnb.sanitizers.noise.noise_channel import Laplace
 
 
 @dataclass(frozen=True)
@@ -29,12 +36,12 @@ class LaplaceNoise(NumericNoise):
     width is 15; 82 for ages 17-99 is right.
     """
 
-    epsilon: float
-    sensitivity: Mapping[str, float] | None = field(default=None, hash=False)
+    epsilon: Positive
+    sensitivity: Sensitivity = field(default=None, hash=False)
     title = "Laplace noise"
 
-    def _draw(self, values, attribute, rng):
-        return laplace(np.asarray(values), self.scale(attribute), rng=rng)
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
+        return laplace(np.asarray(values), self.scale(attribute), rng=exact(rng))
 
-    def _law(self, attribute):
+    def _law(self, attribute: Attribute) -> Law:
         return Laplace(self.scale(attribute), attribute.domain.step)

@@ -1,18 +1,52 @@
 """What the sanitizers have in common that change each value of each record at random."""
 
-from abc import abstractmethod
-from collections.abc import Mapping
+from __future__ import annotations
 
-import numpy as np
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self
+
+from numpy.random import Generator
 
 from privnb.microdata.columns import plain
 from privnb.microdata.provenance import Promise
-from privnb.runtime import expect
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute, Schema, decimals
+from privnb.microdata.treatment import Law
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.names import name_list
-from privnb.sanitizers.base import Sanitizer
+from privnb.runtime.validation import optional
+from privnb.sanitizers.base import Facts, FreshEntropy, Sanitized, Sanitizer
+from privnb.sanitizers.eligibility import check_numeric, numeric
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.numbered import numeric
-from privnb.sanitizers.noise.mechanisms import check_epsilon
+
+
+def by_attribute(what: str, example: str) -> Any:
+    """Return a check for positive numbers by attribute: `what` each is; `example`: how to give some."""
+
+    def check(name: str, value: object) -> None:
+        stated = expect.kind(name, value, Mapping, instead=f"Give numbers by attribute: {example}.")
+        for attribute, number in stated.items():
+            expect.positive(f"{what} of {expect.found(attribute)}", number)
+
+    return optional(check)
+
+
+Sensitivity = Annotated[Mapping[str, float] | None, by_attribute("sensitivity", '{"age": 82}')]
+
+
+def exact(rng: Generator) -> Generator | None:
+    """Return what a mechanism of `mechanisms` draws with: None for noise that is published."""
+    return None if isinstance(rng, FreshEntropy) else rng
+
+
+def whole_steps(attribute: Attribute, codes: IntArray) -> Array:
+    """Return the numbers of a domain that lie so many steps above its lowest, whole where all of them are."""
+    domain = attribute.domain
+    if float(domain.low).is_integer() and float(domain.step).is_integer():
+        return int(domain.low) + int(domain.step) * codes
+    return decimals(domain.low + domain.step * codes)
 
 
 class CellNoise(Sanitizer):
@@ -26,31 +60,31 @@ class CellNoise(Sanitizer):
     coded = True
     in_parts = True
 
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         noisy = self._noisy(dataset.schema)
         # One stream for all columns: the same seed must not give two columns the same noise.
-        source = None if rng is None else np.random.default_rng(rng)
         for attribute in noisy:
-            table[attribute.name] = self._draw(plain(table[attribute.name]), attribute, source)
-        facts = {"noisy": {attribute.name: self._law(attribute) for attribute in noisy}}
-        if rng is None and (promise := self._promise(noisy, table)):
+            table[attribute.name] = self._draw(plain(table[attribute.name]), attribute, rng)
+        facts: Facts = {"noisy": {attribute.name: self._law(attribute) for attribute in noisy}}
+        if exact(rng) is None and (promise := self._promise(noisy, table)):
             facts["promise"] = promise
         return table, facts
 
     @abstractmethod
-    def _noisy(self, schema):
+    def _noisy(self, schema: Schema) -> list[Attribute]:
         """The attributes to change, in column order. Raises SanitizationError where there is none."""
 
     @abstractmethod
-    def _draw(self, values, attribute, rng):
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
         """A column with noise."""
 
     @abstractmethod
-    def _law(self, attribute):
+    def _law(self, attribute: Attribute) -> Law:
         """The `Law` by which the noise of a column is drawn."""
 
-    def _promise(self, noisy, table):
+    def _promise(self, noisy: Sequence[Attribute], table: pd.DataFrame) -> Promise | None:
         """What is promised of noise that no seed can draw again; None: nothing."""
+        return None
 
 
 class LocalNoise(CellNoise):
@@ -61,18 +95,16 @@ class LocalNoise(CellNoise):
     """
 
     letters = requires = ("epsilon",)
+    epsilon: Any  # a parameter of each
 
-    def __post_init__(self):
-        check_epsilon(self.epsilon)
-
-    def _promise(self, noisy, table):
+    def _promise(self, noisy: Sequence[Attribute], table: pd.DataFrame) -> Promise | None:
         names = [attribute.name for attribute in noisy]
         if all(self._proven(attribute) for attribute in noisy):
             rest = [name for name in table if name not in names]
             return Promise.local(dict.fromkeys(names, self.epsilon), rest)
         return None
 
-    def _proven(self, attribute):
+    def _proven(self, attribute: Attribute) -> bool:
         """Whether the noise covers the whole public domain, as the promise says."""
         return True
 
@@ -87,25 +119,16 @@ class NumericNoise(LocalNoise):
 
     changes = "numbers"
     missing_numbers = "restored"
+    sensitivity: Any  # a parameter of each
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         number = next(schema[name] for name in schema.quasi_identifiers if schema[name].numeric)
-        return [cls(0.5), cls(1.0, {number.name: number.domain.width})]
+        return [cls.at({"epsilon": 0.5}), cls(1.0, {number.name: number.domain.width})]  # type: ignore[call-arg]
 
-    def __post_init__(self):
-        super().__post_init__()
-        if self.sensitivity is not None:
-            expect.kind("sensitivity", self.sensitivity, Mapping, instead='Give numbers by attribute: {"age": 82}.')
-            for name, number in self.sensitivity.items():
-                expect.positive(f"sensitivity of {expect.found(name)}", number)
-
-    def _noisy(self, schema):
+    def _noisy(self, schema: Schema) -> list[Attribute]:
         noisy = numeric(self, schema)
-        names = [attribute.name for attribute in noisy]
-        unknown = sorted(set(self.sensitivity or ()) - set(names))
-        if unknown:
-            raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
+        check_numeric(self, [*(self.sensitivity or ())], noisy)
         secret = [each.name for each in noisy if each.domain.missing is not None and not each.domain.missing_is_public]
         if secret:
             raise SanitizationError(
@@ -115,43 +138,20 @@ class NumericNoise(LocalNoise):
             )
         return noisy
 
-    def _promise(self, noisy, table):
-        promise, public = (
-            super()._promise(noisy, table),
-            [each.name for each in noisy if each.domain.missing is not None],
-        )
+    def _promise(self, noisy: Sequence[Attribute], table: pd.DataFrame) -> Promise | None:
+        promise = super()._promise(noisy, table)
+        public = [each.name for each in noisy if each.domain.missing is not None]
         if promise is None or not public:
             return promise
         stated = f" Which numbers of {', '.join(public)} are missing is declared public, and not covered."
         return promise._replace(statement=promise.statement + stated)
 
-    def scale(self, attribute):
+    def scale(self, attribute: Attribute) -> float:
         """How wide the noise of a numeric attribute is, in its unit: sensitivity / epsilon."""
         return self._sensitivity(attribute) / self.epsilon
 
-    def _sensitivity(self, attribute):
+    def _sensitivity(self, attribute: Attribute) -> float:
         return (self.sensitivity or {}).get(attribute.name, attribute.sensitivity or attribute.domain.width)
 
-    def _proven(self, attribute):
+    def _proven(self, attribute: Attribute) -> bool:
         return self._sensitivity(attribute) >= attribute.domain.width
-
-
-def categorical(sanitizer, schema, names=()):
-    """The quasi-identifiers of two or more categories, or those of these names, in column order.
-
-    Raises SanitizationError where there is none, and for a name that is no such attribute.
-    """
-    attributes = [schema[name] for name in schema.quasi_identifiers]
-    found = [each for each in attributes if not each.numeric and len(each.domain.values) > 1]
-    if not found:
-        raise SanitizationError(
-            f"{sanitizer!r}: no quasi-identifier of '{schema.dataset}' has two or more categories; they are "
-            f"{', '.join(schema.quasi_identifiers)}. Choose a study with categories, or noise for numbers."
-        )
-    able = [each.name for each in found]
-    if unknown := [name for name in names if name not in able]:
-        raise SanitizationError(
-            f"{sanitizer!r}: {', '.join(map(repr, unknown))} is no quasi-identifier of '{schema.dataset}' with two or "
-            f"more categories; those are {', '.join(able)}."
-        )
-    return [each for each in found if not names or each.name in names]

@@ -1,12 +1,19 @@
 """Numbers times a random factor, so that large ones move far and small ones little."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute
 from privnb.microdata.treatment import Law
-from privnb.runtime import expect
-from privnb.sanitizers.masking.base import NumberMasking, drawn
+from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.validation import Positive
+from privnb.sanitizers.masking.base import Masked, NumberMasking, drawn
 from privnb.sanitizers.noise.additive_laws import Gaussian
 
 
@@ -26,10 +33,10 @@ class Lognormal(Law):
     low: float
     step: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"times a lognormal factor of mean 1, sigma {self.sigma:g}"
 
-    def vulnerability(self, prior, positions):
+    def vulnerability(self, prior: Array, positions: Array) -> float:
         """On a logarithmic line the noise is Gaussian. A cell keeps the sign of its number, and 0 stays 0."""
         prior, values = np.asarray(prior, dtype=float), self.low + self.step * np.asarray(positions)
         found = prior[values == 0].sum()
@@ -40,7 +47,7 @@ class Lognormal(Law):
                 found += Gaussian(self.sigma, 1).vulnerability(prior[side][order], line)
         return float(found)
 
-    def surprise(self, true, seen):
+    def surprise(self, true: Array, seen: Array) -> Array:
         true, seen = (self.low + self.step * np.asarray(each, dtype=float) for each in (true, seen))
         size = np.maximum(np.abs(seen), self.step / 2000)  # published numbers are rounded
         apart = np.log(size / np.where(true == 0, 1, np.abs(true))) + self.sigma**2 / 2
@@ -65,21 +72,14 @@ class LognormalNoise(NumberMasking):
     Continuous Data", U.S. Bureau of the Census, Statistics 2003-01, section 2.
     """
 
-    sigma: float = 0.1
+    sigma: Positive = 0.1
     title = "Lognormal noise"
     treatment = "noisy"
     randomized = True
 
-    def __post_init__(self):
-        expect.positive("sigma", self.sigma)
-
-    def _sanitize(self, dataset, table, rng):
-        attributes, found = self._numbers(dataset, table)
-        normal = np.random.default_rng(rng).standard_normal(found.shape)
-        factors, laws = np.exp(self.sigma * normal - self.sigma**2 / 2), {}
-        for a, attribute in enumerate(attributes):
-            domain = attribute.domain
-            above = domain.low / domain.step  # the lowest value, in steps
-            table[attribute.name] = drawn(attribute, (found[:, a] + above) * factors[:, a] - above)
-            laws[attribute.name] = Lognormal(self.sigma, domain.low, domain.step)
-        return table, {"noisy": laws}
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
+        factors = np.exp(self.sigma * rng.standard_normal(found.shape) - self.sigma**2 / 2)
+        domains = {attribute.name: attribute.domain for attribute in attributes}
+        above = np.array([domain.low / domain.step for domain in domains.values()])  # the lowest values, in steps
+        laws = {name: Lognormal(self.sigma, domain.low, domain.step) for name, domain in domains.items()}
+        return drawn(attributes, (found + above) * factors - above), {"noisy": laws, "perturbed": ()}

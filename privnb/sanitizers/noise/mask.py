@@ -1,21 +1,28 @@
 """MASK: each category a column of zeros and ones, of which each is flipped by itself."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.microdata.columns import having, of_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Promise
+from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Role
 from privnb.microdata.treatment import Jointly, Law
-from privnb.runtime import expect
+from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.names import names_in, offered
-from privnb.sanitizers.base import Sanitizer
+from privnb.runtime.validation import Positive
+from privnb.sanitizers.base import Facts, Sanitized, Sanitizer
+from privnb.sanitizers.eligibility import categorical
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.noise.local_noise import categorical
+from privnb.sanitizers.noise.gamma_diagonal import Attributes
+from privnb.sanitizers.noise.local_noise import exact
 from privnb.sanitizers.noise.matrix_laws import Diagonal
-from privnb.sanitizers.noise.mechanisms import check_epsilon, kept, response
+from privnb.sanitizers.noise.mechanisms import kept, response
 from privnb.tables.reading import MOST
 
 BITS = ("0", "1")
@@ -33,10 +40,10 @@ class OneHot(Law):
 
     epsilon: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"flips of an attribute's zeros and ones, epsilon {self.epsilon:g}"
 
-    def amplification(self, size):
+    def amplification(self, size: int) -> float:
         return float(np.exp(self.epsilon))
 
 
@@ -62,8 +69,8 @@ class Mask(Sanitizer):
     prose of 10.3 that to flip.
     """
 
-    epsilon: float
-    attributes: str = ""
+    epsilon: Positive
+    attributes: Attributes = ""
     title = "MASK"
     treatment = "noisy"
     letters = requires = ("epsilon",)
@@ -73,11 +80,7 @@ class Mask(Sanitizer):
     coded = True
     in_parts = True
 
-    def __post_init__(self):
-        check_epsilon(self.epsilon)
-        expect.kind("attributes", self.attributes, str, instead="Name them with commas between, or give ''.")
-
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         attributes = categorical(self, dataset.schema, names_in(self.attributes))
         widest = max(attributes, key=lambda attribute: len(attribute.domain.values))
         if (number := sum(len(attribute.domain.values) for attribute in attributes)) > MOST:
@@ -86,8 +89,7 @@ class Mask(Sanitizer):
                 f"'{widest.name}' alone has {len(widest.domain.values):,}. Leave it out of `attributes`, or give its "
                 "public domain coarser values."
             )
-        each, new, laws = self.epsilon / (2 * len(attributes)), [], {}
-        source = None if rng is None else np.random.default_rng(rng)
+        each, new, laws = self.epsilon / (2 * len(attributes)), [], dict[str, Law]()
         columns = {}
         for attribute in attributes:
             codes, values = attribute.domain.codes(table[attribute.name]), attribute.domain.values
@@ -95,7 +97,7 @@ class Mask(Sanitizer):
             joint = Jointly(names, (2,) * len(names), OneHot(2 * each))
             laws |= dict.fromkeys(names, Diagonal(kept(2, each), 2, "MASK", joint))
             for place, name in enumerate(names):
-                bits = response((codes == place).astype(np.int64), 2, each, rng=source)
+                bits = response((codes == place).astype(np.int64), 2, each, rng=exact(rng))
                 new.append(Attribute(name, Role.QUASI_IDENTIFIER, Categories(BITS)))
                 columns[name] = of_codes(bits, BITS)
             table[attribute.name] = of_codes(np.zeros(len(table), dtype=np.int8), [SUPPRESSED])
@@ -105,8 +107,8 @@ class Mask(Sanitizer):
                 "or a value."
             )
         table = having(table, columns)
-        facts = {"new": tuple(new), "noisy": laws}
-        if rng is None:
+        facts: Facts = {"new": tuple(new), "noisy": laws}
+        if exact(rng) is None:
             rest = [name for name in dataset.schema.published if dataset.schema[name] not in attributes]
             facts["promise"] = Promise.together(self.epsilon, list(columns), rest)
         return table, facts

@@ -1,13 +1,23 @@
 """Noise as wide as the numbers themselves: means stay, and correlations where it is correlated as they are."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, Self
 
 import numpy as np
+from numpy.random import Generator
 
-from privnb.runtime import expect
-from privnb.sanitizers.masking.base import NumberMasking, check_varied, drawn
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute, Schema
+from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.validation import Positive
+from privnb.sanitizers.errors import SanitizationError
+from privnb.sanitizers.masking.base import Masked, NumberMasking, drawn
 
-FORMS = ("uncorrelated", "correlated", "transformed")
+Form = Literal["uncorrelated", "correlated", "transformed"]
+FORMS: tuple[Form, ...] = ("uncorrelated", "correlated", "transformed")
 
 
 @dataclass(frozen=True)
@@ -35,41 +45,39 @@ class MaskingNoise(NumberMasking):
     Noise and Transformation", ASA Section on Survey Research Methods 1986.
     """
 
-    alpha: float = 0.1
-    form: str = "correlated"
+    alpha: Positive = 0.1
+    form: Form = "correlated"
     title = "Masking noise"
     randomized = True
 
     @classmethod
-    def settings(cls, sensitive=None):
+    def settings(cls, sensitive: str | None = None) -> list[Self]:
         return [cls(), cls(form="transformed")]
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         return [cls(form=form) for form in FORMS]
 
-    def __post_init__(self):
-        expect.positive("alpha", self.alpha)
-        expect.one_of("form", self.form, FORMS)
-
-    def _sanitize(self, dataset, table, rng):
-        attributes, found = self._numbers(dataset, table)
-        check_varied(self, attributes, found, "noise of a part of its variance would be none")
-        noise = np.random.default_rng(rng).standard_normal(found.shape) @ root(self.alpha * self._covariance(found))
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
+        for attribute, column in zip(attributes, found.T, strict=True):
+            if (column == column[0]).all():
+                raise SanitizationError(
+                    f"{self!r}: all {len(column)} records have one value of '{attribute.name}', and noise of a part of "
+                    "its variance would be none. Give it the role 'neutral', or leave it out."
+                )
+        noise = rng.standard_normal(found.shape) @ root(self.alpha * self._covariance(found))
         masked = found + noise
         if self.form == "transformed":
             masked = (masked - found.mean(axis=0)) / np.sqrt(1 + self.alpha) + found.mean(axis=0)
-        for a, attribute in enumerate(attributes):
-            table[attribute.name] = drawn(attribute, masked[:, a])
-        return table, {"perturbed": [attribute.name for attribute in attributes]}
+        return drawn(attributes, masked), {}
 
-    def _covariance(self, found):
+    def _covariance(self, found: IntArray) -> FloatArray:
         """Of the noise before it is multiplied with alpha."""
         covariance = np.atleast_2d(np.cov(found, rowvar=False))
         return np.diag(np.diag(covariance)) if self.form == "uncorrelated" else covariance
 
 
-def root(covariance):
+def root(covariance: FloatArray) -> FloatArray:
     """The symmetric matrix whose square is a covariance matrix, which may be singular: float array (m, m)."""
     values, vectors = np.linalg.eigh(covariance)
     return (vectors * np.sqrt(values.clip(0))) @ vectors.T

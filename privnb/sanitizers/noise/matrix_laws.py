@@ -6,63 +6,23 @@ Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving M
 Aggarwal and Yu 2008, sections 3.3.6 and 10.2.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 
 from privnb.measures.noise.matrices import MOST, amplification_of, markov
 from privnb.microdata.treatment import Jointly, Law, Unreadable
-from privnb.runtime import expect
+from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import Positive, Share, Validated, at_least
+from privnb.sanitizers.noise.mechanisms import kept
 
-ROOM = 2**40  # a draw is a whole number below
-
-
-def symmetric_vulnerability(prior, size, true, other):
-    """The posterior vulnerability where every value is kept with `true` and becomes each other one with `other`.
-
-    A cell is worth believing where it is likelier than the commonest value changed into it.
-
-    Parameters
-    ----------
-    prior : array (m,)
-        Probabilities of the values that occur.
-    size : int
-        Of the domain, from m.
-    true, other : float
-        `other` at most `true`.
-
-    Returns
-    -------
-    float
-        The largest entry of `prior` to its sum; lower protects more.
-    """
-    prior = np.asarray(prior, dtype=float)
-    return float(np.maximum(prior * true, prior.max() * other).sum() + (size - len(prior)) * prior.max() * other)
-
-
-def drawn(positions, matrix, rng):
-    """The published position of each record, drawn from its row of a Markov matrix.
-
-    Parameters
-    ----------
-    positions : integer array (n,)
-        Of the true values.
-    matrix : float array (size, size)
-        As of `markov`.
-    rng : int, Generator or None
-
-    Returns
-    -------
-    integer array (n,)
-    """
-    # In whole numbers: sums of floats may differ in their last digit from one machine to another.
-    ends = np.rint(np.cumsum(matrix, axis=1) * ROOM).astype(np.int64)
-    ends[:, -1] = ROOM
-    starts = np.arange(len(matrix)) * ROOM
-    number = np.random.default_rng(rng).integers(0, ROOM, len(positions)) + starts[positions]
-    return np.searchsorted((ends + starts[:, np.newaxis]).ravel(), number, side="right") - positions * len(matrix)
+Size = Annotated[int, at_least(2)]  # of a domain
 
 
 class Symmetric(Law):
@@ -71,37 +31,43 @@ class Symmetric(Law):
     The gamma-diagonal matrix, which randomized response and uniform retention replacement are cases of.
     """
 
+    size: Any  # parameters, or a property
+    true: Any
+
     @property
-    def other(self):
+    def other(self) -> float:
         """The probability of each single other value."""
         return (1 - self.true) / max(self.size - 1, 1)
 
-    def vulnerability(self, prior, positions):
-        return symmetric_vulnerability(prior, self.size, self.true, self.other)
+    def vulnerability(self, prior: Array, positions: Array) -> float:
+        # A cell is worth believing where it is likelier than the commonest value changed into it.
+        prior = np.asarray(prior, dtype=float)
+        believed = np.maximum(prior * self.true, prior.max() * self.other).sum()
+        return float(believed + (self.size - len(prior)) * prior.max() * self.other)
 
-    def capacity(self, size):
+    def capacity(self, size: int) -> float:
         return float(self.size * self.true)
 
-    def surprise(self, true, seen):
+    def surprise(self, true: Array, seen: Array) -> Array:
         with np.errstate(divide="ignore"):
             return np.where(np.rint(seen) == true, 0.0, np.log(self.true) - np.log(self.other))
 
-    def transition(self, size):
+    def transition(self, size: int) -> FloatArray:
         if self.size > MOST:
             raise Unreadable(f"{self}: a matrix of {self.size:,} values is not written out, at most {MOST:,}.")
         return np.full((self.size, self.size), self.other) + (self.true - self.other) * np.eye(self.size)
 
-    def amplification(self, size):
+    def amplification(self, size: int) -> float:
         return float(self.true / self.other) if self.other > 0 else np.inf
 
-    def found(self, groups):
+    def found(self, groups: Sequence[IntArray]) -> float:
         people = sum(map(len, groups))
         others = len(groups) * self.size - people
         return people * self.true + others * self.other
 
 
 @dataclass(frozen=True)
-class Diagonal(Symmetric):
+class Diagonal(Validated, Symmetric):
     """The gamma-diagonal matrix over `size` values: each is published with `true` where it is true, others alike.
 
     Parameters
@@ -116,23 +82,22 @@ class Diagonal(Symmetric):
         As of `Law`.
     """
 
-    true: float
-    size: int
+    true: Share
+    size: Size
     name: str = "gamma-diagonal matrix"
     together: Jointly | None = None
 
-    def __post_init__(self):
-        expect.whole("size", self.size, 2)
-        expect.share("true", self.true)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.true < (1 - ROUNDING) / self.size:
             raise ValueError(f"true must be at least 1 / size, {1 / self.size:g}, got {self.true:g}.")
 
-    def __str__(self):
+    def __str__(self) -> str:
         with_others = f", drawn together with {', '.join(self.together.names)}" if self.together else ""
         return f"{self.name}, {self.size} values, each true one published with {self.true:.4g}{with_others}"
 
     @classmethod
-    def of_gamma(cls, gamma, size, **more):
+    def of_gamma(cls, gamma: float, size: int, **more: Any) -> Diagonal:
         """Of an amplification of `gamma`, above 1: the diagonal is gamma / (gamma + size - 1).
 
         >>> round(Diagonal.of_gamma(19, 12).true * 30, 9)
@@ -140,7 +105,7 @@ class Diagonal(Symmetric):
         """
         return cls(gamma / (gamma + size - 1), size, **more)
 
-    def marginal(self, size, **more):
+    def marginal(self, size: int, **more: Any) -> Diagonal:
         """What it is of one attribute, or some, of `size` of its joint values: their other parts are summed over.
 
         The diagonal is (gamma + n / size - 1) x and each other entry n / size x, with x = 1 / (gamma + n - 1).
@@ -151,7 +116,30 @@ class Diagonal(Symmetric):
 
 
 @dataclass(frozen=True)
-class Transition(Law):
+class Response(Validated, Symmetric):
+    """Randomized response over `size` categories.
+
+    Parameters
+    ----------
+    epsilon : float
+        Above 0.
+    size : int
+        From 2.
+    """
+
+    epsilon: Positive
+    size: Size
+
+    def __str__(self) -> str:
+        return f"randomized response, {self.size} values, each true one kept with {self.true:.4g}"
+
+    @property
+    def true(self) -> float:  # type: ignore[override]
+        return kept(self.size, self.epsilon)
+
+
+@dataclass(frozen=True)
+class Transition(Validated, Law):
     """Any Markov matrix.
 
     Parameters
@@ -162,40 +150,37 @@ class Transition(Law):
         What the mechanism is called.
     """
 
-    matrix: tuple[tuple[float, ...], ...]
+    matrix: Annotated[tuple[tuple[float, ...], ...], markov]
     name: str = "Markov matrix"
 
-    def __post_init__(self):
-        markov("matrix", self.matrix)
-
-    def __str__(self):
+    def __str__(self) -> str:
         kept = np.diag(self._array)
         shares = " to ".join(dict.fromkeys([f"{kept.min():.4g}", f"{kept.max():.4g}"]))
         return f"{self.name}, {len(kept)} values, each true one published with {shares}"
 
     @cached_property
-    def _array(self):
+    def _array(self) -> FloatArray:
         return np.array(self.matrix, dtype=float)
 
-    def vulnerability(self, prior, positions):
+    def vulnerability(self, prior: Array, positions: Array) -> float:
         return float((np.asarray(prior, dtype=float)[:, np.newaxis] * self._array[positions]).max(axis=0).sum())
 
-    def capacity(self, size):
+    def capacity(self, size: int) -> float:
         return float(self._array.max(axis=0).sum())
 
-    def surprise(self, true, seen):
+    def surprise(self, true: Array, seen: Array) -> Array:
         with np.errstate(divide="ignore"):
             return -np.log(self._array)[true, np.rint(seen).astype(np.int64)]
 
-    def transition(self, size):
+    def transition(self, size: int) -> FloatArray:
         return self._array.copy()
 
-    def amplification(self, size):
+    def amplification(self, size: int) -> float:
         return amplification_of(self._array)
 
 
 @dataclass(frozen=True)
-class Part(Law):
+class Part(Validated, Law):
     """One column of several that a matrix over their joint domain draws together.
 
     What its own cells tell depends on how the other columns are spread, so that it has no closed form by itself.
@@ -203,5 +188,5 @@ class Part(Law):
 
     together: Jointly
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.together.law}, drawn together for {', '.join(self.together.names)}"

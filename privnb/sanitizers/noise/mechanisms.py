@@ -3,30 +3,45 @@
 `rng`: a seed or Generator, fast and repeatable, for simulations only: whoever has the seed can subtract the noise, and
 floating-point noise leaks through its low bits (Mironov, CCS 2012). None: OpenDP's exact samplers, which cannot be
 seeded; only such noise may be published.
-
-One module: both sources of each mechanism are read side by side.
 """
+
+from __future__ import annotations
 
 import math
 import secrets
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.microdata.schema import commonest
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.validation import Positive, Randomness, at_least, validated
 
 LARGEST = 1e15  # steps; noise of a larger scale would leave the 64-bit whole numbers
 
 
-def check_epsilon(epsilon):
+def check_epsilon(epsilon: object) -> None:
     """Raise ValueError unless `epsilon` is a positive, finite number."""
     expect.positive("epsilon", epsilon)
 
 
-def laplace(values, scale, *, rng):
+def _scale(name: str, value: object) -> None:
+    expect.positive("the scale of Laplace noise", value)
+
+
+def _steps(name: str, value: Any) -> None:
+    if not (expect.is_number(value) and 0 < value <= LARGEST):
+        raise ValueError(
+            f"the scale of geometric noise must be a positive number up to {LARGEST:g}, got {expect.found(value)}."
+        )
+
+
+@validated
+def laplace(values: Any, scale: Annotated[float, _scale], *, rng: Randomness) -> FloatArray:
     """`values` plus independent Laplace noise of mean 0 and variance 2 scale^2.
 
     Parameters
@@ -49,9 +64,7 @@ def laplace(values, scale, *, rng):
 
     Source: Dwork, McSherry, Nissim, Smith, "Calibrating Noise to Sensitivity", TCC 2006.
     """
-    expect.these(rng=rng)
     values = _numbers("Laplace", values).astype(float)
-    expect.positive("the scale of Laplace noise", scale)
     if rng is not None:
         return values + np.random.default_rng(rng).laplace(scale=scale, size=values.shape)
     dp = _opendp()
@@ -61,7 +74,8 @@ def laplace(values, scale, *, rng):
     return np.array(exact(values.ravel().tolist())).reshape(values.shape)
 
 
-def geometric(values, scale, *, rng):
+@validated
+def geometric(values: Any, scale: Annotated[float, _steps], *, rng: Randomness) -> IntArray:
     """Whole numbers plus independent two-sided geometric noise (discrete Laplace).
 
     Noise d has probability (1 - a) / (1 + a) a^|d|, where a = exp(-1 / scale): mean 0, variance 2 a / (1 - a)^2.
@@ -87,15 +101,10 @@ def geometric(values, scale, *, rng):
 
     Source: Ghosh, Roughgarden, Sundararajan, "Universally Utility-Maximizing Privacy Mechanisms", STOC 2009.
     """
-    expect.these(rng=rng)
     values = _numbers("geometric", values)
     if not np.issubdtype(values.dtype, np.integer):
         raise ValueError(
             f"the values of geometric noise must be whole numbers, got {values.dtype}. Count the steps of the domain."
-        )
-    if not (expect.is_number(scale) and 0 < scale <= LARGEST):
-        raise ValueError(
-            f"the scale of geometric noise must be a positive number up to {LARGEST:g}, got {expect.found(scale)}."
         )
     if rng is not None:
         # The difference of two one-sided geometric numbers is two-sided geometric.
@@ -106,7 +115,7 @@ def geometric(values, scale, *, rng):
     return np.array(exact(values.ravel().tolist()), dtype=np.int64).reshape(values.shape)
 
 
-def _numbers(kind, values):
+def _numbers(kind: str, values: Any) -> Array:
     """`values` as an array of numbers. Raises ValueError for what is none, and for missing and infinite ones."""
     found = np.asarray(values)
     if found.dtype.kind not in "iuf":
@@ -122,7 +131,7 @@ def _numbers(kind, values):
     return found
 
 
-def kept(size, epsilon):
+def kept(size: int, epsilon: float) -> float:
     """Probability, 1 / size to 1, that randomized response over `size` categories gives the true one.
 
     Each other category has (1 - kept) / (size - 1), so that the two differ by the factor exp(epsilon).
@@ -133,7 +142,8 @@ def kept(size, epsilon):
     return 1 / (1 + (size - 1) * math.exp(-epsilon))
 
 
-def randomized_response(values, categories, epsilon, *, rng):
+@validated
+def randomized_response(values: Any, categories: Iterable[Any], epsilon: Positive, *, rng: Randomness) -> Array:
     """Each value kept with probability `kept`, else replaced by any other category alike.
 
     Parameters
@@ -159,9 +169,7 @@ def randomized_response(values, categories, epsilon, *, rng):
     Source: Kairouz, Oh, Viswanath, "Extremal Mechanisms for Local Differential Privacy", NIPS 2014 and JMLR 2016,
     k-ary randomized response.
     """
-    check_epsilon(epsilon)
-    expect.these(rng=rng)
-    domain = pd.Index(list(expect.kind("categories", categories, Iterable)))
+    domain = pd.Index(list(categories))
     if domain.hasnans:
         raise ValueError(
             f"a missing value is no category: got {list(categories)}. Give it a mark in domain and values, such as '?'."
@@ -182,11 +190,11 @@ def randomized_response(values, categories, epsilon, *, rng):
             f"{(codes < 0).sum()} values are none of the {len(domain)} categories: "
             f"{commonest(values.ravel()[codes < 0]) or 'missing values'}. Give the whole public domain."
         )
-    noisy = _exact_response if rng is None else _seeded_response
-    return domain.to_numpy()[noisy(codes, len(domain), epsilon, rng)].reshape(values.shape)
+    return domain.to_numpy()[response(codes, len(domain), epsilon, rng=rng)].reshape(values.shape)
 
 
-def response(positions, size, epsilon, *, rng):
+@validated
+def response(positions: Any, size: Annotated[int, at_least(2)], epsilon: Positive, *, rng: Randomness) -> IntArray:
     """As `randomized_response`, of positions in a domain that nobody has to list, such as that of all combinations.
 
     Parameters
@@ -208,24 +216,17 @@ def response(positions, size, epsilon, *, rng):
     ValueError
         For another epsilon, fewer positions than 2, and one outside of the domain.
     """
-    check_epsilon(epsilon)
-    expect.these(rng=rng)
-    expect.whole("size", size, 2)
     whole = isinstance(positions, np.ndarray) and positions.dtype.kind in "iu" and positions.ndim == 1
     if not (whole and len(positions) and 0 <= positions.min() <= positions.max() < size):
         raise ValueError(f"positions must be whole numbers from 0 to {size - 1}, got {expect.found(positions)}.")
-    if rng is not None:
-        return _seeded_response(positions, size, epsilon, rng)
-    return _exact_response(positions, size, epsilon)
-
-
-def _seeded_response(codes, size, epsilon, rng):
+    if rng is None:
+        return _exact_response(positions, size, epsilon)
     generator = np.random.default_rng(rng)
-    away = generator.integers(1, size, len(codes))
-    return np.where(generator.random(len(codes)) < kept(size, epsilon), codes, (codes + away) % size)
+    away = generator.integers(1, size, len(positions))
+    return np.where(generator.random(len(positions)) < kept(size, epsilon), positions, (positions + away) % size)
 
 
-def _exact_response(codes, size, epsilon, rng=None):
+def _exact_response(codes: IntArray, size: int, epsilon: float) -> IntArray:
     truth = _truth(size, epsilon)
     told = _bernoulli(truth, len(codes)) if truth else np.zeros(len(codes), dtype=bool)
     drawn = np.array([secrets.randbelow(size) for _ in range(len(codes))], dtype=codes.dtype)
@@ -249,7 +250,7 @@ def _truth(size: int, epsilon: float) -> Fraction:
         truth = math.nextafter(truth, 0) if truth >= 0.5 else 1 - math.nextafter(1 - truth, 1)
 
 
-def _bernoulli(chance, number):
+def _bernoulli(chance: Fraction, number: int) -> BoolArray:
     """Draw `number` answers, true with exactly this chance, by OpenDP: boolean array (number,)."""
     dp = _opendp()
     likely = max(chance, 1 - chance)
@@ -258,7 +259,7 @@ def _bernoulli(chance, number):
     return told if likely == chance else ~told
 
 
-def _opendp():
+def _opendp() -> Any:
     import opendp.prelude as dp  # slow to import
 
     dp.enable_features("contrib")

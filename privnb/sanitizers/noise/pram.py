@@ -1,18 +1,38 @@
 """Categories that become others at random, by any Markov matrix."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, Any, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from privnb.measures.noise.matrices import MOST, markov
 from privnb.microdata.columns import of_codes
-from privnb.microdata.treatment import Jointly
-from privnb.runtime import expect
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute, Schema
+from privnb.microdata.treatment import Jointly, Law
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.names import names_in
+from privnb.runtime.validation import Share, optional
+from privnb.sanitizers.base import Sanitized
+from privnb.sanitizers.eligibility import categorical
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.noise.local_noise import CellNoise, categorical
-from privnb.sanitizers.noise.matrix_laws import Part, Transition, drawn
+from privnb.sanitizers.noise.local_noise import CellNoise
+from privnb.sanitizers.noise.matrix_laws import Part, Transition
+
+ROOM = 2**40  # a draw is a whole number below
+
+
+def _matrices(name: str, value: Any) -> None:
+    expect.kind(name, value, Mapping, instead='Give a matrix by attribute: {"sex": [[...], ...]}')
+    if not value:
+        raise ValueError(f"{name} must hold that of an attribute at least, got a dict of none. Leave it out.")
+    for names, matrix in value.items():
+        markov(f"the matrix of {expect.found(names)}", matrix)
 
 
 @dataclass(frozen=True)
@@ -47,15 +67,15 @@ class Pram(CellNoise):
     and Yu 2008, sections 3.3.6 and 10.2.
     """
 
-    kept: float = 0.8
+    kept: Share = 0.8
     invariant: bool = False
-    matrices: Mapping[str, object] | None = field(default=None, hash=False)
+    matrices: Annotated[Mapping[str, Any] | None, optional(_matrices)] = field(default=None, hash=False)
     title = "PRAM"
     changes = "categories"
     in_parts = False  # the shares of a part are its own
 
     @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         every = [schema[name] for name in schema.quasi_identifiers if not schema[name].numeric]
         attribute = min(every, key=lambda each: len(each.domain.values) > MOST)  # the first that may have a matrix
         size = len(attribute.domain.values)
@@ -64,18 +84,8 @@ class Pram(CellNoise):
         shifted = tuple(tuple(0.7 * (u == v) + 0.3 * ((u + 1) % size == v) for v in range(size)) for u in range(size))
         return [cls(), cls(invariant=True), cls(matrices={attribute.name: shifted})]
 
-    def __post_init__(self):
-        expect.share("kept", self.kept)
-        expect.kind("invariant", self.invariant, bool)
-        if self.matrices is not None:
-            expect.kind("matrices", self.matrices, Mapping, instead='Give a matrix by attribute: {"sex": [[...], ...]}')
-            if not self.matrices:
-                raise ValueError("matrices must hold that of an attribute at least, got a dict of none. Leave it out.")
-            for names, matrix in self.matrices.items():
-                markov(f"the matrix of {expect.found(names)}", matrix)
-
-    def _sanitize(self, dataset, table, rng):
-        laws, source = {}, np.random.default_rng(rng)
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
+        laws: dict[str, Law] = {}
         for attributes, given in self._groups(dataset.schema):
             names, sizes = [each.name for each in attributes], [len(each.domain.values) for each in attributes]
             codes = [each.domain.codes(table[each.name]) for each in attributes]
@@ -83,7 +93,7 @@ class Pram(CellNoise):
             matrix = _kept(sizes[0], self.kept) if given is None else given
             if self.invariant:
                 matrix = invariant(matrix, np.bincount(positions, minlength=len(matrix)))
-            found = np.unravel_index(drawn(positions, matrix, source), sizes)
+            found = np.unravel_index(drawn(positions, matrix, rng), sizes)
             for each, published in zip(attributes, found, strict=True):
                 table[each.name] = of_codes(published, each.domain.values)
             law = Transition(tuple(map(tuple, matrix.tolist())), "invariant PRAM" if self.invariant else "PRAM")
@@ -92,17 +102,18 @@ class Pram(CellNoise):
         tells = "The matrices keep the shares of values on average. They depend on these shares and tell them."
         return table, {"noisy": laws} | ({"note": tells} if self.invariant else {})
 
-    def _noisy(self, schema):
+    def _noisy(self, schema: Schema) -> list[Attribute]:
         return [each for attributes, _ in self._groups(schema) for each in attributes]
 
-    def _groups(self, schema):
+    def _groups(self, schema: Schema) -> list[tuple[list[Attribute], FloatArray | None]]:
         """The attributes that are drawn together and their matrix, None for that of `kept`: a list of pairs."""
         if self.matrices is None:
             alone = categorical(self, schema)
             for each in alone:
                 self._check_size(each.name, len(each.domain.values))
             return [([each], None) for each in alone]
-        groups, seen = [], []
+        groups: list[tuple[list[Attribute], FloatArray | None]] = []
+        seen: list[str] = []
         for text, matrix in self.matrices.items():
             names = names_in(text)
             attributes = {each.name: each for each in categorical(self, schema, names or [text])}
@@ -118,21 +129,21 @@ class Pram(CellNoise):
             raise SanitizationError(f"{', '.join(twice)} has two matrices. Give each attribute one.")
         return groups
 
-    def _check_size(self, names, size):
+    def _check_size(self, names: str, size: int) -> None:
         if size > MOST:
             raise SanitizationError(
                 f"'{names}' has {size:,} possible values in all; a matrix has {MOST:,} at most. Give its "
                 "public domain coarser values, or name the attributes that change by `matrices`."
             )
 
-    def _draw(self, values, attribute, rng):
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
         raise NotImplementedError("columns may be drawn together: see `_sanitize`")
 
-    def _law(self, attribute):
+    def _law(self, attribute: Attribute) -> Law:
         raise NotImplementedError("columns may be drawn together: see `_sanitize`")
 
 
-def invariant(matrix, counts):
+def invariant(matrix: Any, counts: Any) -> FloatArray:
     """The matrix followed by the one that leads back from what is published, so that `counts` stay on average.
 
     Parameters
@@ -161,5 +172,28 @@ def invariant(matrix, counts):
     return np.einsum("ij,jk->ik", matrix, back)  # rows that nobody has lead only to what somebody has, or stay
 
 
-def _kept(size, kept):
+def _kept(size: int, kept: float) -> FloatArray:
     return np.full((size, size), (1 - kept) / (size - 1)) + (kept - (1 - kept) / (size - 1)) * np.eye(size)
+
+
+def drawn(positions: IntArray, matrix: FloatArray, rng: Generator) -> IntArray:
+    """The published position of each record, drawn from its row of a Markov matrix.
+
+    Parameters
+    ----------
+    positions : integer array (n,)
+        Of the true values.
+    matrix : float array (size, size)
+        As of `markov`.
+    rng : Generator
+
+    Returns
+    -------
+    integer array (n,)
+    """
+    # In whole numbers: sums of floats may differ in their last digit from one machine to another.
+    ends = np.rint(np.cumsum(matrix, axis=1) * ROOM).astype(np.int64)
+    ends[:, -1] = ROOM
+    starts = np.arange(len(matrix)) * ROOM
+    number = rng.integers(0, ROOM, len(positions)) + starts[positions]
+    return np.searchsorted((ends + starts[:, np.newaxis]).ravel(), number, side="right") - positions * len(matrix)

@@ -1,10 +1,20 @@
 """Categories replaced at random, so that nobody's answer can be held against them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
-from privnb.sanitizers.noise.local_noise import LocalNoise, categorical
+from numpy.random import Generator
+
+from privnb.microdata.schema import Attribute, Schema
+from privnb.microdata.treatment import Law
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import Array
+from privnb.runtime.validation import Positive
+from privnb.sanitizers.eligibility import categorical
+from privnb.sanitizers.noise.local_noise import LocalNoise, exact
+from privnb.sanitizers.noise.matrix_laws import Response
 from privnb.sanitizers.noise.mechanisms import randomized_response
-from privnb.sanitizers.noise.noise_channel import Response
 
 
 @dataclass(frozen=True)
@@ -19,15 +29,15 @@ class RandomizedResponse(LocalNoise):
     Source: Kairouz, Oh, Viswanath, NIPS 2014 (k-ary randomized response); Warner, JASA 1965, for two values.
     """
 
-    epsilon: float
+    epsilon: Positive
     title = "Randomized response"
     changes = "categories"
 
-    def _noisy(self, schema):
+    def _noisy(self, schema: Schema) -> list[Attribute]:
         return categorical(self, schema)
 
-    def _draw(self, values, attribute, rng):
-        return randomized_response(values, attribute.domain.values, self.epsilon, rng=rng)
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
+        return randomized_response(values, attribute.domain.values, self.epsilon, rng=exact(rng))
 
-    def _law(self, attribute):
+    def _law(self, attribute: Attribute) -> Law:
         return Response(self.epsilon, len(attribute.domain.values))

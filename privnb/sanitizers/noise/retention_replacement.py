@@ -1,13 +1,20 @@
 """Values kept with a stated probability, and else replaced by any value of their domain."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from numpy.random import Generator
 
-from privnb.microdata.schema import decimals
-from privnb.runtime import expect
+from privnb.microdata.schema import Attribute, Schema
+from privnb.microdata.treatment import Law
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import Array
+from privnb.runtime.validation import between
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.noise.local_noise import CellNoise
+from privnb.sanitizers.noise.local_noise import CellNoise, whole_steps
 from privnb.sanitizers.noise.matrix_laws import Diagonal
 
 
@@ -29,14 +36,11 @@ class RetentionReplacement(CellNoise):
     6.3.2.
     """
 
-    kept: float = 0.5
+    kept: Annotated[float, between(0, 1, "a value is kept or replaced at random")] = 0.5
     title = "Retention replacement"
     missing_numbers = "restored"
 
-    def __post_init__(self):
-        expect.between("kept", self.kept, 0, 1, "a value is kept or replaced at random")
-
-    def _noisy(self, schema):
+    def _noisy(self, schema: Schema) -> list[Attribute]:
         found = [schema[name] for name in schema.quasi_identifiers]
         found = [each for each in found if each.numeric or len(each.domain.values) > 1]
         if not found:
@@ -45,21 +49,19 @@ class RetentionReplacement(CellNoise):
             )
         return found
 
-    def _draw(self, values, attribute, rng):
-        source, domain = np.random.default_rng(rng), attribute.domain
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
+        domain = attribute.domain
         codes = domain.codes(values)
-        other = source.integers(0, _size(attribute), len(codes))
-        codes = np.where(source.random(len(codes)) < self.kept, codes, other)
+        other = rng.integers(0, _size(attribute), len(codes))
+        codes = np.where(rng.random(len(codes)) < self.kept, codes, other)
         if not attribute.numeric:
             return np.array(domain.values, dtype=object)[codes]
-        if float(domain.low).is_integer() and float(domain.step).is_integer():
-            return int(domain.low) + int(domain.step) * codes
-        return decimals(domain.low + domain.step * codes)
+        return whole_steps(attribute, codes)
 
-    def _law(self, attribute):
+    def _law(self, attribute: Attribute) -> Law:
         size = _size(attribute)
         return Diagonal(self.kept + (1 - self.kept) / size, size, "retention replacement")
 
 
-def _size(attribute):
+def _size(attribute: Attribute) -> int:
     return attribute.domain.steps + 1 if attribute.numeric else len(attribute.domain.values)

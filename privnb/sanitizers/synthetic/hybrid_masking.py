@@ -1,20 +1,29 @@
 """Numbers between a record's own and those of the made-up record that is nearest to it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated, Literal, Self
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Schema
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
-from privnb.sanitizers.algorithms.latin_hypercube import arranged, strata
 from privnb.sanitizers.algorithms.linear import standardized
-from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.base import Sanitized, Sanitizer
+from privnb.sanitizers.eligibility import check_records, numeric
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.numbered import check_records, numbered, numeric
-from privnb.sanitizers.synthetic.latin_hypercube import drawn, rank_correlation
+from privnb.sanitizers.masking.base import numbered
+from privnb.sanitizers.synthetic.latin_hypercube import invented
 
-WAYS = ("sum", "product")
+
+def _share(name: str, value: object) -> None:
+    if not (expect.is_number(value) and 0 <= value < 1):
+        raise ValueError(f"{name} must be a number from 0 and below 1, which masks nothing; got {expect.found(value)}.")
 
 
 @dataclass(frozen=True)
@@ -36,8 +45,8 @@ class HybridMasking(Sanitizer):
     2008, section 3.5.5.
     """
 
-    share: float = 0.5
-    how: str = "sum"
+    share: Annotated[float, _share] = 0.5
+    how: Literal["sum", "product"] = "sum"
     title = "Hybrid masking"
     treatment = "perturbed"
     changes = "numbers"
@@ -46,24 +55,13 @@ class HybridMasking(Sanitizer):
     missing_numbers = "restored"
 
     @classmethod
-    def at(cls, bounds, sensitive=None):
-        return cls()
-
-    @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         return [cls(), cls(0.2)]
 
-    def __post_init__(self):
-        if not (expect.is_number(self.share) and 0 <= self.share < 1):
-            raise ValueError(
-                f"share must be a number from 0 and below 1, which masks nothing; got {expect.found(self.share)}."
-            )
-        expect.one_of("how", self.how, WAYS)
-
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         from scipy.spatial import KDTree
 
-        schema, source = dataset.schema, np.random.default_rng(rng)
+        schema = dataset.schema
         names = [each.name for each in numeric(self, schema)]
         check_records(self, dataset, len(names) + 2, f"more than the {len(names)} columns that go together")
         own = numbered(self, schema, table, names)
@@ -72,7 +70,7 @@ class HybridMasking(Sanitizer):
             raise SanitizationError(
                 f"{self!r}: {name_list(low)} has numbers of 0 or less, which have no root. Ask for how='sum'."
             )
-        made = made_up(schema, names, own, source)
+        made = np.column_stack([*invented(schema, names, own, rng).values()]).astype(float)
         scores, means, deviations = standardized(own)
         nearest = made[KDTree((made - means) / deviations).query(scores)[1]]
         if self.how == "sum":
@@ -82,10 +80,3 @@ class HybridMasking(Sanitizer):
         for name, values in zip(names, mixed.T, strict=True):
             table[name] = schema[name].domain.rounded(pd.Series(values, index=table.index))
         return table, {"perturbed": tuple(names)}
-
-
-def made_up(schema, names, own, rng):
-    """As many made-up records as there are, `own` (n, d) being theirs: float array (n, d), see `LatinHypercube`."""
-    shares = arranged(strata(*own.shape, rng), rank_correlation(own), rng)
-    made = [drawn(schema[name], own[:, at], shares[:, at]) for at, name in enumerate(names)]
-    return np.column_stack(made).astype(float)

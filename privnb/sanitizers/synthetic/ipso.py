@@ -1,19 +1,33 @@
 """Numbers drawn anew from their regression on what is kept, so that whoever repeats the regression finds the same."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from privnb.microdata.columns import plain
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Schema
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import name_list
+from privnb.runtime.validation import optional
 from privnb.sanitizers.algorithms.linear import root
-from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.base import Sanitized, Sanitizer
+from privnb.sanitizers.eligibility import check_columns, check_records, numeric
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.numbered import check_columns, check_records, numbered, numeric
+from privnb.sanitizers.masking.base import numbered
 
-METHODS = ("A", "B", "C")
+Method = Literal["A", "B", "C"]
+
+
+def _given(name: str, value: Any) -> None:
+    if not expect.texts(name, value, "attributes"):
+        raise ValueError(f"{name} must name one attribute or more that numbers are regressed on, got none.")
 
 
 @dataclass(frozen=True)
@@ -40,8 +54,8 @@ class Ipso(Sanitizer):
     Yu 2008, section 3.5.4.
     """
 
-    method: str = "C"
-    given: tuple[str, ...] | None = None
+    method: Method = "C"
+    given: Annotated[tuple[str, ...] | None, optional(_given)] = None
     title = "IPSO"
     treatment = "perturbed"
     changes = "numbers"
@@ -51,25 +65,19 @@ class Ipso(Sanitizer):
     missing_numbers = "restored"
 
     @classmethod
-    def at(cls, bounds, sensitive=None):
-        return cls()
-
-    @classmethod
-    def settings(cls, sensitive=None):
+    def settings(cls, sensitive: str | None = None) -> list[Self]:
         return [cls("C"), cls("A")]
 
     @classmethod
-    def examples(cls, schema):
-        return [*map(cls, METHODS)]
+    def examples(cls, schema: Schema) -> list[Self]:
+        return [cls("A"), cls("B"), cls("C")]
 
-    def __post_init__(self):
-        expect.one_of("method", self.method, METHODS)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.given is not None:
-            object.__setattr__(self, "given", tuple(expect.texts("given", self.given, "attributes")))
-            if not self.given:
-                raise ValueError("given must name one attribute or more that numbers are regressed on, got none.")
+            object.__setattr__(self, "given", tuple(self.given))
 
-    def _sanitize(self, dataset, table, rng):
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         names = self._replaced(dataset.schema)
         numbers = numbered(self, dataset.schema, table, names)
         check_columns(self, dataset.schema, self._given(dataset.schema))
@@ -77,18 +85,18 @@ class Ipso(Sanitizer):
         rank = int(np.linalg.matrix_rank(known))
         why = f"{len(names)} numbers more than the {rank} columns of their regression"
         check_records(self, dataset, rank + len(names), why)
-        made = regressed(known, numbers, self.method, np.random.default_rng(rng))
+        made = regressed(known, numbers, self.method, rng)
         for place, name in enumerate(names):
             domain = dataset.schema[name].domain
             column = pd.Series(made[:, place], index=table.index)
             table[name] = domain.rounded(column.clip(domain.low, domain.high)) if self.method == "A" else column
         return table, {"perturbed": tuple(names)}
 
-    def _numbers_read(self, schema):
+    def _numbers_read(self, schema: Schema) -> list[str]:
         read = {*schema.quasi_identifiers, *self._given(schema)}
         return [name for name in schema.published if name in read and schema[name].numeric]
 
-    def _replaced(self, schema):
+    def _replaced(self, schema: Schema) -> list[str]:
         names = [each.name for each in numeric(self, schema)]
         given = self._given(schema)
         others = [name for name in schema.published if name not in names]
@@ -103,10 +111,10 @@ class Ipso(Sanitizer):
             )
         return names
 
-    def _given(self, schema):
+    def _given(self, schema: Schema) -> list[str]:
         return schema.sensitive if self.given is None else list(self.given)
 
-    def _design(self, schema, table):
+    def _design(self, schema: Schema, table: pd.DataFrame) -> FloatArray:
         """What numbers are regressed on, float array (n, p): 1, numbers, and a column for each value but the first."""
         columns = [np.ones(len(table))]
         for name in self._given(schema):
@@ -118,7 +126,7 @@ class Ipso(Sanitizer):
         return np.column_stack(columns)
 
 
-def regressed(known, numbers, method, rng):
+def regressed(known: FloatArray, numbers: FloatArray, method: Method, rng: Generator) -> FloatArray:
     """Numbers (n, q) drawn from their regression on `known` (n, p), by a method of `Ipso`: float array (n, q).
 
     The estimates are B = (x'x)^-1 x'y and S = (y - x B)'(y - x B) / n. Where columns of `known` depend on each other, B
@@ -127,7 +135,7 @@ def regressed(known, numbers, method, rng):
     basis, lengths, _ = np.linalg.svd(known, full_matrices=False)
     basis = basis[:, lengths > 1e-10 * lengths[0]]  # of the space of columns
 
-    def fitted(of):
+    def fitted(of: FloatArray) -> FloatArray:
         return basis @ (basis.T @ of)
 
     mean = fitted(numbers)

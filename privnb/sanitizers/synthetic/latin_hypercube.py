@@ -1,18 +1,24 @@
 """Made-up records whose columns are as the table's, and go together as its ranks do."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from privnb.microdata.treatment import Rows
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute, Schema
+from privnb.runtime.arrays import Array, FloatArray
 from privnb.sanitizers.algorithms.latin_hypercube import arranged, strata
-from privnb.sanitizers.base import Sanitizer
-from privnb.sanitizers.masking.numbered import check_records, numbered
+from privnb.sanitizers.base import Facts
+from privnb.sanitizers.eligibility import check_records
+from privnb.sanitizers.synthetic.base import Synthetic
 
 
 @dataclass(frozen=True)
-class LatinHypercube(Sanitizer):
+class LatinHypercube(Synthetic):
     """Publish as many made-up records as there are, with each column's distribution and the columns' rank correlations.
 
     Of each column one value is drawn in each of n equal shares of its distribution. Numbers between recorded ones are
@@ -27,38 +33,24 @@ class LatinHypercube(Sanitizer):
     """
 
     title = "Latin hypercube"
-    treatment = "synthetic"
-    randomized = True
-    coded = True
-    missing_numbers = "filled"
 
-    @classmethod
-    def at(cls, bounds, sensitive=None):
-        return cls()
-
-    @classmethod
-    def examples(cls, schema):
-        return [cls()]
-
-    def _numbers_read(self, schema):
-        return [name for name in schema.published if schema[name].numeric]
-
-    def _sanitize(self, dataset, table, rng):
-        names, schema = list(table), dataset.schema
+    def _check(self, dataset: Microdata, names: Sequence[str]) -> None:
         check_records(self, dataset, len(names) + 2, f"more than the {len(names)} columns that go together")
-        values, source = numbered(self, schema, table, names), np.random.default_rng(rng)
-        correlation = rank_correlation(values)
-        shares = arranged(strata(len(values), len(names), source), correlation, source)
-        made = {name: drawn(schema[name], values[:, place], shares[:, place]) for place, name in enumerate(names)}
-        return pd.DataFrame(made), {"rows": Rows.NOBODY}
+
+    def _invented(
+        self, schema: Schema, names: Sequence[str], values: FloatArray, rng: np.random.Generator
+    ) -> tuple[dict[str, Array], Facts]:
+        return invented(schema, names, values, rng), {}
 
 
-def rank_correlation(values):
-    """Spearman's correlations of the columns of values, float array (n, d): float array (d, d)."""
-    return np.atleast_2d(np.corrcoef(pd.DataFrame(values).rank().to_numpy().T))
+def invented(schema: Schema, names: Sequence[str], values: FloatArray, rng: np.random.Generator) -> dict[str, Array]:
+    """As many invented records as there are, `values` (n, d) being theirs: `{name: array (n,)}`."""
+    correlation = np.atleast_2d(np.corrcoef(pd.DataFrame(values).rank().to_numpy().T))  # Spearman's
+    shares = arranged(strata(*values.shape, rng), correlation, rng)
+    return {name: drawn(schema[name], values[:, at], shares[:, at]) for at, name in enumerate(names)}
 
 
-def drawn(attribute, values, shares):
+def drawn(attribute: Attribute, values: FloatArray, shares: FloatArray) -> Array:
     """The values of an attribute at these shares of its distribution, array (m,): of numbers on the nearest step each.
     `values`: the records', as `numbered` gives them.
     """

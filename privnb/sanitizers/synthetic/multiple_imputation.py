@@ -1,25 +1,31 @@
 """Made-up records, drawn column after column from models whose parameters are drawn as well."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
 from privnb.microdata.counts import distinct_codes, factorized
-from privnb.microdata.schema import Attribute, Numbers, Role
-from privnb.microdata.treatment import Rows
+from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.miners.estimators import grown
-from privnb.runtime import expect
+from privnb.runtime.arrays import Array, FloatArray
+from privnb.runtime.validation import Count
 from privnb.sanitizers.algorithms.linear import root
-from privnb.sanitizers.base import Sanitizer
-from privnb.sanitizers.masking.numbered import check_columns, check_records, numbered
+from privnb.sanitizers.base import Facts
+from privnb.sanitizers.eligibility import check_columns, check_records
+from privnb.sanitizers.synthetic.base import Synthetic
 
 FEWEST = 20  # records in a leaf of the trees that categories are drawn from
 IMPUTATION = "imputation"
 
 
 @dataclass(frozen=True)
-class MultipleImputation(Sanitizer):
+class MultipleImputation(Synthetic):
     """Publish as many made-up records as there are, in equal parts from several draws of a model of the whole table.
 
     In each part the first column is drawn with the shares of a Bayesian bootstrap, and each further one given those
@@ -39,61 +45,57 @@ class MultipleImputation(Sanitizer):
     Rubin, ibid. 19(1), 2003; trees: Reiter, ibid. 21(3), 2005; Aggarwal and Yu 2008, section 3.5.1.
     """
 
-    imputations: int = 5
+    imputations: Count = 5
     title = "Multiple imputation"
-    treatment = "synthetic"
-    randomized = True
-    coded = True
-    missing_numbers = "filled"
 
     @classmethod
-    def at(cls, bounds, sensitive=None):
-        return cls()
-
-    @classmethod
-    def examples(cls, schema):
+    def examples(cls, schema: Schema) -> list[Self]:
         return [cls(), cls(1)]
 
-    def __post_init__(self):
-        expect.whole("imputations", self.imputations, 1)
-
-    def _numbers_read(self, schema):
-        return [name for name in schema.published if schema[name].numeric]
-
-    def _sanitize(self, dataset, table, rng):
-        names, schema, source = list(table), dataset.schema, np.random.default_rng(rng)
+    def _check(self, dataset: Microdata, names: Sequence[str]) -> None:
+        schema = dataset.schema
         check_columns(self, schema, names)
-        values = numbered(self, schema, table, names)
-        blocks = [_block(schema[name], values[:, at]) for at, name in enumerate(names)]
-        width = 1 + sum(block.shape[1] for block in blocks)
+        width = 1 + sum(1 if schema[name].numeric else len(schema[name].domain.values) - 1 for name in names)
         check_records(self, dataset, max(width + 2, self.imputations), f"more than the {width} columns of its models")
+
+    def _invented(
+        self, schema: Schema, names: Sequence[str], values: FloatArray, rng: np.random.Generator
+    ) -> tuple[dict[str, Array], Facts]:
+        blocks = [_block(schema[name], values[:, at]) for at, name in enumerate(names)]
         parts = np.array_split(np.arange(len(values)), self.imputations)
-        drawn = np.concatenate([_imputed(schema, names, values, blocks, len(part), source) for part in parts])
+        drawn = np.concatenate([_imputed(schema, names, values, blocks, len(part), rng) for part in parts])
         made = {name: _written(schema[name], drawn[:, at]) for at, name in enumerate(names)}
-        facts = {"rows": Rows.NOBODY}
-        if self.imputations > 1:
-            made[IMPUTATION] = np.repeat(np.arange(1, self.imputations + 1), [len(part) for part in parts])
-            facts["new"] = (Attribute(IMPUTATION, Role.NEUTRAL, Numbers(1, self.imputations)),)
-        return pd.DataFrame(made), facts
+        if self.imputations == 1:
+            return made, {}
+        made[IMPUTATION] = np.repeat(np.arange(1, self.imputations + 1), [len(part) for part in parts])
+        return made, {"new": (Attribute(IMPUTATION, Role.NEUTRAL, Numbers(1, self.imputations)),)}
 
 
-def _block(attribute, values):
+def _block(attribute: Attribute, values: FloatArray) -> FloatArray:
     """What a model reads of a column, float array (n, columns): a number as it is, a category one-hot but for one."""
     if attribute.numeric:
         return values[:, None]
     return (values[:, None] == np.arange(1, len(attribute.domain.values))).astype(float)
 
 
-def _written(attribute, values):
+def _written(attribute: Attribute, values: FloatArray) -> Array:
     """A column of numbers as it is published: array (n,)."""
     if attribute.numeric:
         return values
     return np.asarray(attribute.domain.values, dtype=object)[values.astype(int)]
 
 
-def _imputed(schema, names, values, blocks, size, rng):
+def _imputed(
+    schema: Schema,
+    names: Sequence[str],
+    values: FloatArray,
+    blocks: Sequence[FloatArray],
+    size: int,
+    rng: np.random.Generator,
+) -> FloatArray:
     """`size` records drawn column after column, by one draw of all parameters: float array (size, d)."""
-    made, known = np.empty((size, len(names))), []
+    made = np.empty((size, len(names)))
+    known: list[FloatArray] = []
     for at, name in enumerate(names):
         attribute, own = schema[name], values[:, at]
         if at == 0:
@@ -109,7 +111,7 @@ def _imputed(schema, names, values, blocks, size, rng):
     return made
 
 
-def _regressed(given, own, of, rng):
+def _regressed(given: FloatArray, own: FloatArray, of: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Numbers drawn for the rows `of` from the posterior of the linear regression of `own` (n,) on `given` (n, p)."""
     means, spread = given.mean(axis=0), given.std(axis=0)
     spread[spread == 0] = 1
@@ -122,7 +124,7 @@ def _regressed(given, own, of, rng):
     return at @ coefficients + deviation * rng.standard_normal(len(at))
 
 
-def _from_a_tree(given, own, of, rng):
+def _from_a_tree(given: FloatArray, own: FloatArray, of: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Places of categories drawn for the rows `of` by the shares in the leaves of a tree of a bootstrap sample."""
     from sklearn.tree import DecisionTreeClassifier  # takes a second to import
 
