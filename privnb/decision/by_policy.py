@@ -211,7 +211,7 @@ class Decision:
             "lost": int((~losses).sum()),
             "unknown": int(losses.sum()),
             "floor": self.policy.floor,
-            "small": int(~whys.isin([IS_ORIGINAL, UNSURE]).sum()),
+            "small": int((~whys.isin([IS_ORIGINAL, UNSURE])).sum()),
             "unsure_says": UNSURE,
             "unsure": int((whys == UNSURE).sum()),
             "original": int((whys == IS_ORIGINAL).sum()),

@@ -226,7 +226,6 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
     NotForThisTable
         For fewer than `fewest` people.
     """
-    policies.check(policy)
     expect.these(dataset=dataset, profile=profile, seeds=seeds, fewest=fewest, store=store)
     expect.whole("records", records, 0)
     if withholding.few(people := dataset.headcount, fewest):

@@ -5,23 +5,25 @@ keep for its users. `ready()` names those of the package; each states its source
 """
 
 import hashlib
+import os
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
 
 from privnb.evaluation.combinations import FLOOR
 from privnb.measures.disclosure.certainty import NEAR
-from privnb.runtime import expect, numerals
+from privnb.runtime import expect, numerals, validation
 from privnb.runtime.names import meant
+from privnb.runtime.validation import Positive, Probability, Validated, at_least, between, optional, validated
 
 RISKS = ("identity", "attribute", "certainty", "linkability", "membership", "anti-utility")
 # What a release discloses of a sensitive attribute to an outsider, counted in the release: see `risks.certainty`.
 DISCLOSURES = {"certainty": "made_certain", "near certainty": "nearly_certain"}
 CAPPED = (*RISKS, "near certainty")
 LEAST_RISK, LEAST_LOSS = ORDERS = ("tightest cap", "loss")
-STATISTICS = ("mean", "largest")  # over all people; of the worst-off person
-GROUPS = ("everybody", "worst group")
 TEXTS = ("title", "source", "recipient", "knows", "convention", "choice")  # what a policy says in words
 NEEDED = TEXTS[:4]
 CHOICE = (
@@ -40,7 +42,7 @@ class PolicyError(ValueError):
 
 
 @dataclass(frozen=True)
-class Cap:
+class Cap(Validated):
     """How large a risk may be.
 
     Parameters
@@ -58,19 +60,16 @@ class Cap:
         group of 11, whose share is 0.0909. A risk of 1 / people keeps the cap then.
     """
 
-    risk: str
-    at_most: float
-    statistic: str = "mean"
-    group: str = "everybody"
-    people: int | None = None
+    risk: Annotated[str, validation.one_of(CAPPED)]
+    at_most: Probability
+    statistic: Literal["mean", "largest"] = "mean"
+    group: Literal["everybody", "worst group"] = "everybody"
+    people: Annotated[int | None, optional(at_least(2, "a group of one is a person"))] = None
 
-    def __post_init__(self):
-        expect.one_of("risk", self.risk, CAPPED)
-        (expect.share_or_none if self.counted else expect.share)("at_most", self.at_most)
-        expect.one_of("statistic", self.statistic, STATISTICS)
-        expect.one_of("group", self.group, GROUPS)
-        if self.people is not None:
-            expect.whole("people", self.people, 2, "a group of one is a person")
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.counted:
+            expect.share("at_most", self.at_most)
         if self.counted and (self.statistic, self.group, self.people) != ("mean", "everybody", None):
             raise ValueError(
                 f"a cap on {self.risk} must be on everybody; got statistic = {self.statistic!r}, group = "
@@ -83,27 +82,27 @@ class Cap:
         return self.risk in DISCLOSURES
 
     @property
-    def measure(self):
+    def measure(self) -> str:
         """The measure of results that it caps."""
         return measure_of(self.risk)
 
     @property
-    def variant(self):
+    def variant(self) -> str:
         """The variant of that measure."""
         return "" if self.statistic == "mean" else self.statistic
 
     @property
-    def most(self):
+    def most(self) -> float:
         """The largest risk that keeps it: float."""
         return self.at_most if self.people is None else max(self.at_most, 1 / self.people)
 
     @property
-    def subject(self):
+    def subject(self) -> str:
         """What it caps, in words."""
         whose = {"mean": "", "largest": " of the worst-off person"}[self.statistic]
         return f"{self.risk}{whose}{' in each group' if self.group != 'everybody' else ''}"
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.counted and self.at_most == 0:
             return f"{self.subject}: nobody"
         read = f", read as a group of {self.people}" if self.people is not None else ""
@@ -111,7 +110,7 @@ class Cap:
 
 
 @dataclass(frozen=True)
-class Need:
+class Need(Validated):
     """What a release must keep for its users.
 
     Parameters
@@ -125,18 +124,13 @@ class Need:
         How much it counts, above 0, where releases that keep all caps are compared.
     """
 
-    measure: str
-    most_lost: float = 1.0
-    weight: float = 1.0
-
-    def __post_init__(self):
-        expect.text("measure", self.measure, "a measure of utility")
-        expect.share("most_lost", self.most_lost)
-        expect.positive("weight", self.weight)
+    measure: Annotated[str, lambda name, value: expect.text(name, value, "a measure of utility")]
+    most_lost: validation.Share = 1.0
+    weight: Positive = 1.0
 
 
 @dataclass(frozen=True)
-class Policy:
+class Policy(Validated):
     """What an owner accepts: caps on risks, needs of users, and the smallest published combination.
 
     Parameters
@@ -170,51 +164,43 @@ class Policy:
     A policy that caps the attribute risk caps certainty too, at nobody unless it states another cap.
     """
 
+    HINT: ClassVar[str] = "decision.policies.read(name) gives one."
+
     name: str
     title: str
     source: str
     recipient: str
     knows: str
-    caps: tuple[Cap, ...]
-    needs: tuple[Need, ...]
+    caps: Annotated[tuple[Cap, ...], validation.several(Cap)]
+    needs: Annotated[tuple[Need, ...], validation.several(Need)]
     convention: str = ""
     verified: bool = False
-    floor: int = FLOOR
-    near_certainty: float = NEAR
-    tolerance: float = 0.02
-    order: str = LEAST_RISK
+    floor: Annotated[int, at_least(2, "a combination of one is a person's own")] = FLOOR
+    near_certainty: Annotated[float, between(0.5, 1, "1 is certain")] = NEAR
+    tolerance: Probability = 0.02
+    order: Annotated[str, validation.one_of(ORDERS)] = LEAST_RISK
     choice: str = CHOICE
     sha256: str = ""
 
-    def __post_init__(self):
-        for name in TEXTS:
-            expect.strings(**{name: getattr(self, name)})
-        expect.kind("verified", self.verified, bool)
-        expect.these(floor=self.floor)
-        for name, kind in (("caps", Cap), ("needs", Need)):
-            if not expect.all_of(name, getattr(self, name), kind):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("caps", "needs"):
+            if not getattr(self, name):
                 raise ValueError(f"a policy has one of {name} or more: else it accepts everything.")
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        expect.between("near_certainty", self.near_certainty, 0.5, 1, "1 is certain")
-        expect.share_or_none("tolerance", self.tolerance)
-        expect.one_of("order", self.order, ORDERS)
         risks = {cap.risk for cap in self.caps}
         if "attribute" in risks and "certainty" not in risks:
             object.__setattr__(self, "caps", (*self.caps, Cap("certainty", 0.0)))
 
 
-def check(policy):
-    """Raise TypeError unless `policy` is a Policy."""
-    expect.kind("policy", policy, Policy, instead="decision.policies.read(name) gives one.")
-
-
-def ready():
-    """The names of the policies of the package: a list, in the order of the alphabet."""
+def ready() -> list[str]:
+    """Return the names of the policies of the package, in the order of the alphabet."""
     return sorted(path.name.removesuffix(".toml") for path in files(__package__).iterdir() if path.suffix == ".toml")
 
 
-def read(policy):
-    """A policy by its name among the ready ones, or by the path of a TOML file.
+@validated
+def read(policy: validation.Path) -> Policy:
+    """Return a policy by its name among the ready ones, or by the path of a TOML file.
 
     Parameters
     ----------
@@ -234,7 +220,7 @@ def read(policy):
     >>> read("ontario-2025").floor
     11
     """
-    given = str(expect.path("policy", policy))
+    given = os.fspath(policy)
     if given in ready():
         return parsed(files(__package__).joinpath(f"{given}.toml").read_bytes(), given)
     if not given.endswith(".toml"):
@@ -245,13 +231,13 @@ def read(policy):
     return parsed(Path(given).read_bytes(), Path(given).name.removesuffix(".toml"))
 
 
-def parsed(content, name):
-    """A policy by the bytes of its file. Raises PolicyError for what is none."""
+def parsed(content: bytes, name: str) -> Policy:
+    """Return a policy by the bytes of its file. Raises PolicyError for what is none."""
     try:
         text = tomllib.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise PolicyError(f"policy '{name}': it is no TOML file: {error}.") from None
-    tables = {"caps": Cap, "needs": Need}
+    tables: dict[str, type[Cap] | type[Need]] = {"caps": Cap, "needs": Need}
     _check_keys(name, text, [each.name for each in fields(Policy) if each.name not in ("name", "sha256")])
     missing = [key for key in (*NEEDED, *tables) if key not in text]
     if missing:
@@ -265,7 +251,7 @@ def parsed(content, name):
         raise PolicyError(f"policy '{name}': {error}") from None
 
 
-def _row(name, key, kind, number, row):
+def _row(name: str, key: str, kind: type[Cap] | type[Need], number: int, row: Any) -> Cap | Need:
     where = f"{name}, {key} {number}"
     if not isinstance(row, dict):
         raise PolicyError(f"policy '{where}' is no table, got {expect.found(row)}. Write [[{key}]] above its keys.")
@@ -276,7 +262,7 @@ def _row(name, key, kind, number, row):
         raise PolicyError(f"policy '{where}': {error}") from None
 
 
-def _check_keys(where, given, known):
+def _check_keys(where: str, given: Iterable[str], known: list[str]) -> None:
     if unknown := [key for key in given if key not in known]:
         raise PolicyError(
             f"policy '{where}' has {', '.join(map(repr, unknown))}, and a policy has {', '.join(known)}."
