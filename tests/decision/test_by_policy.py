@@ -208,6 +208,10 @@ def test_it_is_said_for_people_the_answer_first():
     assert said[3][0] == "identity of the worst-off person: 9.1%, of at most 9.1%."
     (lists,) = [part for part in said[4:] if isinstance(part, list)]
     assert "attribute: 2 of 7 releases that keep the floor, unknown of 1 of them." in lists
+    assert [line for line in lists if line.startswith(("the floor", "it is the original"))] == [
+        "the floor of 5 people: 1.",
+        "it is the original: 1.",
+    ]
     assert "A digest" not in said[-1]
     assert said[-1].endswith("That no attack found more does not mean that there is none.")
     none = decided(policy=Policy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)).sentences
