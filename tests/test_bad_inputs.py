@@ -208,7 +208,8 @@ MADE = {
     "Line", "Summary", "Combinations", "check_floor",
     "OwnTable", "cells", "in_role", "marks", "described_by", "drafted", "redescribed", "named", "proposal", "write",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
-    "collect", "Node", "AnonymousTree", "Weighted", "Together", "categories", "item", "items_of", "published_model",
+    "collect", "TreeNode", "AnonymousTree", "Weighted", "JointItems", "categories", "item", "items_of",
+    "published_model",
     "with_totals", "sums_of", "spread", "separators", "decomposable", "solved", "coarser",
 }  # fmt: skip
 

@@ -16,7 +16,7 @@ READ = 20_000  # rows that a distribution is reconstructed from, at most: they s
 CHUNK = 2**22  # cells of a table of likelihoods at a time
 
 
-class Column(NamedTuple):
+class NoisyColumn(NamedTuple):
     """The law of the noise in a column, the edges of its bins, float array (bins + 1,), and the share of the originals
     in each, float array (bins,).
     """
@@ -26,16 +26,16 @@ class Column(NamedTuple):
     shares: FloatArray
 
 
-class ByColumn(NoiseRemoval[list[Column]]):
+class ByColumn(NoiseRemoval[list[NoisyColumn]]):
     """A `NoiseRemoval` that reconstructs how each column was distributed, and looks at each noisy number by itself."""
 
-    def _without(self, rows: FloatArray, laws: Mapping[str, Law], published: Published) -> list[Column]:
+    def _without(self, rows: FloatArray, laws: Mapping[str, Law], published: Published) -> list[NoisyColumn]:
         found = []
         for (name, law), column in zip(laws.items(), rows.T, strict=True):
             edges = edges_of(published.schema[name].domain)
             with of_column(name):
                 shares = reconstructed(likelihoods(law.cumulative, column[:READ], edges))
-            found.append(Column(law, edges, shares))
+            found.append(NoisyColumn(law, edges, shares))
         return found
 
     def _recovered(self, rows: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -8,6 +8,7 @@ import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,10 +19,18 @@ from privnb.microdata.columns import Table, by_value, having, in_codes, plain
 from privnb.microdata.counts import coded, distinct_codes, factorized, people_in
 from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
 from privnb.runtime import expect
+from privnb.runtime.arrays import IntArray
+
+
+class _Coded:
+    """What `Microdata` work out of their rows when they are made."""
+
+    cells: pd.DataFrame
+    codes: Mapping[str, IntArray]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Microdata:
+class Microdata(_Coded):
     """Rows with the columns of a schema, checked against it when made: what `Dataset` and `Counted` have in common.
 
     Attributes
@@ -33,7 +42,7 @@ class Microdata:
     name: str
     table: pd.DataFrame = Table()  # noqa: RUF009 - no default, but how it is kept
     schema: Schema
-    hierarchies: Mapping[str, object]
+    hierarchies: Mapping[str, Any]
     times = None
 
     def __post_init__(self):

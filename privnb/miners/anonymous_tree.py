@@ -11,18 +11,24 @@ Source: Friedman, Wolff, Schuster, "Providing k-anonymity in Data Mining", VLDB 
 2008, sections 5.4.2 and 5.7.2.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import NotForThisTable
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import AttributeName, Count, validated
+
+Positions = IntArray | range
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Node:
+class TreeNode:
     """Some people: those whose position on each attribute's line is in `within`.
 
     Parameters
@@ -33,26 +39,26 @@ class Node:
         How many people are of each class.
     attribute : str
         What it is split by; empty for a leaf.
-    children : list of Node
+    children : list of TreeNode
     """
 
-    within: dict
-    counts: np.ndarray
+    within: dict[str, Positions]
+    counts: IntArray
     attribute: str = ""
-    children: list = field(default_factory=list)
+    children: "list[TreeNode]" = field(default_factory=list)
 
     @property
-    def people(self):
+    def people(self) -> int:
         """How many there are: int."""
         return int(self.counts.sum())
 
     @property
-    def leaves(self):
-        """Those below it, or itself: a list of Node."""
+    def leaves(self) -> "list[TreeNode]":
+        """Those below it, or itself: a list of TreeNode."""
         return [leaf for child in self.children for leaf in child.leaves] if self.children else [self]
 
     @property
-    def nodes(self):
+    def nodes(self) -> "list[TreeNode]":
         """Itself and all below."""
         return [self, *(node for child in self.children for node in child.nodes)]
 
@@ -61,31 +67,33 @@ class Node:
 class AnonymousTree:
     """A tree that was learned: `root`, and the `classes` that it guesses, in the order of the nodes' counts."""
 
-    root: Node
-    classes: tuple
-    hierarchies: dict
+    root: TreeNode
+    classes: tuple[Any, ...]
+    hierarchies: Mapping[str, Any]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"AnonymousTree({len(self.root.leaves)} leaves)"
 
-    def predict(self, dataset):
+    @validated
+    def predict(self, dataset: Dataset) -> Array:
         """The class of each record, object array (n,): the commonest of its leaf, of an empty one that of its parent.
 
         Of a value that no node holds the guess is that of the last node that does.
         """
-        expect.these(dataset=dataset)
         guesses = np.empty(len(dataset), dtype=object)
         self._guess(self.root, dataset.codes, np.arange(len(dataset)), self.root, guesses)
         return guesses
 
-    def _guess(self, node, codes, rows, last, guesses):
+    def _guess(
+        self, node: TreeNode, codes: Mapping[str, IntArray], rows: IntArray, last: TreeNode, guesses: Array
+    ) -> None:
         known = node if node.people else last
         guesses[rows] = self.classes[int(known.counts.argmax())]
         for child in node.children:
             inside = _among(codes[node.attribute][rows], child.within[node.attribute])
             self._guess(child, codes, rows[inside], known, guesses)
 
-    def described(self):
+    def described(self) -> list[tuple[dict[str, str], tuple[int, ...]]]:
         """One row per leaf that holds somebody: the labels, by attribute, and how many people are of each class.
 
         Returns
@@ -103,7 +111,10 @@ class AnonymousTree:
         return found
 
 
-def anonymous_tree(dataset, target, k, *, attributes=None):
+@validated
+def anonymous_tree(
+    dataset: Dataset, target: AttributeName, k: Count, *, attributes: Sequence[str] | None = None
+) -> AnonymousTree:
     """Learn a tree on the quasi-identifiers.
 
     Parameters
@@ -128,9 +139,6 @@ def anonymous_tree(dataset, target, k, *, attributes=None):
     NotForThisTable
         Without a quasi-identifier, and where people have several records.
     """
-    expect.kind("dataset", dataset, Dataset)
-    expect.kind("target", target, str, instead="Name an attribute.")
-    expect.whole("k", k, 1)
     names = dataset.schema.quasi_identifiers
     if attributes is not None:
         expect.texts("attributes", attributes, "quasi-identifiers")
@@ -149,65 +157,69 @@ def anonymous_tree(dataset, target, k, *, attributes=None):
         raise ValueError(f"k must be at most the {len(dataset)} records, got {k}.")
     values = attribute.domain.values
     classes = attribute.domain.codes(dataset.cells[target])
-    hierarchies = {name: dataset.hierarchies[name] for name in names}
-    everything = {name: (range if _is_line(each) else np.arange)(each.size) for name, each in hierarchies.items()}
+    hierarchies: dict[str, Any] = {name: dataset.hierarchies[name] for name in names}
+    everything: dict[str, Positions] = {
+        name: (range if _is_line(each) else np.arange)(each.size) for name, each in hierarchies.items()
+    }
     grown = _Grown(dataset.codes, classes, len(values), hierarchies, k)
     return AnonymousTree(grown.node(everything, np.arange(len(dataset))), tuple(values), hierarchies)
 
 
 class _Grown:
-    def __init__(self, codes, classes, number, hierarchies, k):
+    def __init__(
+        self, codes: Mapping[str, IntArray], classes: IntArray, number: int, hierarchies: Mapping[str, Any], k: int
+    ) -> None:
         self.codes, self.classes, self.number, self.hierarchies, self.k = codes, classes, number, hierarchies, k
 
-    def node(self, within, rows):
+    def node(self, within: dict[str, Positions], rows: IntArray) -> TreeNode:
         """The node of these people, with all that can be split off."""
         counts = np.bincount(self.classes[rows], minlength=self.number)
-        best = (ROUNDING, None, None, None)  # what tells nothing is no split
-        for name, hierarchy in self.hierarchies.items():
-            for of, parts in _splits(hierarchy, within[name], self.codes[name][rows]):
+        best: tuple[float, str | None, Any, Any] = ROUNDING, None, None, None  # what tells nothing is no split
+        for split, hierarchy in self.hierarchies.items():
+            for of, parts in _splits(hierarchy, within[split], self.codes[split][rows]):
                 table = np.zeros((len(parts), self.number), dtype=np.int64)
                 np.add.at(table, (of, self.classes[rows]), 1)
                 people = table.sum(axis=1)
                 gain = round(_entropy(counts) - sum(map(_entropy, table)), 9)
                 if ((people >= self.k) | (people == 0)).all() and gain > best[0]:
-                    best = gain, name, of, parts
+                    best = gain, split, of, parts
         _, name, of, parts = best
         if name is None:
-            return Node(within, counts)
+            return TreeNode(within, counts)
         children = [self.node(within | {name: part}, rows[of == number]) for number, part in enumerate(parts)]
-        return Node(within, counts, name, children)
+        return TreeNode(within, counts, name, children)
 
 
-def _entropy(counts):
+def _entropy(counts: IntArray) -> float:
     """Bits to say everybody's class: the entropy of the shares, by the number of people."""
     occurring = counts[counts > 0]
     return float((occurring * np.log2(occurring.sum() / occurring)).sum()) if len(occurring) else 0.0
 
 
-def _is_line(hierarchy):
+def _is_line(hierarchy: Any) -> bool:
     """Whether labels are ranges, which may be cut anywhere."""
     return getattr(hierarchy, "groups", None) is None and getattr(hierarchy, "leaves", None) is None
 
 
-def _among(codes, positions):
+def _among(codes: IntArray, positions: Positions) -> BoolArray:
     if isinstance(positions, range):
         return (codes >= positions.start) & (codes < positions.stop)
     return np.isin(codes, positions)
 
 
-def _label(hierarchy, positions):
+def _label(hierarchy: Any, positions: Positions) -> str:
     if isinstance(positions, range):
         return str(hierarchy.label(positions[0], positions[-1]))
     return str(hierarchy.labels(positions, np.zeros(len(positions), dtype=np.int64))[0])
 
 
-def _splits(hierarchy, positions, codes):
+def _splits(hierarchy: Any, positions: Positions, codes: IntArray) -> Iterator[tuple[IntArray, list[Any]]]:
     """Ways to split a label: of each the part of each person, integer array (n,) from 0, and each part's positions."""
     if len(positions) < 2:
         return
     if _is_line(hierarchy):
         for cut in np.unique(codes)[:-1].tolist():
-            yield (codes > cut).astype(np.int64), [range(positions.start, cut + 1), range(cut + 1, positions.stop)]
+            yield (codes > cut).astype(np.int64), [range(positions[0], cut + 1), range(cut + 1, positions[-1] + 1)]
         return
     groups = getattr(hierarchy, "groups", None)
     for level in [np.arange(hierarchy.size)] if groups is None else reversed([*groups]):

@@ -3,14 +3,19 @@
 Of a table an item is a value of an attribute, such as `sex=Male`.
 """
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
-from privnb.microdata.schema import NotForThisTable
+from privnb.datasets.dataset import Dataset
+from privnb.microdata.schema import NotForThisTable, Schema
 from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.runtime.names import meant
+from privnb.runtime.validation import validated
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,11 +35,11 @@ class Baskets:
     """
 
     items: tuple[str, ...]
-    has: np.ndarray
-    kinds: tuple | None = None
-    unknown: np.ndarray | None = None
+    has: BoolArray
+    kinds: tuple[str, ...] | None = None
+    unknown: BoolArray | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.texts("items", self.items, "items")
         for name in ("has", "unknown"):
             cells = getattr(self, name)
@@ -52,13 +57,14 @@ class Baskets:
             raise ValueError("unknown must have a cell for each of has, none of which a record is known to have.")
 
     @classmethod
-    def of(cls, records):
+    def of(cls, records: Sequence[Collection[str]]) -> Self:
         """Those of a list of sets of str; the items are all that occur, in order."""
         items = tuple(sorted({item for record in records for item in record}))
         return cls(items, np.array([[item in record for item in items] for record in records], dtype=bool))
 
     @classmethod
-    def of_table(cls, dataset):
+    @validated
+    def of_table(cls, dataset: Dataset) -> Self:
         """One item per value of the public domain of each published attribute of categories.
 
         Parameters
@@ -70,7 +76,6 @@ class Baskets:
         NotForThisTable
             For a table without categories: numbers are in no rule.
         """
-        expect.these(dataset=dataset)
         schema = dataset.schema
         names = categories(schema)
         own = [
@@ -80,13 +85,13 @@ class Baskets:
         kinds = tuple(n for n in names for _ in schema[n].domain.values)
         return cls(items, np.hstack(own), kinds)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.has)
 
-    def __repr__(self):  # never the records
+    def __repr__(self) -> str:  # never the records
         return f"Baskets({len(self)} records, {len(self.items)} items)"
 
-    def places(self, items):
+    def places(self, items: Iterable[str]) -> list[int]:
         """The columns of some items, a list of int. Raises ValueError for one that is unknown."""
         if absent := [item for item in items if item not in self._place]:
             raise ValueError(
@@ -95,11 +100,11 @@ class Baskets:
             )
         return [self._place[item] for item in items]
 
-    def count(self, items):
+    def count(self, items: Iterable[str]) -> int:
         """How many records have all of these items: int."""
         return int(self.has[:, self.places(items)].all(axis=1).sum())
 
-    def counts(self, prefix, last):
+    def counts(self, prefix: Sequence[int], last: IntArray) -> IntArray:
         """How many records have the items at the places `prefix` and, each alone, those of `last`: (len(last),)."""
         found = self._bits[last]
         for place in prefix:
@@ -107,11 +112,11 @@ class Baskets:
         return np.bitwise_count(found).sum(axis=1, dtype=np.int64)
 
     @cached_property
-    def _place(self):
+    def _place(self) -> dict[str, int]:
         return {item: place for place, item in enumerate(self.items)}
 
     @cached_property
-    def _bits(self):
+    def _bits(self) -> IntArray:
         packed = np.packbits(self.has.T, axis=1)
         return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)
 
@@ -131,16 +136,16 @@ class Weighted:
     """
 
     items: tuple[str, ...]
-    kinds: tuple
-    weights: np.ndarray
+    kinds: tuple[str, ...] | None
+    weights: FloatArray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.weights.shape[1]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Weighted({len(self)} records, {len(self.items)} items)"
 
-    def counts(self, prefix, last):
+    def counts(self, prefix: Sequence[int], last: IntArray) -> FloatArray:
         """As of `Baskets`."""
         product = np.ones(len(self)) if not prefix else self.weights[prefix[0]]
         for place in prefix[1:]:
@@ -148,7 +153,7 @@ class Weighted:
         return self.weights[last] @ product
 
 
-def categories(schema):
+def categories(schema: Schema) -> list[str]:
     """The published attributes that have items, a list of names. Raises NotForThisTable where there is none."""
     names = [n for n in schema.published if schema[n].domain is not None and not schema[n].numeric]
     if not names:
@@ -159,7 +164,7 @@ def categories(schema):
     return names
 
 
-def item(attribute, value):
+def item(attribute: str, value: object) -> str:
     """What an item of a table is called.
 
     >>> item("sex", "Male")
@@ -168,7 +173,7 @@ def item(attribute, value):
     return f"{attribute}={value}"
 
 
-def items_of(schema):
+def items_of(schema: Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The items of a table and the attribute of each, two tuples of str."""
     names = categories(schema)
     pairs = [(name, value) for name in names for value in schema[name].domain.values]

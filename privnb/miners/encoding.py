@@ -3,7 +3,9 @@
 A miner that learned from a release can predict for exact records, and the reverse.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,8 @@ from pandas.api.types import is_numeric_dtype
 from privnb.microdata.counts import coded, distinct_codes
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.hierarchy.covered import Covered
-from privnb.microdata.schema import SchemaError
+from privnb.microdata.schema import Attribute, Numbers, Schema, SchemaError
+from privnb.runtime.arrays import Array, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,30 +34,37 @@ class Encoded:
     `row`: integer array (n,), equal for records that are equal in all encoded columns.
     """
 
-    features: np.ndarray
+    HINT: ClassVar[str] = "`encoding.encode` gives it."
+    features: FloatArray
     labels: pd.DataFrame
-    row: np.ndarray
+    row: IntArray
 
     @property
-    def records(self):
+    def records(self) -> Self:
         return self
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.row)
 
-    def __repr__(self):  # never the rows: they may be records
+    def __repr__(self) -> str:  # never the rows: they may be records
         return f"Encoded({len(self)} records of {', '.join(self.labels)})"
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Array) -> "Encoded":
         return Encoded(self.features[rows], taken(self.labels, rows), self.row[rows])
 
 
-def taken(view, rows):
+def taken(view: Any, rows: Array) -> Any:
     """Some records of one view, by an index or boolean array."""
     return view.iloc[rows] if isinstance(view, pd.DataFrame) else view[rows]
 
 
-def encode(table, names, schema, hierarchies, like=None):
+def encode(
+    table: pd.DataFrame,
+    names: Iterable[str],
+    schema: Schema,
+    hierarchies: Mapping[str, Any],
+    like: Encoded | None = None,
+) -> Encoded:
     """Encode the columns `names` of a DataFrame of published or exact cells.
 
     `hierarchies` may lack attributes, which then generalize flat. `like`: the records that a miner learned from, in
@@ -73,17 +83,17 @@ def encode(table, names, schema, hierarchies, like=None):
         seen = None if like is None else like.labels[name]
         numbers = _are_numbers(schema[name], table[name])
         hierarchy = hierarchies.get(name) or flat(schema[name])
-        part, labels[name] = _column(*column, numbers, schema[name], hierarchy, seen)
+        part, labels[name] = _column(column[0], column[1], numbers, schema[name], hierarchy, seen)
         features.append(part)
     _, row = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
     return Encoded(np.hstack(features), pd.DataFrame(labels), row)
 
 
-def _are_numbers(attribute, column):
+def _are_numbers(attribute: Attribute, column: pd.Series) -> bool:
     return attribute.numeric and is_numeric_dtype(column)
 
 
-def _check(table, names, schema, like):
+def _check(table: pd.DataFrame, names: list[str], schema: Schema, like: Encoded | None) -> None:
     for name in names:
         if schema[name].form_of in names:
             raise SchemaError(
@@ -100,11 +110,14 @@ def _check(table, names, schema, like):
         raise SchemaError(f"columns {names} cannot be encoded like {list(like.labels)}. Encode the same columns.")
 
 
-def _column(codes, values, numbers, attribute, hierarchy, seen):
+def _column(
+    codes: IntArray, values: Any, numbers: bool, attribute: Attribute, hierarchy: Any, seen: pd.Series | None
+) -> tuple[FloatArray, Any]:
     """The features, float32 (n, columns), and the labels, numbers or Categorical (n,), of one column: its distinct
     `values`, and which of them stands where. `numbers`: whether they are to be read as such.
     """
-    values, missing = pd.Series(values), attribute.domain.missing
+    domain: Any = attribute.domain
+    values, missing = pd.Series(values), domain.missing
     if missing is None and values.isna().any():
         raise SchemaError(f"'{attribute.name}' has missing values. Leave those people out, or write '*'.")
     kind = float if numbers else str
@@ -113,7 +126,8 @@ def _column(codes, values, numbers, attribute, hierarchy, seen):
     if not attribute.numeric:
         features, labels = _of_categories(codes, cells, hierarchy, seen)
         return features.astype(np.float32)[codes], labels
-    given = _ends(cells.to_numpy(), missing) if numbers else _extents(cells, attribute, hierarchy)
+    given = _ends(cells.to_numpy(), missing) if numbers else _extents(cells, domain, hierarchy)
+    people: Any
     if seen is None:
         learned, people = given, codes
         labels = cells.to_numpy()[codes] if numbers else pd.Categorical.from_codes(codes, cells)
@@ -122,18 +136,20 @@ def _column(codes, values, numbers, attribute, hierarchy, seen):
         people = slice(None)
         labels = given[codes, 0]
     else:
-        learned, people = _extents(seen.cat.categories, attribute, hierarchy), seen.cat.codes
-        found = _read_as(cells, given, seen, learned, attribute)
+        learned, people = _extents(seen.cat.categories, domain, hierarchy), seen.cat.codes
+        found = _read_as(cells, given, seen, learned, domain)
         given = np.where(found[:, None] >= 0, learned[found], given)
         labels = pd.Categorical.from_codes(found[codes], seen.cat.categories)
     if missing is not None:
         middles = learned[:, :2].mean(axis=1)[people]
         known = middles[~np.isnan(middles)]
-        given = np.where(np.isnan(given), np.median(known) if len(known) else attribute.domain.middle, given)
+        given = np.where(np.isnan(given), np.median(known) if len(known) else domain.middle, given)
     return given.astype(np.float32)[codes], labels
 
 
-def _of_categories(codes, cells, hierarchy, seen):
+def _of_categories(
+    codes: IntArray, cells: Any, hierarchy: Any, seen: pd.Series | None
+) -> tuple[FloatArray, pd.Categorical]:
     """The features of each of the distinct `cells`, float array (cells, columns), and the labels, Categorical (n,)."""
     covered = Covered.by(cells, hierarchy)
     if seen is None:
@@ -151,24 +167,24 @@ def _of_categories(codes, cells, hierarchy, seen):
     return shares, pd.Categorical.from_codes(found[codes], known)
 
 
-def _ends(numbers, missing):
+def _ends(numbers: FloatArray, missing: str | None) -> FloatArray:
     """The columns of numbers, float array (m, columns): twice themselves and, where they have a mark of `missing` ones,
     whether they are.
     """
     return np.column_stack([numbers, numbers, *([] if missing is None else [np.isnan(numbers)])])
 
 
-def _extents(labels, attribute, hierarchy):
+def _extents(labels: Iterable[str], domain: Numbers, hierarchy: Any) -> FloatArray:
     """What each label of a numeric attribute covers, float array (labels, columns): its two ends and, where some may be
     missing, whether it covers one.
     """
     ends = np.array([hierarchy.bounds(label) for label in labels], dtype=float).reshape(-1, 2)
-    if attribute.domain.missing is None:
+    if domain.missing is None:
         return ends
     return np.column_stack([ends, [hierarchy.covers_missing(label) for label in labels]])
 
 
-def _on_a_line(extents, domain):
+def _on_a_line(extents: FloatArray, domain: Numbers) -> FloatArray:
     """The ends of extents within a domain of numbers, float array (m, 2), with a missing one beyond them."""
     ends = np.clip(extents[:, :2], domain.low, domain.high)
     if domain.missing is None:
@@ -178,12 +194,12 @@ def _on_a_line(extents, domain):
     return np.where(np.isnan(ends), beyond, ends)
 
 
-def _read_as(cells, given, seen, learned, attribute):
+def _read_as(cells: Any, given: FloatArray, seen: pd.Series, learned: FloatArray, domain: Numbers) -> IntArray:
     """Which label of `seen` each number or range is read as: integer array (cells,), -1 for none. `given`, `learned`:
     what cells and labels cover.
     """
     # An aligned interval may reach past the domain, as 15-19 does past ages from 17, and so does noise.
-    given, learned = (_on_a_line(each, attribute.domain) for each in (given, learned))
+    given, learned = (_on_a_line(each, domain) for each in (given, learned))
     (low, high), (first, last) = given.T[:, :, None], learned.T
     covers, within, length = (first <= low) & (high <= last), (low <= first) & (last <= high), last - first
     narrowest = np.where(covers, length, np.inf).argmin(axis=1)

@@ -49,6 +49,6 @@ WEKA = {
 }
 
 
-def equivalents():
+def equivalents() -> pd.DataFrame:
     """That table to look at: DataFrame with a row for each of Weka's miners."""
     return pd.DataFrame(WEKA).T.assign(targets=lambda table: table.targets.str.join(", "))

@@ -7,12 +7,23 @@ One module: small estimators behind the same two methods.
 """
 
 from functools import cache
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata.counts import distinct_codes, factorized
+from privnb.miners.encoding import Encoded
+from privnb.runtime.arrays import Array, FloatArray, IntArray
+
+
+class Estimator(Protocol):
+    """What has the two methods of scikit-learn's estimators."""
+
+    def fit(self, records: Any, target: Array, /) -> Any: ...
+
+    def predict(self, records: Any, /) -> Array: ...
 
 
 class NaiveBayes:
@@ -22,12 +33,14 @@ class NaiveBayes:
     added to each count. A label that training showed nothing of (code -1) says nothing, nor does a missing number.
     """
 
-    def fit(self, labels, target):
+    def fit(self, labels: pd.DataFrame, target: Array) -> Self:
         """`labels`: DataFrame (n, attributes) of numbers and Categoricals; `target`: integer array (n,), 0 to t - 1."""
         size = np.bincount(target)
         numeric = [name for name in labels if is_numeric_dtype(labels[name])]
         jitter = 1e-9 * max((np.var(labels[name]) for name in numeric), default=0) or 1e-9
-        self.prior, self.tables, self.bells = np.log(size / size.sum()), {}, {}
+        self.prior = np.log(size / size.sum())
+        self.tables: dict[str, FloatArray] = {}
+        self.bells: dict[str, tuple[FloatArray, FloatArray]] = {}
         for name in labels:
             if name in numeric:
                 self.bells[name] = _bells(labels[name].to_numpy(), target, jitter)
@@ -42,7 +55,7 @@ class NaiveBayes:
             self.tables[name] = np.column_stack([shares, np.zeros(len(size))]).T
         return self
 
-    def log_likelihood(self, labels):
+    def log_likelihood(self, labels: pd.DataFrame) -> FloatArray:
         """Logarithm of class and record together, float array (n, t)."""
         total = np.tile(self.prior, (len(labels), 1))
         for name, table in self.tables.items():
@@ -53,12 +66,12 @@ class NaiveBayes:
             total -= np.where(np.isnan(distance), 0, says)
         return total
 
-    def predict(self, labels):
+    def predict(self, labels: pd.DataFrame) -> Array:
         """The likeliest class of each record, integer array (n,)."""
         return self.log_likelihood(labels).argmax(axis=1)
 
 
-def _bells(values, target, jitter):
+def _bells(values: FloatArray, target: IntArray, jitter: float) -> tuple[FloatArray, FloatArray]:
     """The mean and the variance of a column's numbers in each class, of those that are not missing: two float arrays
     (t,). Where a class has none of them: those of all.
     """
@@ -78,10 +91,10 @@ class Discretised:
     one by a label of its own.
     """
 
-    def __init__(self, estimator):
+    def __init__(self, estimator: Estimator) -> None:
         self.estimator = estimator
 
-    def fit(self, labels, target):
+    def fit(self, labels: pd.DataFrame, target: Array) -> Self:
         tenths = np.linspace(0, 1, 11)[1:-1]
         numbers = {name: labels[name].to_numpy() for name in labels if is_numeric_dtype(labels[name])}
         known = {name: column[~np.isnan(column)] for name, column in numbers.items()}
@@ -90,10 +103,10 @@ class Discretised:
         self.estimator.fit(self._cut(labels), target)
         return self
 
-    def predict(self, labels):
+    def predict(self, labels: pd.DataFrame) -> Array:
         return self.estimator.predict(self._cut(labels))
 
-    def _cut(self, labels):
+    def _cut(self, labels: pd.DataFrame) -> pd.DataFrame:
         cut = {}
         for name, edges in self.edges.items():
             codes, width = np.searchsorted(edges, labels[name], side="left"), self.widths[name]
@@ -110,19 +123,19 @@ class OnceEach:
     Its records are all of `encoding.Encoded`, which knows the equal ones.
     """
 
-    def __init__(self, tree):
+    def __init__(self, tree: Any) -> None:
         self.tree = tree
 
-    def fit(self, records, target):
+    def fit(self, records: Any, target: Array) -> Self:
         first, index = _equal(records, target)
         self.tree = grown(self.tree, records.features[first], target[first], np.bincount(index))
         return self
 
-    def predict(self, records):
+    def predict(self, records: Any) -> Array:
         return self.tree.predict(records.features)
 
 
-def grown(tree, records, target, times):
+def grown(tree: Any, records: FloatArray, target: Array, times: IntArray) -> Any:
     """A scikit-learn tree fitted to records, (m, columns), of which each stands for `times` equal ones: a new tree, the
     one that is fitted to all of them one by one.
     """
@@ -141,7 +154,7 @@ class ForestOnceEach:
     guesses of scikit-learn's `RandomForestClassifier` of as many trees and the same seed.
     """
 
-    def __init__(self, trees, seed):
+    def __init__(self, trees: int, seed: int) -> None:
         from sklearn.tree import DecisionTreeClassifier
 
         lots = np.random.RandomState(seed)
@@ -150,7 +163,7 @@ class ForestOnceEach:
             for _ in range(trees)
         ]
 
-    def fit(self, records, target):
+    def fit(self, records: Any, target: Array) -> Self:
         first, index = _equal(records, target)
         features, values = records.features[first], target[first]
         for tree in self.trees:  # each learns from as many people as there are, drawn with repetition
@@ -158,25 +171,25 @@ class ForestOnceEach:
             tree.fit(features, values, sample_weight=np.bincount(index[drawn], minlength=len(first)))
         return self
 
-    def predict(self, records):
+    def predict(self, records: Any) -> Array:
         return np.sum([tree.predict_proba(records.features) for tree in self.trees], axis=0).argmax(axis=1)
 
 
 class OfFeatures:
     """Another estimator of features, for a miner whose other one reads whole `encoding.Encoded`."""
 
-    def __init__(self, estimator):
+    def __init__(self, estimator: Estimator) -> None:
         self.estimator = estimator
 
-    def fit(self, records, target):
+    def fit(self, records: Any, target: Array) -> Self:
         self.estimator.fit(records.features, target)
         return self
 
-    def predict(self, records):
+    def predict(self, records: Any) -> Array:
         return self.estimator.predict(records.features)
 
 
-def _equal(records, target):
+def _equal(records: Encoded, target: Array) -> tuple[IntArray, IntArray]:
     """Of encoded records and their targets the first of each that are equal, and which of these each one is."""
     codes = factorized(target)[0]
     return distinct_codes([records.row, codes], [records.row.max() + 1, codes.max() + 1])
@@ -185,24 +198,24 @@ def _equal(records, target):
 class Subsampled:
     """Another estimator that learns from at most `most` of the records, drawn at random once (seed 0)."""
 
-    def __init__(self, estimator, most):
+    def __init__(self, estimator: Estimator, most: int) -> None:
         self.estimator, self.most = estimator, most
 
-    def fit(self, records, target):
+    def fit(self, records: Any, target: Array) -> Self:
         chosen = np.sort(np.random.default_rng(0).permutation(len(target))[: self.most])
         part = records.iloc[chosen] if isinstance(records, pd.DataFrame) else records[chosen]
         if is_numeric_dtype(target) and target.dtype.kind == "f":
             self.values, learned = None, target[chosen]
         else:  # a rare label may not be drawn
             self.values, learned = np.unique(target[chosen], return_inverse=True)
-        self.alone = self.values is not None and len(self.values) == 1
-        if not self.alone:
+        self.only = self.values[0] if self.values is not None and len(self.values) == 1 else None
+        if self.only is None:
             self.estimator.fit(part, learned)
         return self
 
-    def predict(self, records):
-        if self.alone:
-            return np.full(len(records), self.values[0])
+    def predict(self, records: Any) -> Array:
+        if self.only is not None:
+            return np.full(len(records), self.only)
         guesses = self.estimator.predict(records)
         return guesses if self.values is None else self.values[guesses]
 
@@ -214,12 +227,12 @@ class FeatureVotes:
     Guvenir 1997, as Weka's VFI), or with `share=False` whether the class showed the label at all (Weka's HyperPipes).
     """
 
-    def __init__(self, share=True):
+    def __init__(self, share: bool = True) -> None:
         self.share = share
 
-    def fit(self, labels, target):
+    def fit(self, labels: pd.DataFrame, target: Array) -> Self:
         size = np.bincount(target)
-        self.votes = {}
+        self.votes: dict[str, FloatArray] = {}
         for name in labels:
             width = len(labels[name].cat.categories) + 1  # code -1 comes last, with no vote
             codes = labels[name].cat.codes.to_numpy().astype(int) % width
@@ -233,8 +246,9 @@ class FeatureVotes:
             self.votes[name] = votes
         return self
 
-    def predict(self, labels):
-        return sum(votes[labels[name].cat.codes.to_numpy()] for name, votes in self.votes.items()).argmax(axis=1)
+    def predict(self, labels: pd.DataFrame) -> Array:
+        said = [votes[labels[name].cat.codes.to_numpy()] for name, votes in self.votes.items()]
+        return np.sum(said, axis=0).argmax(axis=1)
 
 
 class DecisionTable:
@@ -245,14 +259,16 @@ class DecisionTable:
     mean of all, so that a number is not guessed by itself.
     """
 
-    def __init__(self, most=None, fewest=1):
+    def __init__(self, most: int | None = None, fewest: int = 1) -> None:
         self.most, self.fewest = most, fewest
 
-    def fit(self, labels, target):
+    def fit(self, labels: pd.DataFrame, target: Array) -> Self:
         numbers = target.dtype.kind == "f"
         merit = self._squares if numbers else self._hits
         codes = {name: labels[name].cat.codes.to_numpy().astype(int) + 1 for name in labels}
-        cell, self.steps, best = np.zeros(len(target), dtype=int), [], merit(np.zeros(len(target), dtype=int), target)
+        self.steps: list[tuple[str, int, IntArray]] = []
+        cell: IntArray = np.zeros(len(target), dtype=int)
+        best = merit(cell, target)
         while codes and len(self.steps) != self.most:
             trials = {}
             for name in codes:
@@ -277,7 +293,7 @@ class DecisionTable:
         self.answers = np.where(size >= self.fewest, self.answers, self.rest)
         return self
 
-    def predict(self, labels):
+    def predict(self, labels: pd.DataFrame) -> Array:
         cell = np.zeros(len(labels), dtype=int)
         for name, width, keys in self.steps:
             key = np.where(cell < 0, -1, cell * width + labels[name].cat.codes.to_numpy() + 1)
@@ -285,7 +301,7 @@ class DecisionTable:
             cell = np.where(keys[cell] == key, cell, -1)
         return np.where(cell < 0, self.rest, self.answers[cell])
 
-    def _hits(self, cell, target):
+    def _hits(self, cell: IntArray, target: IntArray) -> float:
         """How many records the others of their cell guess."""
         labels = target.max() + 1
         pairs, counts = np.unique(cell * labels + target, return_counts=True)
@@ -297,7 +313,7 @@ class DecisionTable:
         # Without itself a record's label must still beat the next one; only the commonest label can.
         return counts[first][counts[first] - 1 > second].sum()
 
-    def _squares(self, cell, target):
+    def _squares(self, cell: IntArray, target: FloatArray) -> float:
         """Minus the squared errors of the means of the others, in cells that are large enough to answer."""
         size = np.bincount(cell)
         counts = size[cell]
@@ -315,10 +331,10 @@ class Neighbours:
     than 20,000 distinct records are thinned to as many, drawn at random once (seed 0).
     """
 
-    def __init__(self, k):
+    def __init__(self, k: int) -> None:
         self.k = k
 
-    def fit(self, features, target):
+    def fit(self, features: FloatArray, target: Array) -> Self:
         from scipy.sparse import csr_array
 
         self.low = features.min(axis=0)
@@ -331,7 +347,7 @@ class Neighbours:
         self.counts = csr_array((weight, (row, column)), shape=(len(points), column.max() + 1))[kept]
         return self
 
-    def predict(self, features):
+    def predict(self, features: FloatArray) -> Array:
         from scipy.sparse import csr_array
 
         asked, squares, nearest = self._scaled(features), (self.points**2).sum(axis=1), min(self.k, len(self.points))
@@ -350,7 +366,7 @@ class Neighbours:
             answers.append(sums[:, 0] / (near @ self.people) if self.numbers else sums.argmax(axis=1))
         return np.concatenate(answers)
 
-    def _scaled(self, features):
+    def _scaled(self, features: FloatArray) -> FloatArray:
         return (features - self.low) / self.span
 
 
@@ -360,10 +376,10 @@ class TrimmedSquares:
     Least trimmed squares (Rousseeuw and Van Driessen 2006) from one start; `estimator` fits the line.
     """
 
-    def __init__(self, estimator):
+    def __init__(self, estimator: Estimator) -> None:
         self.estimator = estimator
 
-    def fit(self, features, target):
+    def fit(self, features: FloatArray, target: Array) -> Self:
         self.estimator.fit(features, target)
         for _ in range(10):
             error = np.abs(self.estimator.predict(features) - target)
@@ -371,12 +387,12 @@ class TrimmedSquares:
             self.estimator.fit(features[half], target[half])
         return self
 
-    def predict(self, features):
+    def predict(self, features: FloatArray) -> Array:
         return self.estimator.predict(features)
 
 
 @cache
-def _libraries():
+def _libraries() -> Any:
     """Those with threads: to look for them takes longer than a small fit. By then scikit-learn has loaded its own."""
     from threadpoolctl import ThreadpoolController
 
@@ -386,14 +402,14 @@ def _libraries():
 class OneThread:
     """Another estimator on one thread: sums in one order, so the same guesses each time, and no threads that wait."""
 
-    def __init__(self, estimator):
+    def __init__(self, estimator: Estimator) -> None:
         self.estimator = estimator
 
-    def fit(self, records, target):
+    def fit(self, records: Any, target: Array) -> Self:
         with _libraries().limit(limits=1):
             self.estimator.fit(records, target)
         return self
 
-    def predict(self, records):
+    def predict(self, records: Any) -> Array:
         with _libraries().limit(limits=1):
             return self.estimator.predict(records)

@@ -1,18 +1,24 @@
 """The adversary who combines what several miners say, as one more miner."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata.counts import factorized
+from privnb.miners.encoding import Encoded
 from privnb.miners.estimators import NaiveBayes
-from privnb.miners.miner import able, check_encoded, check_miners, cross_val_predictions
+from privnb.miners.miner import Miner, able, check_encoded, check_miners, cross_val_predictions
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array
+
+LastStep = Callable[[Sequence[Array]], Array]  # from the guesses of the members to one
 
 
-def vote(guesses):
+def vote(guesses: Sequence[Array]) -> Array:
     """What most of several miners guess, their median of numbers: array (n,).
 
     `guesses`: arrays (n,) of labels, or of numbers. Of several commonest labels the first in sorted order. None is no
@@ -25,12 +31,12 @@ def vote(guesses):
         raise ValueError("guesses must be those of one miner or more, got none.")
     for place, each in enumerate(guesses):
         expect.column(f"guesses[{place}]", each, len(guesses[0]))
-    guesses = np.column_stack([np.asarray(each) for each in guesses])
-    if is_numeric_dtype(guesses.dtype):
-        return np.median(guesses, axis=1)
-    codes, labels = factorized(guesses.ravel(), sort=True)
-    codes = codes.reshape(guesses.shape)
-    times = sum((codes == codes[:, [column]]).astype(int) for column in range(codes.shape[1]))
+    table = np.column_stack([np.asarray(each) for each in guesses])
+    if is_numeric_dtype(table.dtype):
+        return np.median(table, axis=1)
+    codes, labels = factorized(table.ravel(), sort=True)
+    codes = codes.reshape(table.shape)
+    times = np.sum([codes == codes[:, [column]] for column in range(codes.shape[1])], axis=0)
     times[codes < 0] = 0  # code -1 is None
     won = np.where(times == times.max(axis=1, keepdims=True), codes, len(labels)).min(axis=1)
     return np.append(np.asarray(labels, dtype=object), None)[won]
@@ -44,14 +50,14 @@ class Vote:
     """
 
     name: str
-    members: tuple = field(repr=False)
-    last: object = field(default=None, repr=False)
+    members: tuple[Miner, ...] = field(repr=False)
+    last: LastStep | None = field(default=None, repr=False)
 
-    def predicts(self, target):
+    def predicts(self, target: Array) -> bool:
         """Whether at least one member can guess a column like `target`."""
         return any(member.predicts(target) for member in self.members)
 
-    def fit(self, encoded, target):
+    def fit(self, encoded: Encoded, target: Array) -> Self:
         """A copy whose members have learned `target`; see `Miner.fit`."""
         members, others = able(self.members, target)
         if not members:
@@ -61,13 +67,13 @@ class Vote:
         last = self._last(members, encoded, np.asarray(target))
         return replace(self, members=tuple(member.fit(encoded, target) for member in members), last=last)
 
-    def predict(self, encoded):
+    def predict(self, encoded: Encoded) -> Array:
         """The guesses for n encoded records: array (n,) of numbers or labels. Equal records get equal guesses."""
         if self.last is None:
             raise ValueError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
         return self.last([member.predict(encoded) for member in self.members])
 
-    def _last(self, members, encoded, target):
+    def _last(self, members: list[Miner], encoded: Encoded, target: Array) -> LastStep:
         return vote
 
 
@@ -75,11 +81,11 @@ class Vote:
 class Stack(Vote):
     """A miner whose last step learns from the release how far each member can be trusted: see `stacking`."""
 
-    def _last(self, members, encoded, target):
+    def _last(self, members: list[Miner], encoded: Encoded, target: Array) -> LastStep:
         return stacking(members, encoded, target)
 
 
-def stacking(members, encoded, target):
+def stacking(members: Sequence[Miner], encoded: Encoded, target: Array) -> LastStep:
     """The last step of `Stack`.
 
     At most 5,000 records, drawn at random once (seed 0), are guessed by members that did not see them (three folds
@@ -116,7 +122,7 @@ def stacking(members, encoded, target):
     return lambda guesses: np.asarray(labels, dtype=object)[bayes.predict(_nominal(guesses, known))]
 
 
-def _line(guesses, target):
+def _line(guesses: list[Array], target: Array) -> LastStep:
     from sklearn.linear_model import Ridge
 
     known = ~np.isnan(target)
@@ -124,5 +130,5 @@ def _line(guesses, target):
     return lambda guesses: model.predict(np.column_stack(guesses))
 
 
-def _nominal(guesses, known):
+def _nominal(guesses: Sequence[Array], known: Array) -> pd.DataFrame:
     return pd.DataFrame({str(i): pd.Categorical(each, categories=known) for i, each in enumerate(guesses)})

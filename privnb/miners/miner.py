@@ -1,9 +1,10 @@
 """What learns one column of a table from others and guesses it for other records, by resubstitution or unseen."""
 
 import warnings
+from collections.abc import Sequence, Sized
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -12,13 +13,17 @@ from pandas.api.types import is_numeric_dtype
 from privnb.microdata.counts import distinct_codes, factorized
 from privnb.miners.encoding import Encoded, taken
 from privnb.runtime import expect
-from privnb.runtime.arrays import Array
+from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.validation import Seed, validated
 
 
 class Predictor(Protocol):
     """What a miner's `fit` returns: something that guesses for n encoded records, array (n,) of numbers or labels."""
 
     def predict(self, encoded: Encoded) -> Array: ...
+
+
+AnyMiner = TypeVar("AnyMiner", bound=Any)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +47,14 @@ class Miner:
 
     HINT: ClassVar[str] = "reference_set(names) gives some."
     name: str
-    classifier: object = field(default=None, repr=False)
-    regressor: object = field(default=None, repr=False)
+    classifier: Any = field(default=None, repr=False)
+    regressor: Any = field(default=None, repr=False)
     view: str = field(default="features", repr=False)
     most: float = field(default=float("inf"), repr=False)
-    model: object = field(default=None, repr=False)
-    values: object = field(default=None, repr=False)
+    model: Any = field(default=None, repr=False)
+    values: Array | None = field(default=None, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.text("name", self.name, "the miner")
         for name in ("classifier", "regressor"):
             if getattr(self, name) is not None and not hasattr(getattr(self, name), "fit"):
@@ -58,7 +63,7 @@ class Miner:
         if not (isinstance(self.most, float) and self.most == float("inf")):
             expect.above("most", self.most, 0, "it is how many labels it can guess")
 
-    def predicts(self, target):
+    def predicts(self, target: Any) -> bool:
         """Whether it can guess a column like `target`: numbers take a regressor, labels a classifier.
 
         More than `most` different labels it cannot.
@@ -68,7 +73,7 @@ class Miner:
             return self.regressor is not None
         return self.classifier is not None and (self.most == float("inf") or target.nunique() <= self.most)
 
-    def fit(self, encoded, target):
+    def fit(self, encoded: Encoded, target: Any) -> Self:
         """A copy that has learned `target`, array (n,) of numbers or labels, from n encoded records.
 
         Of whom the number is missing nothing is learned. Raises ValueError where it has no estimator for such a target:
@@ -97,8 +102,8 @@ class Miner:
             model.fit(getattr(encoded, self.view), learned)
         return replace(self, model=model, values=values)
 
-    def predict(self, encoded):
-        """The guesses for n encoded records: array (n,) of numbers or labels. Equal records get equal guesses."""
+    def predict(self, encoded: Encoded) -> Array:
+        """Return the guesses for n encoded records, numbers or labels; equal records get equal ones."""
         if self.model is None:
             raise ValueError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
         # A release has few distinct records: each is asked for once.
@@ -108,27 +113,27 @@ class Miner:
 
 
 class _Constant:
-    def fit(self, records, target):
+    def fit(self, records: object, target: Array) -> None:
         self.value = target[0]
 
-    def predict(self, records):
+    def predict(self, records: Sized) -> Array:
         return np.full(len(records), self.value)
 
 
-def check_miners(name, miners):
+def check_miners(name: str, miners: object) -> None:
     """Raise TypeError unless `miners` is a list of what says whether it predicts a column: miners of any kind."""
     if not isinstance(miners, list | tuple) or not all(hasattr(miner, "predicts") for miner in miners):
         raise TypeError(f"{name} must be miners, as reference_set(names) gives them, got {expect.found(miners)}.")
 
 
-def check_encoded(encoded, target):
+def check_encoded(encoded: Any, target: Any) -> None:
     """Raise unless records are encoded, and each has its value of `target`."""
     expect.kind("encoded", encoded, Encoded, instead="`encoding.encode` gives it.")
     expect.column("target", target, len(encoded))
 
 
-def able(miners, target):
-    """Those of `miners` that can guess a column like `target`, and the others, for results to state.
+def able(miners: Sequence[AnyMiner], target: Any) -> tuple[list[AnyMiner], list[str]]:
+    """Return those of `miners` that can guess a column like `target`, and the others, for results to state.
 
     Parameters
     ----------
@@ -146,7 +151,10 @@ def able(miners, target):
     return [m for m in miners if m.predicts(target)], [m.name for m in miners if not m.predicts(target)]
 
 
-def cross_val_predictions(miner, encoded, target, folds=10, seed=1, people=None):
+@validated
+def cross_val_predictions(
+    miner: Any, encoded: Encoded, target: Any, folds: int = 10, seed: Seed = 1, people: IntArray | None = None
+) -> Array:
     """A guess for each record by a miner that did not see it.
 
     The records are shuffled with `seed` and dealt to `folds` folds, label by label for a target of labels (stratified);
@@ -179,7 +187,6 @@ def cross_val_predictions(miner, encoded, target, folds=10, seed=1, people=None)
     """
     check_miners("miner", [miner])
     check_encoded(encoded, target)
-    expect.these(seed=seed)
     if people is not None:
         expect.vector("people", people, len(target))
     if people is None and hasattr(miner, "cross_val_predictions"):
@@ -197,7 +204,8 @@ def cross_val_predictions(miner, encoded, target, folds=10, seed=1, people=None)
     return guesses
 
 
-def fold_numbers(target, folds, seed):
+@validated
+def fold_numbers(target: Any, folds: int, seed: Seed) -> IntArray:
     """The fold of each record. Each label is spread evenly over the folds.
 
     Parameters
@@ -218,7 +226,6 @@ def fold_numbers(target, folds, seed):
         For another number of folds.
     """
     expect.column("target", target)
-    expect.these(seed=seed)
     if not (expect.is_whole(folds) and 2 <= folds <= len(target)):
         raise ValueError(
             f"cross-validation needs 2 to {len(target)} folds (the number of records), got {expect.found(folds)}."

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -20,8 +21,9 @@ from privnb.miners.estimators import (
 )
 from privnb.miners.fusion import Stack, Vote
 from privnb.miners.miner import Miner
-from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import meant
+from privnb.runtime.validation import instead, validated
 
 SETS = {
     # Sramka et al. 2010, section 4.3: the set L of Table 1.
@@ -50,7 +52,10 @@ NOT_FOR_LABELS = ("linear regression", "robust regression", "gradient boosting")
 FUSIONS = {"fusion: vote": Vote, "fusion: stacked": Stack}
 
 
-def reference_set(names):
+@validated
+def reference_set(
+    names: Annotated[str, instead(str, 'Name a set of miners, such as "three".')],
+) -> tuple[Miner | Vote, ...]:
     """The miners of sets or of a comma-separated list of their names, as a tuple.
 
     "fusion: vote" and "fusion: stacked" combine the other miners that are named. Commas inside brackets part nothing.
@@ -61,7 +66,6 @@ def reference_set(names):
     >>> reference_set("three, fusion: vote")[-1].members == reference_set("three")
     True
     """
-    expect.kind("names", names, str, instead='Name a set of miners, such as "three".')
     known = _miners()
     parts = [part.strip() for part in re.split(r",(?![^(]*\))", names)]
     unknown = [part for part in parts if part not in SETS and part not in known and part not in FUSIONS]
@@ -77,18 +81,18 @@ def reference_set(names):
     return tuple(known[name] if name in known else FUSIONS[name](name, members) for name in chosen)
 
 
-def labellers():
+def labellers() -> tuple[str, ...]:
     """Names of the miners of all sets that guess labels, however many there are, one at a time: a tuple."""
     named = dict.fromkeys(name for names in SETS.values() for name in names)
     return tuple(name for name in named if name not in NOT_FOR_LABELS and name not in FUSIONS)
 
 
-def _bumps(distances):
+def _bumps(distances: FloatArray) -> FloatArray:
     return np.exp(-(distances**2) / 2)
 
 
 @cache
-def _miners():
+def _miners() -> dict[str, Miner]:
     """All miners by name. Settings are stated here and tuned to no result."""
     from sklearn.cluster import KMeans
     from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -105,11 +109,11 @@ def _miners():
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     # In double precision, since noise dwarfs shares.
-    def scaled(estimator):
+    def scaled(estimator: Any) -> Any:
         return make_pipeline(FunctionTransformer(np.float64), StandardScaler(), estimator)
 
     # Bumps around 16 centres; Weka's network has two, or two a label.
-    def network(estimator):
+    def network(estimator: Any) -> OneThread:
         centres = KMeans(16, n_init=1, random_state=0)
         bumps = FunctionTransformer(_bumps)
         return OneThread(
@@ -117,7 +121,7 @@ def _miners():
         )
 
     # The leaf size that guesses best in three folds.
-    def tuned(forest, leaves):
+    def tuned(forest: Any, leaves: list[int]) -> Any:
         return GridSearchCV(forest, {"min_samples_leaf": leaves}, cv=KFold(3, shuffle=True, random_state=0))
 
     # The ridge makes the answer unique, since the shares of an attribute's leaves add up to 1.

@@ -10,19 +10,39 @@ Source: Agrawal and Srikant, "Fast Algorithms for Mining Association Rules", VLD
 10.2.2.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from privnb.microdata.schema import NotForThisTable
 from privnb.miners.baskets import Baskets
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import Count, Share, instead, optional, validated
 
 ITEMS = 4  # in an itemset, at most, unless asked otherwise
 ITEMSETS = 200_000  # at most: more are nobody's to read, and mostly noise
+
+
+Items = frozenset[str]
+Itemsets = Mapping[Items, float]
+
+
+class Supports(Protocol):
+    """Records of items, of which itemsets are counted: `Baskets`, `Weighted`, or what has their attributes."""
+
+    @property
+    def items(self) -> tuple[str, ...]: ...
+
+    @property
+    def kinds(self) -> Sequence[object] | None: ...
+
+    def __len__(self) -> int: ...
+
+    def counts(self, prefix: Sequence[int], last: IntArray) -> Array: ...
 
 
 class Rule(NamedTuple):
@@ -32,19 +52,20 @@ class Rule(NamedTuple):
     'a, b => c'
     """
 
-    left: frozenset
-    right: frozenset
+    left: Items
+    right: Items
 
     @property
-    def items(self):
+    def items(self) -> Items:
         """Those of both sides."""
         return self.left | self.right
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{named(self.left)} => {named(self.right)}"
 
     @classmethod
-    def read(cls, text):
+    @validated
+    def read(cls, text: Annotated[str, instead(str, 'Write a rule as "a, b => c".')]) -> Self:
         """The rule that is written so: items with commas between, and ` => `, in spaces, between the sides.
 
         Raises ValueError for another text.
@@ -52,21 +73,20 @@ class Rule(NamedTuple):
         >>> Rule.read("b, a => c") == Rule(frozenset({"a", "b"}), frozenset({"c"}))
         True
         """
-        expect.kind("text", text, str, instead='Write a rule as "a, b => c".')
         sides = [[item.strip() for item in side.split(",") if item.strip()] for side in text.split(" => ")]
         if len(sides) != 2 or not all(sides) or {*sides[0]} & {*sides[1]}:
             raise ValueError(f'a rule is "a, b => c", with items on both sides and none on both, got {text!r}.')
-        return cls(*map(frozenset, sides))
+        return cls(frozenset(sides[0]), frozenset(sides[1]))
 
 
 class Strength(NamedTuple):
     """How many records a rule is of, and its confidence, 0 to 1."""
 
-    count: float
+    count: float  # type: ignore[assignment] # it hides tuple.count
     confidence: float
 
 
-def named(items):
+def named(items: Iterable[str]) -> str:
     """Items in one text, in order.
 
     >>> named(frozenset({"b", "a"})), named(frozenset())
@@ -75,7 +95,8 @@ def named(items):
     return ", ".join(sorted(items)) or "everybody"
 
 
-def itemsets(baskets, support, *, most=ITEMS):
+@validated
+def itemsets(baskets: Supports, support: Share, *, most: Count = ITEMS) -> Itemsets:
     """The itemsets of at least a share of the records, and how many records have each.
 
     Of `Weighted` records, whose counts may rise when an item is added, an itemset is asked for once all its subsets
@@ -104,13 +125,12 @@ def itemsets(baskets, support, *, most=ITEMS):
         raise TypeError(
             f"baskets must be Baskets, got {expect.found(baskets)}. `Baskets.of_table(dataset)` gives those of a table."
         )
-    expect.these(support=support)
-    expect.whole("most", most, 1)
     least = support * len(baskets) - ROUNDING
     number = int if isinstance(baskets, Baskets) else float
-    found, level = {(): len(baskets)}, {(): np.arange(len(baskets.items))}
+    found: dict[tuple[int, ...], float] = {(): len(baskets)}
+    level: dict[tuple[int, ...], IntArray] = {(): np.arange(len(baskets.items))}
     for size in range(1, min(most, len(baskets.items)) + 1):
-        new = {}
+        new: dict[tuple[int, ...], float] = {}
         for prefix, last in level.items():
             counts = baskets.counts(prefix, last)
             kept = counts >= least
@@ -126,9 +146,12 @@ def itemsets(baskets, support, *, most=ITEMS):
     return {frozenset(names[place] for place in places): count for places, count in found.items()}
 
 
-def _joined(sets, found, kinds):
+def _joined(
+    sets: list[tuple[int, ...]], found: Mapping[tuple[int, ...], float], kinds: Sequence[object] | None
+) -> dict[tuple[int, ...], IntArray]:
     """By prefix the last items of the itemsets of one item more whose subsets are all found."""
-    together, level = {}, {}
+    together: dict[tuple[int, ...], list[int]] = {}
+    level = {}
     for places in sets:
         together.setdefault(places[:-1], []).append(places[-1])
     for prefix, last in together.items():
@@ -145,7 +168,13 @@ def _joined(sets, found, kinds):
     return level
 
 
-def rules(found, confidence, *, left=None):
+@validated
+def rules(
+    found: Annotated[Itemsets, instead(Mapping, "`itemsets` gives them.")],
+    confidence: Share,
+    *,
+    left: Annotated[Itemsets | None, optional(instead(Mapping, "Give counts by itemset."))] = None,
+) -> dict[Rule, Strength]:
     """The rules of itemsets that are at least so confident.
 
     Parameters
@@ -161,13 +190,11 @@ def rules(found, confidence, *, left=None):
     -------
     dict of Rule to Strength
     """
-    expect.kind("found", found, Mapping, instead="`itemsets` gives them.")
-    expect.share("confidence", confidence)
     if left is not None:
-        expect.kind("left", left, Mapping, instead="Give counts by itemset.")
         if lacking := [items for items in found if len(items) == 1 and items not in left]:
             raise ValueError(f"left must have the count of each itemset, and lacks {', '.join(lacking[0])}.")
-    kept, of = {}, found if left is None else left
+    kept: dict[Rule, Strength] = {}
+    of = found if left is None else left
     for items, count in found.items():
         for size in range(1, len(items)):
             for side in map(frozenset, combinations(sorted(items), size)):

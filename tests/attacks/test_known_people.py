@@ -15,7 +15,7 @@ from privnb.attacks import (
     KnownRotation,
     NaiveEstimate,
 )
-from privnb.attacks.recovery.recovery_knowledge import Marginals, Pairs, Records, Sample
+from privnb.attacks.recovery.recovery_knowledge import Distributions, Pairs, Records, Sample
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation import evaluate
 from privnb.microdata.hierarchy import flat
@@ -211,6 +211,6 @@ def test_what_an_adversary_is_told_holds_no_more_than_its_type_says():
         told = kind.of(*some, 1).originals
         assert sorted(told.age) == sorted(some[0].age)
         assert told.age.tolist() != some[0].age.tolist(), "in another order than the rows"
-    apart = Marginals.of(*some, 1).originals
+    apart = Distributions.of(*some, 1).originals
     assert all(apart[name].is_monotonic_increasing for name in NAMES)
     assert not hasattr(Sample.of(*some, 1), "released")

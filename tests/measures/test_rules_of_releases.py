@@ -8,7 +8,7 @@ from support.clinic import CLINIC
 from privnb.datasets.dataset import Dataset, load
 from privnb.measures.noise.matrices import inverted
 from privnb.measures.rules.found_rules import identity_errors, support_error
-from privnb.measures.rules.released_items import Together, released_items
+from privnb.measures.rules.released_items import JointItems, released_items
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.microdata.treatment import Unreadable
@@ -87,7 +87,9 @@ def test_the_estimate_is_the_inverse_of_the_marginal_of_the_matrix():
     has = np.eye(7, dtype=bool)[[0, 0, 1, 2, 0]][:, :3]
     pair = np.column_stack([has, np.array([[1, 0], [1, 0], [0, 1], [0, 1], [0, 1]], dtype=bool)])
     seen = Baskets(tuple("abcxy"), pair, ("one", "one", "one", "two", "two"))
-    items = Together(seen, 0.6, {"one": 3, "two": 2})  # of twelve combinations, with an attribute that has no item here
+    items = JointItems(
+        seen, 0.6, {"one": 3, "two": 2}
+    )  # of twelve combinations, with an attribute that has no item here
     assert items.counts((), np.array([0]))[0] == pytest.approx((3 - 0.133333333 * 5) / (0.733333333 - 0.133333333))
     assert items.counts((0,), np.array([3]))[0] == pytest.approx((2 - 0.066666667 * 5) / (0.666666667 - 0.066666667))
 

@@ -14,6 +14,7 @@ from privnb.microdata.release import Published, Release
 from privnb.microdata.schema import Schema
 from privnb.miners import Miner, reference_set
 from privnb.miners.encoding import Encoded, encode
+from privnb.miners.fusion import Vote
 from privnb.miners.miner import Predictor
 from privnb.miners.weka import WekaMiner
 from privnb.runtime import expect
@@ -50,7 +51,7 @@ class MinerInference(Attack[Trained]):
     Source: Sramka et al. 2010, section 2.4, M(S(DB), S(x)).
     """
 
-    miner: Miner | WekaMiner
+    miner: Miner | Vote | WekaMiner
     target: Annotated[str, lambda name, value: expect.text(name, value, "the column that they want")]
     known: Columns = None
     supported_treatments = ("exact", "generalized", "suppressed", "noisy", "perturbed", "synthetic")

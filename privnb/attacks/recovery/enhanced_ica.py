@@ -6,7 +6,7 @@ from typing import Annotated
 from privnb.attacks.algorithms.independent import by_distributions
 from privnb.attacks.algorithms.unmixing import Map
 from privnb.attacks.recovery.ica import unmixed
-from privnb.attacks.recovery.recovery_knowledge import Marginals
+from privnb.attacks.recovery.recovery_knowledge import Distributions
 from privnb.attacks.recovery.unmixing import Places, Unmapping
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.validation import at_least
@@ -29,7 +29,7 @@ class EnhancedIca(Unmapping):
 
     people: Annotated[int, at_least(2)] = 100
     title = "ICA with known distributions"
-    knows = Marginals
+    knows = Distributions
     square = True
 
     def _solved(self, seen: FloatArray, people: Places) -> Map:

@@ -104,7 +104,7 @@ class Sample(Records):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Marginals(Records):
+class Distributions(Records):
     """How each column is distributed by itself, as a public statistic says it: what stands side by side is nobody's.
 
     Parameters

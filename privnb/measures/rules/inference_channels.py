@@ -37,10 +37,10 @@ state(
 )
 
 
-class Inferred(NamedTuple):
+class InferredGroup(NamedTuple):
     """So many people, `count`, have all items of `having` and none of `lacking`.
 
-    >>> str(Inferred(frozenset({"C"}), frozenset({"B"}), 9))
+    >>> str(InferredGroup(frozenset({"C"}), frozenset({"B"}), 9))
     'C, not B: 9'
     """
 
@@ -73,7 +73,7 @@ def channels(found, k):
 
     Returns
     -------
-    list of Inferred
+    list of InferredGroup
         The fewest items first. An itemset that itself has fewer than k is among them, with nothing lacking.
 
     >>> everybody, b, c, bc = frozenset(), frozenset("B"), frozenset("C"), frozenset("BC")
@@ -101,7 +101,7 @@ def _following(found, whole):
                     continue
                 break
             else:
-                yield Inferred(having, lacking, round(count, 9))
+                yield InferredGroup(having, lacking, round(count, 9))
 
 
 def blocked(found, k):

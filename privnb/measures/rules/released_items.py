@@ -32,7 +32,7 @@ def released_items(dataset, release):
 
     Returns
     -------
-    Baskets, Weighted or Together
+    Baskets, Weighted or JointItems
         Bit sets where every cell is read as one value, weights where it is not, see the top.
 
     Raises
@@ -77,12 +77,12 @@ def released_items(dataset, release):
         found = Weighted(items, kinds, weights)
     for joint in together.values():
         sizes = {name: size for name, size in zip(joint.names, joint.sizes, strict=True)}
-        found = Together(found, _kept(joint), sizes)
+        found = JointItems(found, _kept(joint), sizes)
     return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Together:
+class JointItems:
     """Items of which some were drawn together: a record's values were kept, all of them, or replaced by any others.
 
     Of an itemset with n values possible for its replaceable items, kept with probability p, p of its true support is
@@ -115,7 +115,7 @@ class Together:
         return len(self.seen)
 
     def __repr__(self):
-        return f"Together({self.seen!r}, kept {self.kept:.4g})"
+        return f"JointItems({self.seen!r}, kept {self.kept:.4g})"
 
     def counts(self, prefix, last):
         """As of `Baskets`, estimated."""

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from privnb.measures.utility.population_counts import expected
-from privnb.measures.utility.reconstruction import Boxes, Line, codes_of, values_asked
+from privnb.measures.utility.reconstruction import Boxes, HierarchyLine, codes_of, values_asked
 from privnb.runtime import expect
 
 SUPPORT = 0.05  # of all people: groups of so many are large
@@ -35,7 +35,7 @@ class LargePopulations:
     sensitive: str
     support: float
     values: np.ndarray
-    lines: Mapping[str, Line]
+    lines: Mapping[str, HierarchyLine]
     nodes: Mapping[str, np.ndarray]
     labels: tuple[str, ...]
     parent: np.ndarray
@@ -78,7 +78,7 @@ class LargePopulations:
                 continue
             # Values that no large node tells apart are one part of the line.
             nodes[name], part = np.unique(large, axis=1, return_inverse=True)
-            lines[name] = Line(hierarchy, part.ravel())
+            lines[name] = HierarchyLine(hierarchy, part.ravel())
             node, position = np.nonzero(large)
             labels += [f"{name} {label}" for label in hierarchy.labels(position, node)]
         if not labels:

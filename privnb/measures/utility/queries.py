@@ -14,7 +14,7 @@ from numbers import Integral
 import numpy as np
 
 from privnb.measures.base import measure
-from privnb.measures.utility.reconstruction import Boxes, Line, check_number, codes_of, values_asked
+from privnb.measures.utility.reconstruction import Boxes, HierarchyLine, check_number, codes_of, values_asked
 from privnb.runtime import expect
 
 READINGS = ("product", "literal")
@@ -31,7 +31,7 @@ class CountQueries:
 
     sensitive: str
     values: np.ndarray
-    lines: Mapping[str, Line]
+    lines: Mapping[str, HierarchyLine]
     sets: Mapping[str, np.ndarray]
     chosen: np.ndarray
     actual: np.ndarray
@@ -191,4 +191,4 @@ def _occurring(dataset, name):
     check_number(name, len(positions))
     part = np.full(hierarchy.size, len(positions))
     part[positions] = np.arange(len(positions))
-    return Line(hierarchy, part), len(positions)
+    return HierarchyLine(hierarchy, part), len(positions)

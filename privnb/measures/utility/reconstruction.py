@@ -21,7 +21,7 @@ VALUES = 2_000  # that are asked for one by one, at most
 _CELLS = 2**18  # of a table of boxes by groups at a time: it stays in the cache
 
 
-class Line(NamedTuple):
+class HierarchyLine(NamedTuple):
     """The values of an attribute as `hierarchy` lines them up, and into which part each falls, integer array (values,).
 
     Questions about groups do not tell the values of one part apart.

@@ -1,8 +1,13 @@
 """A table as Weka reads it."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
+
+from privnb.miners.weka.java import Machine
+from privnb.runtime.arrays import Array, FloatArray
 
 
 class Header:
@@ -12,13 +17,13 @@ class Header:
     numbers.
     """
 
-    def __init__(self, table, target):
+    def __init__(self, table: pd.DataFrame, target: Any) -> None:
         """`table`: DataFrame (n, attributes) of numbers and Categoricals; `target`: numbers or labels, array (n,)."""
         target = pd.Series(np.asarray(target))
         self.labels = {name: None if is_numeric_dtype(table[name]) else table[name].cat.categories for name in table}
         self.classes = None if is_numeric_dtype(target) else np.array(sorted(set(target.astype(str))), dtype=object)
 
-    def instances(self, java, table, target=None):
+    def instances(self, java: Machine, table: pd.DataFrame, target: Any = None) -> Any:
         """Weka's Instances of n records, a DataFrame of numbers and Categoricals; without `target` no class."""
         if list(table) != list(self.labels):
             raise ValueError(f"the miner learned from columns {list(self.labels)}, got {list(table)}. Encode those.")
@@ -49,13 +54,13 @@ class Header:
             data.add(record(1.0, row))  # NaN is Weka's own missing value
         return data
 
-    def guesses(self, found):
+    def guesses(self, found: FloatArray) -> Array:
         """Weka's numbers, float array (n,), as numbers or as labels; None for no class."""
         if self.classes is None:
             return found
-        return np.append(self.classes, None)[np.nan_to_num(found, nan=-1).astype(int)]
+        return np.array([*self.classes, None], dtype=object)[np.nan_to_num(found, nan=-1).astype(int)]
 
-    def _column(self, column, values):
+    def _column(self, column: pd.Series, values: Any) -> FloatArray:
         if (values is None) != is_numeric_dtype(column):
             kinds = ("numbers", "labels") if values is None else ("labels", "numbers")
             raise ValueError(

@@ -9,17 +9,19 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
+from typing import Any
 
 DEBIAN = Path("/usr/share/java/weka.jar")  # where the package `weka` puts it
 _starting = threading.Lock()
-_running = {}
+_running: "dict[str, Machine]" = {}
+Jar = str | os.PathLike[str] | None
 
 
 class Unavailable(RuntimeError):
     """Java, Weka's jar, jpype1 or one of Weka's miners is not there; the message says which, and how to get it."""
 
 
-class Refused(ValueError):
+class MinerRefused(ValueError):
     """A miner that does not take such data, in Weka's own words."""
 
 
@@ -27,7 +29,7 @@ class Unfinished(RuntimeError):
     """A miner that ran out of its processor time or of memory: it has no guesses, and belongs to no average."""
 
 
-def find_jar(jar=None):
+def find_jar(jar: Jar = None) -> Path:
     """Path of Weka's jar: `jar`, else the environment variable WEKA_JAR, else Debian's. Raises Unavailable."""
     asked = jar or os.environ.get("WEKA_JAR") or DEBIAN
     if not Path(asked).is_file():
@@ -38,12 +40,12 @@ def find_jar(jar=None):
     return Path(asked).resolve()
 
 
-def version(jar=None):
+def version(jar: Jar = None) -> str:
     """The version that the jar states, as "3.6.14"."""
     return read(find_jar(jar))[0]
 
 
-def missing(jar=None):
+def missing(jar: Jar = None) -> str:
     """What Weka's miners lack here and how to get it, in words; "" if nothing."""
     lacks = []
     if find_spec("jpype") is None:
@@ -57,10 +59,10 @@ def missing(jar=None):
     return " ".join(lacks)
 
 
-class _Java:
+class Machine:
     """The running Java machine: jpype's names, and the jar that it was started with."""
 
-    def __init__(self, jar):
+    def __init__(self, jar: Path) -> None:
         import jpype
 
         self.jar, self.JClass, self.JArray = jar, jpype.JClass, jpype.JArray
@@ -76,14 +78,14 @@ class _Java:
             jpype.addClassPath(str(jar))
 
 
-def machine(wanted):
+def machine(wanted: str) -> Machine:
     """The one Java machine of this process, started on the first call, with Weka `wanted`. Raises Unavailable."""
     with _starting:
         lacks = missing()
         if lacks:
             raise Unavailable(f"Weka's miners cannot run here: {lacks}")
         jar = find_jar()
-        java = _running.setdefault("java", None) or _Java(jar)
+        java = _running.get("java") or Machine(jar)
         _running["java"] = java
     if java.jar != jar:
         raise Unavailable(
@@ -99,7 +101,7 @@ def machine(wanted):
 
 
 @cache
-def read(jar):
+def read(jar: Path) -> tuple[str, frozenset[str]]:
     """The version that a jar states, and what it has below weka.classifiers. Raises Unavailable for another file."""
     try:
         with zipfile.ZipFile(jar) as archive:
@@ -111,14 +113,14 @@ def read(jar):
     return stated, frozenset(each.replace("/", ".") for each in found)
 
 
-def limited(java, miner, *call):
+def limited(java: Machine, miner: Any, *call: Any) -> tuple[Any, float]:
     """The value of a call (object, name of its method, arguments), and the processor time it took, to 0.1 s.
 
     It is stopped once it has used what `miner` has left, which raises Unfinished. The thread is Java's alone, from
     first to last: a thread that Python takes part in does not survive its end.
     """
-    call = java.JClass("java.beans.Expression")(call[0], call[1], list(call[2:]))
-    run = java.JClass("java.beans.EventHandler").create(java.JClass("java.lang.Runnable"), call, "execute")
+    asked = java.JClass("java.beans.Expression")(call[0], call[1], list(call[2:]))
+    run = java.JClass("java.beans.EventHandler").create(java.JClass("java.lang.Runnable"), asked, "execute")
     task = java.JClass("java.util.concurrent.FutureTask")(run, None)
     thread = java.JClass("java.lang.Thread")(task)
     thread.setDaemon(True)
@@ -141,10 +143,10 @@ def limited(java, miner, *call):
         task.get()
     except java.JException as error:
         raise explained(java, miner.scheme, error) from None
-    return call.getValue(), spent
+    return asked.getValue(), spent
 
 
-def _stop(java, thread):
+def _stop(java: Machine, thread: Any) -> str:
     """End a Java thread; the end of the sentence that reports it."""
     for _ in range(20):  # some code swallows the first
         try:
@@ -157,7 +159,7 @@ def _stop(java, thread):
     return ", nor stop early: it runs on until Python ends."
 
 
-def explained(java, name, error):
+def explained(java: Machine, name: str, error: Any) -> Exception:
     """A Java error, inside those of the calls around it, as the Python one to raise."""
     while error.getCause() is not None:
         error = error.getCause()
@@ -166,4 +168,4 @@ def explained(java, name, error):
         return Unfinished(f"the miner '{name}' ran out of memory ({kind}).")
     if kind in ("ClassNotFoundException", "NoClassDefFoundError"):
         return Unavailable(f"the miner '{name}' needs {error.getMessage()}, which is not in {java.jar}. Leave it out.")
-    return Refused(f"the miner '{name}' refuses these data: {error}. Leave it out, and name it beside the result.")
+    return MinerRefused(f"the miner '{name}' refuses these data: {error}. Leave it out, and name it beside the result.")

@@ -2,15 +2,19 @@
 
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from privnb.miners.encoding import Encoded
 from privnb.miners.equivalents import WEKA
 from privnb.miners.weka.header import Header
-from privnb.miners.weka.java import Unavailable, explained, find_jar, limited, machine, read, version
+from privnb.miners.weka.java import Jar, Machine, Unavailable, explained, find_jar, limited, machine, read, version
+from privnb.runtime.arrays import Array, FloatArray
 
 # Sramka et al. 2010, section 4.4, the reference sets of miners for released intervals and for noisy numbers.
 CATEGORICAL, NUMERICAL = (
@@ -38,15 +42,15 @@ class WekaMiner:
     seconds: float = field(default=SECONDS, repr=False)
     version: str = field(default_factory=version)
     spent: float = field(default=0.0, repr=False)
-    model: object = field(default=None, repr=False)
-    header: object = field(default=None, repr=False)
+    model: Any = field(default=None, repr=False)
+    header: Header | None = field(default=None, repr=False)
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The name that results carry and that `named` reads, as "Weka 3.6.14 trees.J48"."""
         return shlex.join(["Weka", self.version, self.scheme, *self.options])
 
-    def predicts(self, target):
+    def predicts(self, target: Any) -> bool:
         """Whether Weka says that it can guess a column like `target`, numbers or labels.
 
         Of a miner that the jar lacks the paper says it, and `fit` raises Unavailable.
@@ -59,7 +63,7 @@ class WekaMiner:
         except Unavailable:
             return self.scheme in (NUMERICAL if numbers else CATEGORICAL)
 
-    def fit(self, encoded, target):
+    def fit(self, encoded: Encoded, target: Any) -> Self:
         """A copy that has learned `target`, array (n,) of numbers or labels, from n encoded records.
 
         Of whom the number is missing nothing is learned. Raises ValueError where Weka refuses the data, as AODE does
@@ -69,13 +73,13 @@ class WekaMiner:
         header = Header(encoded.labels, target)
         return replace(self._trained(java, header.instances(java, encoded.labels, target)), header=header)
 
-    def predict(self, encoded):
+    def predict(self, encoded: Encoded) -> Array:
         """The guesses for n encoded records: array (n,) of numbers or labels. Equal records get equal guesses.
 
         A label that training did not show is a missing value. Where Weka names no class, as Id3 does for a record
         unlike all it saw, the guess is None, or NaN for numbers. Raises as `fit` does.
         """
-        if self.model is None:
+        if self.model is None or self.header is None:
             raise ValueError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
         java = machine(self.version)
         # A release has few distinct records: each is asked for once, which makes the lazy miners affordable.
@@ -83,7 +87,7 @@ class WekaMiner:
         data = self.header.instances(java, encoded[first].labels)
         return self.header.guesses(self._asked(java, data))[back]
 
-    def cross_val_predictions(self, encoded, target, folds=10, seed=1):
+    def cross_val_predictions(self, encoded: Encoded, target: Any, folds: int = 10, seed: int = 1) -> Array:
         """A guess for each record by a model that did not see it, in Weka's own folds: array (n,) in their order.
 
         The counts are those of Weka's own evaluation: they depend on `seed` and on the order of records and of labels.
@@ -110,7 +114,7 @@ class WekaMiner:
             found[held] = trained._asked(java, data.testCV(folds, fold))
         return header.guesses(found)
 
-    def _untrained(self, java):
+    def _untrained(self, java: Machine) -> Any:
         try:
             model = java.JClass(f"weka.classifiers.{self.scheme}")()
         except TypeError:  # what jpype says of a class that it does not find
@@ -128,13 +132,13 @@ class WekaMiner:
             raise ValueError(f"the miner '{self.scheme}' has no options {self.options}: {error}.") from None
         return model
 
-    def _trained(self, java, data):
+    def _trained(self, java: Machine, data: Any) -> Self:
         model = self._untrained(java)
         data.deleteWithMissingClass()
         _, spent = limited(java, self, model, "buildClassifier", data)
         return replace(self, model=model, spent=spent)
 
-    def _asked(self, java, data):
+    def _asked(self, java: Machine, data: Any) -> FloatArray:
         """What Weka's evaluation hears from the model for each of `data`, whose class it hides: float array (n,)."""
         grading = java.JClass("weka.classifiers.Evaluation")(data)
         prints = java.JArray(java.JClass("java.lang.Object"))(0)  # nothing
@@ -142,12 +146,12 @@ class WekaMiner:
         return np.array(found[:], dtype=float)
 
 
-def reference_set(schemes, **options):
+def reference_set(schemes: Iterable[str], **options: Any) -> tuple[WekaMiner, ...]:
     """Weka's miners by their place below weka.classifiers, a tuple; `options` go to each, as seconds=."""
     return tuple(WekaMiner(scheme, **options) for scheme in schemes)
 
 
-def named(text, **options):
+def named(text: str, **options: Any) -> tuple[WekaMiner, ...]:
     """Weka's miners by the names that results carry, a tuple; `options` go to each, as seconds=.
 
     `text`: names separated by commas, as "Weka 3.6.14 trees.J48", or without the version; Weka's own options may
@@ -157,7 +161,7 @@ def named(text, **options):
     """
     jar = find_jar()
     stated, schemes = read(jar)
-    chosen = {}
+    chosen: dict[tuple[str, str], WekaMiner] = {}
     for part in text.split(","):
         name = re.fullmatch(r"Weka(?:\s+(\d\S*))?\s+([a-zA-Z]\S*)(.*)", part.strip())
         asked, scheme, rest = name.groups() if name else (None, "", "")
@@ -177,7 +181,7 @@ def named(text, **options):
     return tuple(chosen.values())
 
 
-def is_weka(name):
+def is_weka(name: str) -> bool:
     """Whether a miner, or a set of them, is Weka's, by its name: with or without a version.
 
     >>> is_weka("Weka 3.6.14 trees.J48"), is_weka("Weka"), is_weka("naive Bayes")
@@ -186,7 +190,7 @@ def is_weka(name):
     return name.startswith("Weka")
 
 
-def bare(name):
+def bare(name: str) -> str:
     """A miner's name without the word that marks it as Weka's.
 
     >>> bare("Weka trees.J48"), bare("naive Bayes")
@@ -195,7 +199,7 @@ def bare(name):
     return name.removeprefix("Weka ")
 
 
-def unversioned(name):
+def unversioned(name: str) -> tuple[str, str]:
     """(version, name without it) of one of Weka's miners or of a set of them; ("", the name) of any other.
 
     >>> unversioned("Weka 3.6.14 trees.J48"), unversioned("Weka 3.6.14"), unversioned("naive Bayes")
@@ -205,7 +209,7 @@ def unversioned(name):
     return (found[1], f"Weka{found[2]}") if found else ("", name)
 
 
-def known(jar=None):
+def known(jar: Jar = None) -> pd.DataFrame:
     """The 42 entries of the paper's two sets: DataFrame of target ("categorical", "numerical"), miner, present in jar.
 
     OLM and MinMaxExtension, which 3.6.0 had, are not in 3.6.14.
