@@ -104,6 +104,7 @@ class Question(ABC):
     """What is asked of a case: a frozen dataclass of what it depends on, so that a store knows its answer."""
 
     main = "classes"  # the measure whose row says why, where there is no answer
+    axes = ()  # measures of its that a chart of all releases, and a policy, may ask for
     reorders = False  # whether it is asked of the records in another order for each seed
     varies = False  # whether its answer varies with the seed, of whatever release
 
@@ -114,6 +115,9 @@ class Question(ABC):
         Raises SanitizationError where there is no such release, and Unreadable where it cannot be asked that: either is
         a row of its `main` measure.
         """
+
+    def check(self, dataset):  # noqa: B027 - most questions can be asked of every dataset
+        """Raise ValueError or NotForThisTable where this cannot be asked of a dataset, before anything is computed."""
 
     def row(self, case):
         """Makes rows of the main measure."""
@@ -172,6 +176,8 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, fewest=wi
 
 def ask(dataset, runs, *, fewest=withholding.LIMIT, store="", description="sanitize and measure"):
     """The answers to `runs`, (sanitizer, seed, questions) each, as tidy results in their order."""
+    for question in dict.fromkeys(question for *_, asked in runs for question in asked):
+        question.check(dataset)
     if store:
         tasks = [partial(answer, dataset, *made, question, fewest) for *made, asked in runs for question in asked]
         return collect(run(tasks, Store(store), description=description))
@@ -180,6 +186,14 @@ def ask(dataset, runs, *, fewest=withholding.LIMIT, store="", description="sanit
         case = lru_cache(partial(_case, dataset, sanitizer, seed, fewest))
         found += [answer_rows(question, case(question.reorders and seed != 1)) for question in asked]
     return collect(found)
+
+
+def answers(dataset, sanitizers, question, *, seed=1, fewest=withholding.LIMIT):
+    """The answers to one question about the release of each sanitizer with one seed: tidy results in their order.
+
+    A sanitizer that the table cannot have leaves a row that says so; `reached` refuses such results.
+    """
+    return ask(dataset, [(each, seed, [question]) for each in sanitizers], fewest=fewest)
 
 
 def reached(results):
@@ -329,6 +343,7 @@ class Linked(Question):
 
     attack: RecordLinkage = Linkage()  # noqa: RUF009 - it is as fixed as a number
     main = "reidentification_rate"
+    axes = ("reidentification_rate",)
 
     __str__ = OfAttack.__str__
 

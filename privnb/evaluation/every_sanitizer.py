@@ -1,7 +1,6 @@
 """All sanitizers of the package over their parameters, measured for the efficient frontier (Li and Li 2009, section 4).
 
 Each release is measured on privacy and on utility, so that any pair of measures can be the axes of one chart.
-Long, since the grid and the search along one parameter make one plan of evaluations.
 """
 
 from collections.abc import Mapping
@@ -23,7 +22,7 @@ from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import SETTING, join, setting, setting_name, summary
 from privnb.evaluation.store import Store
 from privnb.evaluation.utility import queries, workload
-from privnb.measures.base import marked
+from privnb.measures.base import KINDS, facts, marked
 from privnb.microdata.treatment import TRUE
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import AlphaKAnonymity, DistinctDiversity, KAnonymity
@@ -38,23 +37,23 @@ __all__ = ["along", "appraised", "axes", "family", "few_conditions", "left_out",
 
 SURE = 0.95  # the share of a class from which a sensitive value is nearly certain
 REPEATS = 10  # of all that is random: of fewer, nothing can be said of a mean
+QUESTIONS = {
+    "trade_off": trade_off.Losses,
+    "disclosure": disclosures.Disclosure,
+    "linked": Linked,
+    "costs": Costs,
+    "count_queries": queries.Queries,
+    "utility": workload.Utility,
+}
 # Which evaluation gives which measures, by the names that an axis of either kind may have.
 MEASURES = {
-    "privacy": {
-        "trade_off": ("privacy_loss", "mean_privacy_loss"),
-        "disclosure": (
-            "accuracy_gain", "knowledge_gain", "largest_disclosure", "largest_quotient", "information_gain",
-            "posterior_accuracy",
-        ),
-        "linked": ("reidentification_rate",),
-    },
-    "utility": {
-        "trade_off": ("utility_loss", "worse_than_trivial"),
-        "costs": ("certainty_penalty",),
-        "count_queries": ("average_relative_error", "median_relative_error"),
-        "utility": ("workload_utility",),
-    },
-}  # fmt: skip
+    kind: {
+        name: measures
+        for name, question in QUESTIONS.items()
+        if (measures := tuple(each for each in question.axes if facts(each).kind == kind))
+    }
+    for kind in KINDS
+}
 AVERAGED = ("utility_loss", "worse_than_trivial")  # utilities of large groups
 WITHOUT = {"privacy": "reidentification_rate", "utility": "certainty_penalty"}  # what a table without a secret has
 
@@ -156,7 +155,7 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     expect.these(dataset=dataset)
     for kind, measure in (("privacy", privacy), ("utility", utility)):
         known = [each for measures in MEASURES[kind].values() for each in measures]
-        if not (isinstance(measure, str) and (measure in known or _other(measure, kind))):
+        if not (isinstance(measure, str) and (measure in known or is_marked(measure, kind))):
             raise ValueError(
                 f"{kind.upper()} is a measure of {kind}, one of {', '.join(known)}, or a function marked as one that "
                 f"takes the release, the dataset and the sensitive attribute alone; got {expect.found(measure)}."
@@ -238,12 +237,14 @@ def _check_measures(measures):
     """Raise ValueError for a name that no evaluation here gives, and of which no release is asked."""
     known = dict.fromkeys(each for kind in MEASURES.values() for given in kind.values() for each in given)
     for measure in measures:
-        if not (isinstance(measure, str) and _other(measure)):
+        if not (isinstance(measure, str) and is_marked(measure)):
             expect.one_of("measures", measure, known)
 
 
-def _other(measure, kind=None):
-    """Whether a measure that is none of `MEASURES` can be asked of each release: of one kind, or of either."""
+def is_marked(measure, kind=None):
+    """Whether a measure that is none of `MEASURES` can be asked of each release: of one kind, or of either. It is a
+    function marked with `@measure` that takes the release, the dataset and the sensitive attribute alone.
+    """
     function = marked(measure)
     if function is None or kind not in (None, function.facts.kind):
         return False
@@ -395,7 +396,7 @@ class _Plan:
         if target and not self.dataset.schema[target].numeric:  # a number is seldom predicted exactly
             folds = next(iter(self.profile.workloads.values()))[1]
             losses["utility"] = workload.Utility(target, "naive Bayes", folds=folds)
-        losses |= {name: OfMeasure(marked(name)) for name in self.wanted if _other(name)}
+        losses |= {name: OfMeasure(marked(name)) for name in self.wanted if is_marked(name)}
         found = {}
         for noisy in (False, True):
             miners = self.miners if noisy else ""

@@ -105,6 +105,7 @@ class Costs(Question):
     """What a release publishes and costs, see `costs`."""
 
     main = "certainty_penalty"
+    axes = ("certainty_penalty",)
 
     def rows(self, case):
         release, row, n = case.release, case.row, case.release.headcount

@@ -64,63 +64,37 @@ state(
 )
 
 
-def trade_off(
-    dataset,
-    sanitizers,
-    *,
-    sensitive=None,
-    distance="Jensen-Shannon",
-    support=SUPPORT,
-    hierarchies=None,
-    seed=1,
-    fewest=withholding.LIMIT,
-):
-    """Privacy loss and utility loss of each release: the points of Figure 2.
+@dataclass(frozen=True, eq=False)
+class Losses(Question):
+    """What a release loses of privacy and utility: the points of Figure 2.
 
     Parameters
     ----------
-    dataset : Dataset
-    sanitizers : list of Sanitizer
-    sensitive : str, optional
-        The first sensitive attribute if None.
+    sensitive : str
     distance : str
         One of `tradeoff.DISTANCES`, named in `variant` unless it is the paper's.
     support : float
         How large large populations are, minSup: a share of the records above 0.
     hierarchies : dict of str to Generalization, optional
         Whose nodes tell them, by attribute, where not the dataset's own.
-    seed : int
-        Of the noise and the deals.
-    fewest : int
-        A share of fewer people has only bounds.
 
-    Returns
-    -------
-    DataFrame
-        - `classes`, how many equivalence classes or buckets there are, withheld where all people but a few are one
-          alone: of status "not possible" if even all records together break a privacy model, and then no other row.
-        - `privacy_loss`, of the worst-off person (P_loss), and `mean_privacy_loss`; baseline: the same classes with the
-          sensitive values dealt out at random, mean of ten deals, fewer of large tables. Noise has neither.
-        - `certain_disclosure_share`: share of people who lose at least what somebody loses whose value, the commonest,
-          is disclosed for certain.
-        - `utility_loss` (U_loss); baseline: the release without quasi-identifiers. `worse_than_trivial`: share of large
-          populations that the release is more wrong about than that one. Neither in a table without large populations.
+    Rows:
+
+    - `classes`, how many equivalence classes or buckets there are, withheld where all people but a few are one
+      alone: of status "not possible" if even all records together break a privacy model, and then no other row.
+    - `privacy_loss`, of the worst-off person (P_loss), and `mean_privacy_loss`; baseline: the same classes with the
+      sensitive values dealt out at random, mean of ten deals, fewer of large tables. Noise has neither.
+    - `certain_disclosure_share`: share of people who lose at least what somebody loses whose value, the commonest,
+      is disclosed for certain.
+    - `utility_loss` (U_loss); baseline: the release without quasi-identifiers. `worse_than_trivial`: share of large
+      populations that the release is more wrong about than that one. Neither in a table without large populations.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, support=support, seed=seed, fewest=fewest)
-    expect.these(hierarchies=hierarchies)
-    question = Losses(secret_name(dataset, sensitive), distance, support, hierarchies)
-    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
-    return ask(dataset, runs, fewest=fewest, description="privacy and utility loss")
-
-
-@dataclass(frozen=True, eq=False)
-class Losses(Question):
-    """What a release loses of privacy and utility; fields and rows as of `trade_off`."""
 
     sensitive: str
     distance: str = "Jensen-Shannon"
     support: float = SUPPORT
     hierarchies: Mapping | None = None
+    axes = ("privacy_loss", "mean_privacy_loss", "utility_loss", "worse_than_trivial")
 
     def rows(self, case):
         row = partial(case.row, target=self.sensitive)
@@ -165,7 +139,7 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=SUPPOR
     Parameters
     ----------
     dataset, sensitive, distance, support
-        As of `trade_off`.
+        As of `Losses`.
     fewest : int
         Values of fewer people are withheld, together with as many others as hide them.
 
@@ -221,7 +195,7 @@ def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=
     DataFrame
         Of each generalized release the adversary's `accuracy_gain` and `knowledge_gain`, see `disclosures.disclosure`;
         and, where the sensitive attribute has categories, `workload_utility` and `workload_gain` of a researcher who
-        predicts it without neutral attributes, see `workload.utility_gain`.
+        predicts it without neutral attributes, see `workload.Gained`.
 
     Source: Li and Li, section 3.1.
     """
@@ -265,7 +239,7 @@ def large_populations(dataset, sensitive, support=SUPPORT, hierarchies=None):
     Parameters
     ----------
     dataset, support, hierarchies
-        As of `trade_off`.
+        As of `Losses`.
     sensitive : str
 
     Returns

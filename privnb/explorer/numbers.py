@@ -7,10 +7,10 @@ from functools import cache, lru_cache
 import pandas as pd
 
 from privnb.decision import points
-from privnb.evaluation.cases import Case
+from privnb.evaluation.cases import Case, answer, reached
 from privnb.evaluation.content import content
-from privnb.evaluation.disclosure.disclosures import disclosure
-from privnb.evaluation.disclosure.nearer_predictions import anti_utility
+from privnb.evaluation.disclosure.disclosures import Disclosure
+from privnb.evaluation.disclosure.nearer_predictions import Nearer
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import REASONS, join, of_one_miner, tidy
 from privnb.evaluation.samples import record_by_record
@@ -117,9 +117,11 @@ def mined(dataset, setting, store="", fewest=LIMIT):
         both = list(dict.fromkeys([made, Suppress()]))
         parts.append(call(good_utility, data, both, target=setting.sensitive, **asked))
         if setting.kind.treatment not in TRUE:
-            parts.append(call(disclosure, data, [made], sensitive=setting.sensitive, **asked))
+            question = Disclosure.of(data, sensitive=setting.sensitive, miners=setting.miner)
+            parts.append(reached(call(answer, data, made, setting.seed, question, fewest)))
     if "adversary" not in without:
-        found = call(anti_utility, data, made, target=attacked(setting, dataset), **asked)
+        question = Nearer(attacked(setting, dataset), setting.miner)
+        found = reached(call(answer, data, made, setting.seed, question, fewest))
         # One miner is fused with nobody, and everybody's worst.
         feared = (found.scenario == setting.scenario) & found.variant.isin(["", "weighted"])
         feared &= of_one_miner(found) | (found.control != "")

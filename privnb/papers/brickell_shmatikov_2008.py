@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.attributes import first_number, published_name
-from privnb.evaluation.cases import possible
+from privnb.evaluation.cases import answer, answers, possible
 from privnb.evaluation.content import content
 from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.predictions import miners_of
@@ -129,7 +129,7 @@ def check_comparison(
 
 
 def with_and_without(sets, *, profile="quick", miners="", seeds=0, fewest=withholding.LIMIT, store=""):
-    """Table 2: `workload.utility` of what a researcher could predict, with all quasi-identifiers and without.
+    """Table 2: `workload.Utility` of what a researcher could predict, with all quasi-identifiers and without.
 
     Parameters
     ----------
@@ -144,10 +144,9 @@ def with_and_without(sets, *, profile="quick", miners="", seeds=0, fewest=withho
     expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, fewest=fewest, store=store)
     if not sets:
         return tidy([])
-    asked = partial(workload.utility, fewest=fewest)
     tasks = {
         miners_set.name: [
-            partial(asked, data, [end], target=target, miners=name, seed=seed, folds=miners_set.folds)
+            partial(answer, data, end, seed, workload.Utility(target, name, folds=miners_set.folds), fewest)
             for seed in miners_set.seeds
             for data, *_ in sets
             for target in _categories(data, Role.SENSITIVE, Role.NEUTRAL)
@@ -181,7 +180,7 @@ def figures(sets, *, profile="quick", miners="", seeds=0, fewest=withholding.LIM
     Returns
     -------
     DataFrame
-        Rows of `disclosures.disclosure` and, for each target, of `workload.utility_gain`.
+        Rows of `disclosures.Disclosure` and, for each target, of `workload.Gained`.
     """
     expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, fewest=fewest, store=store)
     cases = []
@@ -224,8 +223,9 @@ def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0
 
 
 def coins():
-    """Section 7: `disclosures.information_shares` of three coin flips: intact, without a2, and trivially sanitized."""
-    return disclosures.information_shares(load("coins"), [Identity(), Suppress("a2"), *disclosures.trivial()])
+    """Section 7: `disclosures.Shares` of three coin flips: intact, without a2, and trivially sanitized."""
+    sanitizers = [Identity(), Suppress("a2"), *disclosures.trivial()]
+    return answers(load("coins"), sanitizers, disclosures.Shares())
 
 
 class Statement(NamedTuple):
@@ -253,7 +253,7 @@ STATEMENTS = (
 
 
 def judged(shares):
-    """Each statement of section 7 beside what `disclosures.information_shares` of the coins gives.
+    """Each statement of section 7 beside what `disclosures.Shares` of the coins gives.
 
     A list of (statement, the set that is meant, its share, the shares that any set gives, whether the statement holds).
     Statements on releases that the results lack are left out.
@@ -308,24 +308,25 @@ def _compared(cases, sets, fewest, store, neutral="all", knows=""):
             data, target = case.data.dataset, case.target
             used = neutral if neutral == "all" else _there(data, neutral, target)
             for seed in miners.seeds if able(miners.base, data.table[target]) else ():
-                asked = {"target": target, "neutral": used, "seed": seed, "folds": miners.folds, "fewest": fewest}
-                runs[f"{miners.name} {place} {seed}"] = case, miners, asked
+                asked = {"target": target, "neutral": used, "folds": miners.folds}
+                runs[f"{miners.name} {place} {seed}"] = case, miners, seed, asked
     trivial = {}
-    for key, (case, miners, asked) in runs.items():
+    for key, (case, miners, seed, asked) in runs.items():
         names = able(miners.every if case.target == case.data.sensitive else miners.base, _column(case))
         trivial[key] = [
-            partial(workload.utility, case.data.dataset, [end], miners=name, **asked)
+            partial(answer, case.data.dataset, end, seed, workload.Utility(miners=name, **asked), fewest)
             for end in disclosures.trivial()
             for name in names
         ]
     trivial = evaluated(trivial, store, "mine the trivial sanitizations")
     tasks = {"adversary": [task for case in cases for task in _adversary(case, sets[0], knows, fewest)]}
-    for key, (case, miners, asked) in runs.items():
+    for key, (case, miners, seed, asked) in runs.items():
         if over := _best(trivial[key]):
             names = ", ".join(able(miners.every, _column(case)))
             every = list(dict.fromkeys(case.sanitizers.values()))
+            question = workload.Gained(miners=names, over=over, **asked)
             tasks[key] = [
-                partial(workload.utility_gain, case.data.dataset, group, miners=names, over=over, **asked)
+                partial(answers, case.data.dataset, group, question, seed=seed, fewest=fewest)
                 for group in (every[place : place + GROUP] for place in range(0, len(every), GROUP))
             ]
     found = evaluated(tasks, store, "compare adversary and researcher")
@@ -341,12 +342,14 @@ def _adversary(case, main, knows, fewest):
     """The tasks of the adversary: exact where a release has classes, with the main set's miners where it has not."""
     data, sensitive, _ = case.data
     known = knows if knows == "all" else _there(data, knows, sensitive)
-    asked = partial(disclosures.disclosure, data, sensitive=sensitive, knows=known, fewest=fewest)
+    asked = partial(disclosures.Disclosure.of, data, sensitive=sensitive, knows=known)
     noisy = [s for s in case.sanitizers if s.randomized and s.sanitize(data, rng=1).treated("noisy")]
-    yield partial(asked, [sanitizer for sanitizer in case.sanitizers if sanitizer not in noisy])
+    exact = [sanitizer for sanitizer in case.sanitizers if sanitizer not in noisy]
+    yield partial(answers, data, exact, asked(), fewest=fewest)
     miners = ", ".join(able(main.every, data.table[sensitive]))
     for sanitizer in noisy if miners else ():
-        yield from (partial(asked, [sanitizer], miners=miners, seed=seed) for seed in main.seeds)
+        question = asked(miners=miners)
+        yield from (partial(answer, data, sanitizer, seed, question, fewest) for seed in main.seeds)
 
 
 def _best(trivial):

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from support import questions
 
 TOLERANCE = 1e-12  # of numbers, relative: what sums and logarithms differ by in their last digits
 STUDIES = "sramka", "li-li", "marital"
@@ -98,8 +99,6 @@ def releases(dataset, chosen):
 def results(dataset):
     """`{dataset and evaluation: its results}`, the miners' among them."""
     from privnb import evaluation, sanitizers
-    from privnb.evaluation import trade_off
-    from privnb.evaluation.disclosure import disclosures, leakage, nearer_predictions
     from privnb.evaluation.utility import queries
     from privnb.privacy_models import KAnonymity
 
@@ -112,16 +111,16 @@ def results(dataset):
         "costs": evaluation.costs(dataset, some),
         "linked": evaluation.linked(dataset, some),
         "gains": evaluation.adversary_gains(dataset, [*released, some[3]]),
-        "trade-off": trade_off.trade_off(dataset, some),
+        "trade-off": questions.trade_off(dataset, some),
         "COUNT queries": queries.count_queries(dataset, some, dimension=2),
-        "disclosure": disclosures.disclosure(dataset, [*released, some[3]]),
-        "leakage": leakage.leakage(dataset, some),
-        "known subsets": leakage.known_subsets(dataset, [*released, some[3]]),
+        "disclosure": questions.disclosure(dataset, [*released, some[3]]),
+        "leakage": questions.leakage(dataset, some),
+        "known subsets": questions.known_subsets(dataset, [*released, some[3]]),
     }
     for miners in ("five", "script_kiddie", "modern"):
         found[f"good utility, {miners}"] = evaluation.good_utility(dataset, rows, miners=miners, folds=3)
         for sanitizer in rows:
-            told = nearer_predictions.anti_utility(dataset, sanitizer, miners=miners)
+            told = questions.anti_utility(dataset, sanitizer, miners=miners)
             found[f"anti-utility, {miners}, {sanitizer!r}"] = told
     return {f"{dataset.name} {name}": table for name, table in found.items()}
 

@@ -3,12 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from support import questions
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.draft import draft
-from privnb.evaluation import trade_off
-from privnb.evaluation.disclosure import disclosures, leakage, nearer_predictions, predicted_gains
 from privnb.evaluation.results import join
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
@@ -69,7 +68,7 @@ def counted(names):
     """What is counted of people by their columns, without a random choice."""
     data, of = dataset(names), sanitizers(names)
     found = [evaluation.describe(data), evaluation.uniqueness(data, fewest=2)]
-    found.append(leakage.known_subsets(data, of, fewest=2))
+    found.append(questions.known_subsets(data, of, fewest=2))
     return join(*found)[["measure", "value", "low", "high"]]
 
 
@@ -84,12 +83,12 @@ def test_any_names_go_through_everything_that_reads_a_table(names):
     data, of = dataset(names), [Suppress(), Suppress("sensitive"), KMember(3), Bucketize(KMember(3)), LaplaceNoise(1.0)]
     assert len(evaluation.costs(data, of, fewest=2))
     assert len(evaluation.linked(data, of))
-    assert len(leakage.leakage(data, [KMember(3), Anatomy(2, names[4])], fewest=2))
-    assert len(disclosures.disclosure(data, [Bucketize(KMember(3)), LaplaceNoise(1.0)], miners="naive Bayes"))
-    assert len(trade_off.trade_off(data, [KMember(3), Bucketize(KMember(3))]))
+    assert len(questions.leakage(data, [KMember(3), Anatomy(2, names[4])], fewest=2))
+    assert len(questions.disclosure(data, [Bucketize(KMember(3)), LaplaceNoise(1.0)], miners="naive Bayes"))
+    assert len(questions.trade_off(data, [KMember(3), Bucketize(KMember(3))]))
     for target in names[:2]:
-        assert len(nearer_predictions.anti_utility(data, KMember(3), miners="naive Bayes", target=target, fewest=2))
-    assert len(predicted_gains.gains_with_predictions(data, KMember(3), miners="naive Bayes", target=names[1]))
+        assert len(questions.anti_utility(data, KMember(3), miners="naive Bayes", target=target, fewest=2))
+    assert len(questions.gains_with_predictions(data, KMember(3), miners="naive Bayes", target=names[1]))
     assert gallery.side_by_side(data, [*of, Anatomy(2, names[4])]).table.shape == (6, 4)
 
 

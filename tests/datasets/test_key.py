@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from support import person_key
+from support.questions import utility, utility_gain
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.draft import draft
 from privnb.evaluation.combinations import combinations
-from privnb.evaluation.utility.workload import utility, utility_gain
 from privnb.microdata.counts import once_each, people_in
 from privnb.microdata.schema import Attribute, Role, Schema, SchemaError
 from privnb.privacy_models import KAnonymity

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.clinic import CLINIC
+from support.questions import anti_utility, leakage
 
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import load
 from privnb.evaluation import evaluate, every_sanitizer, good_utility
-from privnb.evaluation.disclosure.leakage import leakage
-from privnb.evaluation.disclosure.nearer_predictions import anti_utility
 from privnb.evaluation.every_sanitizer import MEASURES
 from privnb.evaluation.releases import Costs, Gains
 from privnb.microdata.schema import Attribute, Numbers, Role

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from support import questions
 from support.results_frame import made
 
 from privnb import decision, evaluation, papers, sanitizers
@@ -12,11 +13,9 @@ from privnb.datasets.dataset import Dataset, load
 from privnb.decision import policy_search, recommended
 from privnb.decision.policies import read
 from privnb.evaluation import every_sanitizer, parameters, profiles, trade_off as losses
-from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.every_sanitizer import MEASURES, _bounded
 from privnb.evaluation.profiles import Profile
 from privnb.evaluation.results import KEY, join, setting, setting_name, tidy
-from privnb.evaluation.utility import workload
 from privnb.measures import facts
 from privnb.measures.disclosure.tradeoff import utility_loss
 from privnb.measures.utility import populations
@@ -171,7 +170,7 @@ def test_measures_that_vary_have_all_seeds_of_every_release(people, measure):
 def test_no_miner_guesses_more_from_classes_than_is_exact(people):
     classes = [Identity(), Mondrian(KAnonymity(5)), LocalRecoding(KAnonymity(20)), KMember(5)]
     for miner in ("naive Bayes", "decision tree", "random tree", "unpruned tree", "nearest neighbour"):
-        rows = disclosures.disclosure(people, classes, miners=miner)
+        rows = questions.disclosure(people, classes, miners=miner)
         wide = rows[rows.measure == "accuracy_gain"].pivot_table(index="parameters", columns="miner", values="value")
         assert (wide[miner] <= wide[""] + 1e-12).all()
 
@@ -274,10 +273,10 @@ def test_results_of_several_notebooks_go_together(people, everything):
         evaluation.costs(people, some),
         evaluation.adversary_gains(people, some[:3]),
         gallery.losses(people, k="5", t="0.3"),
-        losses.trade_off(people, some),
+        questions.trade_off(people, some),
         papers.trade_off(people, partitions),
         papers.count_queries(people, partitions),
-        workload.utility(people, some, target="occupation", miners="naive Bayes", folds=3),
+        questions.utility(people, some, target="occupation", miners="naive Bayes", folds=3),
     ]
     assert len(ledger.compare(join(everything, *others)))
 

@@ -8,11 +8,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from support import questions
 from support.clinic import CLINIC
 from support.results_frame import Shortened
 
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation.disclosure import disclosures, leakage
+from privnb.evaluation.disclosure import disclosures
 from privnb.measures.disclosure import gains
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
@@ -30,7 +31,7 @@ from privnb.sanitizers import (
     Suppress,
 )
 
-leakage = Shortened(leakage)
+questions = Shortened(questions)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def value(results, measure, **where):
 
 def test_the_ward_by_hand(ward):
     """Towns: 2 of 4 (flu or gout) and 3 of 4; sexes: 2 of 3 and 4 of 5; both: 2 of 3, 1 of 1, 3 of 4."""
-    found = leakage.known_subsets(ward, [Identity()], fewest=2)
+    found = questions.known_subsets(ward, [Identity()], fewest=2)
     rows = found.set_index("target")
     assert {known: rows.value[known] * 8 for known in ("town", "sex", "town, sex")} == {
         "town": 2, "sex": 2, "town, sex": 3,
@@ -85,7 +86,7 @@ def test_the_ward_by_hand(ward):
 def test_subsets_by_the_definition(sample, sanitizer):
     """Someone finds the rows that look as the person would; in them, or in their buckets, any value may be theirs."""
     release = disclosures.released(sample, sanitizer)
-    found = leakage.known_subsets(sample, [sanitizer]).set_index(["measure", "target"]).value
+    found = questions.known_subsets(sample, [sanitizer]).set_index(["measure", "target"]).value
     shares = {}
     if release.buckets is not None:
         for bucket, part in release.buckets.groupby("bucket"):
@@ -108,7 +109,7 @@ def test_subsets_by_the_definition(sample, sanitizer):
 def test_nothing_tells_more_than_the_original(sample):
     """Not even labels that overlap, of which there are more than of the values that they cover."""
     sanitizers = [Mondrian(KAnonymity(10)), KMember(10), Anatomy(3, "occupation"), Suppress()]
-    found = leakage.known_subsets(sample, [Identity(), *sanitizers])
+    found = questions.known_subsets(sample, [Identity(), *sanitizers])
     wide = found.pivot_table(index=["measure", "target"], columns="sanitizer", values="value")
     assert len(wide) == 14
     assert (wide.le(wide["Identity"] + 1e-12, axis=0)).all(axis=None)
@@ -118,14 +119,14 @@ def test_nothing_tells_more_than_the_original(sample):
 
 
 def test_what_is_withheld_is_not_known_from_any_set(sample):
-    found = leakage.known_subsets(sample, [Suppress("sensitive")])
+    found = questions.known_subsets(sample, [Suppress("sensitive")])
     rows = found[found.measure == "sensitive_vulnerability"]
     assert (rows.value == rows.baseline).all()
     assert value(found, "identity_vulnerability", target="age, race, sex") > 100 / 3000
 
 
 def test_noise_leaves_no_groups(sample):
-    (row,) = leakage.known_subsets(sample, [LaplaceNoise(1.0)]).itertuples()
+    (row,) = questions.known_subsets(sample, [LaplaceNoise(1.0)]).itertuples()
     assert (row.status, row.measure) == ("refused", "identity_vulnerability")
     assert re.search("noise in .* leaves no equivalence classes. Ask `leakage`", row.reason)
 
@@ -142,7 +143,7 @@ FAMILY = [
 
 @pytest.fixture(scope="module")
 def family(sample):
-    return leakage.leakage(sample, FAMILY)
+    return questions.leakage(sample, FAMILY)
 
 
 @pytest.mark.slow
@@ -187,8 +188,8 @@ def test_every_leakage_lies_between_the_ends(family):
 def test_brickell_and_shmatikovs_gains_are_on_the_scale(sample):
     """Posterior minus prior is the accuracy gain, the additive capacity the knowledge gain; of who knows the bucket."""
     for sanitizer in FAMILY[:5]:
-        told = disclosures.disclosure(sample, [sanitizer]).set_index("measure").value
-        found = leakage.leakage(sample, [sanitizer]).set_index(["measure", "target"])
+        told = questions.disclosure(sample, [sanitizer]).set_index("measure").value
+        found = questions.leakage(sample, [sanitizer]).set_index(["measure", "target"])
         what = "bucket" if isinstance(sanitizer, Anatomy | Bucketize) else "sensitive"
         row = found.loc[f"{what}_vulnerability", "occupation"]
         assert row.value - row.baseline == pytest.approx(told.accuracy_gain)
@@ -221,16 +222,16 @@ def test_attributes_by_plain_counting(sample, family):
 @pytest.mark.parametrize("noise", [LaplaceNoise(20.0), RandomizedResponse(2.0)], ids=repr)
 def test_no_attack_on_noise_beats_the_bound(sample, noise):
     """Not even a tree that learns from the release and is asked about the people in it."""
-    attack = disclosures.disclosure(sample, [noise], miners="unpruned tree, naive Bayes")
+    attack = questions.disclosure(sample, [noise], miners="unpruned tree, naive Bayes")
     best = attack[attack.measure == "accuracy_gain"].value.max()
-    row = one(leakage.leakage(sample, [noise]), measure="sensitive_vulnerability_at_most")
+    row = one(questions.leakage(sample, [noise]), measure="sensitive_vulnerability_at_most")
     assert 0 < best < row.value - row.baseline
 
 
 def test_more_noise_leaks_less(sample):
     epsilons = (0.1, 1.0, 10.0, 100.0)
     for noise in (LaplaceNoise, RandomizedResponse):
-        found = leakage.leakage(sample, [noise(epsilon) for epsilon in epsilons])
+        found = questions.leakage(sample, [noise(epsilon) for epsilon in epsilons])
         for measure, target in (("identity_leakage", "identity"), ("attribute_capacity", None)):
             values = found[(found.measure == measure) & (found.target == (target or found.target))]
             values = values.drop_duplicates("parameters").value.tolist()
@@ -240,15 +241,15 @@ def test_more_noise_leaks_less(sample):
 
 
 def test_impossible_for_this_table(ward):
-    found = leakage.leakage(ward, [Anatomy(2, "illness")])  # five of eight have gout
+    found = questions.leakage(ward, [Anatomy(2, "illness")])  # five of eight have gout
     assert found[["measure", "target", "status"]].to_numpy().tolist() == [["classes", "illness", "not possible"]]
-    whole = leakage.leakage(ward, [Mondrian(RecursiveDiversity(3, 4, "illness"))], fewest=2)
+    whole = questions.leakage(ward, [Mondrian(RecursiveDiversity(3, 4, "illness"))], fewest=2)
     assert value(whole, "identity_leakage") == 0, "no split is allowed: all are one class"
 
 
 def test_few_people_are_not_counted(ward):
     """Eight people: no share of them is told, and no leakage that would tell one."""
-    found = leakage.leakage(ward, [Identity()])
+    found = questions.leakage(ward, [Identity()])
     people = found[found.measure.isin(["attribute_vulnerability", "sensitive_vulnerability"])]
     assert people[["value", "baseline"]].isna().all(axis=None)
     assert (people.low == 1 / 8).all()
@@ -256,13 +257,13 @@ def test_few_people_are_not_counted(ward):
     bits = found[found.measure.isin(["attribute_leakage", "sensitive_leakage"])]
     assert bits[["value", "low", "high"]].isna().all(axis=None)
     assert np.isnan(value(found, "sensitive_additive_capacity"))
-    assert leakage.known_subsets(ward, [Identity()]).value.isna().all()
+    assert questions.known_subsets(ward, [Identity()]).value.isna().all()
 
 
 def test_neither_are_the_few_who_are_missed():
     """Of 300 people of the clinic three are not told apart by age and weight, and nobody by these and the postcode."""
     clinic = load(str(CLINIC))
-    found = leakage.known_subsets(clinic, [Identity()]).set_index("target")
+    found = questions.known_subsets(clinic, [Identity()]).set_index("target")
     for target in ("age, weight", "diagnosis from age, weight", "age, weight, region"):
         assert np.isnan(found.value[target])
         assert (found.low[target], found.high[target]) == (291 / 300, 299 / 300)
@@ -277,11 +278,11 @@ def test_neither_are_the_few_who_are_missed():
 def test_what_would_tell_of_few_people_is_withheld_too(ward):
     """The additive capacity, with the shares of the values; a leakage; where three of eight are missed."""
     for fewest, withheld in ((2, False), (3, True)):  # six of eight are guessed right
-        found = leakage.leakage(ward, [Identity()], fewest=fewest)
+        found = questions.leakage(ward, [Identity()], fewest=fewest)
         for measure in ("sensitive_vulnerability", "sensitive_leakage", "sensitive_additive_capacity"):
             assert np.isnan(value(found, measure)) == withheld
         assert value(found, "identity_vulnerability") == 3 / 8, "three groups are no people, and five are missed"
-    assert np.isnan(value(leakage.leakage(ward, [Identity()], fewest=6), "identity_leakage"))
+    assert np.isnan(value(questions.leakage(ward, [Identity()], fewest=6), "identity_leakage"))
 
 
 # Aims of one's own
@@ -293,16 +294,16 @@ def test_worth_by_hand(ward):
     Known: two of three have flu (0), one of one gout (1), three of four gout (3 - 2). Before: five of eight, silence.
     """
     gain = pd.DataFrame([[1, -2], [-2, 1], [0, 0]], index=["flu", "gout", "nothing"], columns=["flu", "gout"])
-    row = one(leakage.worth(ward, [Identity()], gain, fewest=2), measure="expected_gain")
+    row = one(questions.worth(ward, [Identity()], gain, fewest=2), measure="expected_gain")
     assert (row.value, row.baseline) == (pytest.approx(2 / 8), 0)
-    assert one(leakage.worth(ward, [Suppress()], gain, fewest=2), measure="expected_gain").value == 0
-    assert leakage.worth(ward, [Identity()], gain)[["value", "baseline"]].isna().all(axis=None), "of eight people"
+    assert one(questions.worth(ward, [Suppress()], gain, fewest=2), measure="expected_gain").value == 0
+    assert questions.worth(ward, [Identity()], gain)[["value", "baseline"]].isna().all(axis=None), "of eight people"
 
 
 def test_worth_of_a_right_guess_is_the_vulnerability(sample, family):
     names = sorted(sample.schema["occupation"].domain.values)
     gain = pd.DataFrame(np.eye(len(names)), columns=names)
-    worth = leakage.worth(sample, FAMILY, gain)
+    worth = questions.worth(sample, FAMILY, gain)
     for row in worth.itertuples():
         assert row.measure == "expected_gain" + "_at_most" * row.sanitizer.endswith(("Noise", "Response"))
         what = "bucket" if row.sanitizer in ("Anatomy", "Bucketize") else "sensitive"
@@ -313,8 +314,8 @@ def test_worth_of_a_right_guess_is_the_vulnerability(sample, family):
 
 def test_what_cannot_be_asked_is_refused(ward):
     with pytest.raises(ValueError, match=r"the columns of gain say nothing of illness gout\. Give each value a column"):
-        leakage.worth(ward, [Identity()], pd.DataFrame({"flu": [1]}))
-    for function in (leakage.known_subsets, leakage.leakage):
+        questions.worth(ward, [Identity()], pd.DataFrame({"flu": [1]}))
+    for function in (questions.known_subsets, questions.leakage):
         with pytest.raises(ValueError, match="'sex' is a quasi-identifier of 'ward': it is known and no secret"):
             function(ward, [Identity()], sensitive="sex")
         with pytest.raises(ValueError, match="fewest must be a whole number from 2, got 1"):
@@ -326,11 +327,11 @@ def test_an_owners_own_table():
     clinic = load(str(CLINIC))
     sanitizers = [Identity(), Mondrian(KAnonymity(5)), LaplaceNoise(5.0), GeometricNoise(5.0), RandomizedResponse(2.0)]
     sanitizers.append(Anatomy(2, "diagnosis"))
-    found = leakage.leakage(clinic, sanitizers)
+    found = questions.leakage(clinic, sanitizers)
     assert found.sanitizer.drop_duplicates().tolist() == [type(sanitizer).__name__ for sanitizer in sanitizers]
     counts = gains.class_counts(disclosures.released(clinic, sanitizers[1]), "diagnosis")
     assert value(found, "sensitive_vulnerability", sanitizer="Mondrian") == pytest.approx(
         gains.posterior_accuracy(counts)
     )
-    assert leakage.known_subsets(clinic, [Identity()]).target.nunique() == 30
-    pd.testing.assert_frame_equal(found, leakage.leakage(clinic, sanitizers))
+    assert questions.known_subsets(clinic, [Identity()]).target.nunique() == 30
+    pd.testing.assert_frame_equal(found, questions.leakage(clinic, sanitizers))

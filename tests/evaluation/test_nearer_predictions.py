@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from support import questions
 from support.results_frame import measured, short
 
 from privnb import evaluation
@@ -26,11 +27,11 @@ PAY = Attribute("pay", Role.SENSITIVE, Categories(("high", "low")))
 
 
 def anti_utility(*given, **options):
-    return short(nearer_predictions.anti_utility(*given, **options))
+    return short(questions.anti_utility(*given, **options))
 
 
 def gains_with_predictions(*given, **options):
-    return short(predicted_gains.gains_with_predictions(*given, **options))
+    return short(questions.gains_with_predictions(*given, **options))
 
 
 def scenarios(*given, **options):

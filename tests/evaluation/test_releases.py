@@ -5,15 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from support.questions import leakage, trade_off
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import parameters
 from privnb.evaluation.cases import Case
-from privnb.evaluation.disclosure.leakage import leakage
 from privnb.evaluation.predictions import Mined
 from privnb.evaluation.releases import shown_penalty
-from privnb.evaluation.trade_off import trade_off
 from privnb.evaluation.utility.utilities import GoodUtility
 from privnb.explorer.setting import Setting, of_roles
 from privnb.measures.utility.information_loss import (

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from support import questions
 from support.results_frame import short
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import trade_off
-from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.utility import queries
 from privnb.measures.disclosure.gains import accuracy_gain, class_counts
 from privnb.measures.disclosure.tradeoff import privacy_losses, revealed_losses
@@ -38,7 +38,7 @@ def values(results, sanitizer="Identity", column="value"):
 
 
 def test_losses_by_hand():
-    found = trade_off.trade_off(TOWNS, [Identity(), Suppress()])
+    found = questions.trade_off(TOWNS, [Identity(), Suppress()])
     told, nothing = values(found), values(found, "Suppress")
     north, south = divergence(0.75, 0.4), divergence(1 / 6, 0.4)
     trivial = (north + south) / 2
@@ -55,7 +55,7 @@ def test_losses_by_hand():
 
 def test_buckets_lose_the_same_privacy_and_are_measured_beside():
     split = Mondrian(KAnonymity(20))
-    found = trade_off.trade_off(TOWNS, [split, Bucketize(split)])
+    found = questions.trade_off(TOWNS, [split, Bucketize(split)])
     by_form = found.pivot_table(index="measure", columns="sanitizer", values="value")
     assert by_form.loc["privacy_loss", "Mondrian"] == pytest.approx(by_form.loc["privacy_loss", "Bucketize"])
     assert by_form.loc["classes"].tolist() == [2, 2]
@@ -68,29 +68,29 @@ def test_a_release_may_tell_what_is_false():
         (10, "a", "ill"), (18, "b", "ill"), (72, "b", "well"), (12, "c", "ill"), (88, "c", "well"), knows=("town",)
     )  # fmt: skip
     people = Dataset("toy", people.table, people.schema, {"town": tree})
-    results = trade_off.trade_off(people, [Mondrian(KAnonymity(20))])
+    results = questions.trade_off(people, [Mondrian(KAnonymity(20))])
     assert values(results, "Mondrian")["classes"] == 2
     assert values(trade_off.scales(people))["large_populations"] == 4  # a, b, the west, and the east, which is c
     assert values(results, "Mondrian")["worse_than_trivial"] == 1 / 4
 
 
 def test_what_cannot_be_kept_has_no_classes():
-    found = trade_off.trade_off(TOWNS, [Mondrian(FrequencyDiversity(3, "health"))])
+    found = questions.trade_off(TOWNS, [Mondrian(FrequencyDiversity(3, "health"))])
     assert found.measure.tolist() == ["classes"]
     assert found.status.tolist() == ["not possible"]
 
 
 def test_noise_has_no_classes_and_still_a_utility_loss():
-    found = trade_off.trade_off(TOWNS, [RandomizedResponse(1.0)])
+    found = questions.trade_off(TOWNS, [RandomizedResponse(1.0)])
     assert set(found.measure) == {"utility_loss", "worse_than_trivial"}
-    again = trade_off.trade_off(TOWNS, [RandomizedResponse(1.0)])
+    again = questions.trade_off(TOWNS, [RandomizedResponse(1.0)])
     pd.testing.assert_frame_equal(found, again)
-    other = trade_off.trade_off(TOWNS, [RandomizedResponse(1.0)], seed=2)
+    other = questions.trade_off(TOWNS, [RandomizedResponse(1.0)], seed=2)
     assert other.value.tolist() != found.value.tolist()
 
 
 def test_without_large_populations_privacy_is_measured_alone():
-    found = trade_off.trade_off(TOWNS, [Identity()], support=0.7)
+    found = questions.trade_off(TOWNS, [Identity()], support=0.7)
     assert "privacy_loss" in set(found.measure)
     assert not found.measure.isin(["utility_loss", "worse_than_trivial"]).any()
     assert values(trade_off.scales(TOWNS, support=0.7))["large_populations"] == 0
@@ -101,7 +101,7 @@ def test_few_people_are_not_counted():
     """Nine people in a home are all ill: they reach the scale, and have bounds only."""
     for few, told in ((9, False), (10, True)):
         people = made_up((few, "home", "ill"), (200, "else", "ill"), (300, "else", "well"), knows=("town",))
-        row = trade_off.trade_off(people, [Identity()]).set_index("measure").loc["certain_disclosure_share"]
+        row = questions.trade_off(people, [Identity()]).set_index("measure").loc["certain_disclosure_share"]
         n = len(people)
         if told:
             assert row.value == 10 / n
@@ -116,8 +116,8 @@ def test_the_worst_off_do_not_tell_how_many_have_a_rare_value():
         people = made_up((rare, "home", "rare"), (60, "else", "ill"), (90, "else", "well"), knows=("town",))
         found = pd.concat(
             [
-                trade_off.trade_off(people, [Identity(), Suppress()]),
-                disclosures.disclosure(people, [Identity(), Suppress()]),
+                questions.trade_off(people, [Identity(), Suppress()]),
+                questions.disclosure(people, [Identity(), Suppress()]),
             ]
         )
         worst = found.measure.isin(["privacy_loss", "largest_disclosure", "largest_quotient"])
@@ -129,7 +129,7 @@ def test_the_worst_off_do_not_tell_how_many_have_a_rare_value():
 def test_all_but_few_tell_the_few():
     """Eight people are not hit: as few as would be withheld if they were."""
     people = made_up((150, "a", "ill"), (150, "b", "well"), (4, "c", "ill"), (4, "c", "well"), knows=("town",))
-    row = trade_off.trade_off(people, [Identity()]).set_index("measure").loc["certain_disclosure_share"]
+    row = questions.trade_off(people, [Identity()]).set_index("measure").loc["certain_disclosure_share"]
     assert np.isnan(row.value)
     assert row.low < 300 / 308 < row.high
 
@@ -148,7 +148,7 @@ def test_rare_values_are_withheld_with_others_that_hide_them():
 
 @pytest.mark.parametrize("distance", ["Jensen-Shannon", "total variation"])
 def test_the_distance_is_told(distance):
-    found = trade_off.trade_off(TOWNS, [Identity()], distance=distance)
+    found = questions.trade_off(TOWNS, [Identity()], distance=distance)
     private = found[found.measure == "privacy_loss"].iloc[0]
     assert (private.target, private.variant) == ("health", "" if distance == "Jensen-Shannon" else distance)
     lost = privacy_losses(Identity().sanitize(TOWNS, rng=0), "health", distance)
@@ -165,7 +165,7 @@ def test_the_distance_is_told(distance):
 )
 def test_what_is_wrong_is_refused(asked, said):
     with pytest.raises(ValueError, match=said):
-        trade_off.trade_off(TOWNS, [Identity()], **asked)
+        questions.trade_off(TOWNS, [Identity()], **asked)
 
 
 # COUNT queries
@@ -251,7 +251,7 @@ def test_nobody_predicts_a_number():
     schema = data.schema.with_roles({"town": Role.QUASI_IDENTIFIER, "health": Role.NEUTRAL, "age": Role.SENSITIVE})
     numeric = Dataset("toy", data.table, schema, {"town": data.hierarchies["town"]})
     assert set(trade_off.direct(numeric, [Identity()]).measure) == {"accuracy_gain", "knowledge_gain"}
-    assert "privacy_loss" in set(trade_off.trade_off(numeric, [Identity()]).measure)
+    assert "privacy_loss" in set(questions.trade_off(numeric, [Identity()]).measure)
 
 
 # On Adult
@@ -285,7 +285,7 @@ def test_on_lines_mondrian_cuts_between_any_two_values(adult):
 
 def test_the_ends_of_the_trade_off(adult):
     trees = dict(adult.hierarchies)
-    found = trade_off.trade_off(trade_off.on_lines(adult), [Identity(), Suppress()], hierarchies=trees)
+    found = questions.trade_off(trade_off.on_lines(adult), [Identity(), Suppress()], hierarchies=trees)
     rows = found.set_index(["sanitizer", "measure"]).value
     assert round(rows["Suppress", "utility_loss"], 5) == 0.04623
     assert rows["Suppress", "privacy_loss"] == 0

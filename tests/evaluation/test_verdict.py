@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from support import questions
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation.disclosure import nearer_predictions
 from privnb.evaluation.predictions import Mined, mine
 from privnb.evaluation.results import summary
 from privnb.evaluation.utility import utilities
@@ -215,7 +215,7 @@ def test_the_defaults_are_those_of_the_stored_tasks(adult):
              for place, verdict in enumerate(verdicts)]  # fmt: skip
     judged = pd.concat(parts, ignore_index=True)
     good = evaluation.good_utility(adult, sanitizers)
-    bad = pd.concat([nearer_predictions.anti_utility(adult, sanitizer) for sanitizer in sanitizers])
+    bad = pd.concat([questions.anti_utility(adult, sanitizer) for sanitizer in sanitizers])
     bad = bad[(bad.measure == "anti_utility") & (bad.scenario == "A") & (bad.variant == "") & (bad.control == "")]
     bad = bad[~bad.miner.str.startswith("fusion")]
     single = bad[bad.miner != "worst by person"]
@@ -324,7 +324,7 @@ def test_the_knowledge_gain_is_the_anti_utility_of_a_miner_that_knows_the_distri
 
 @pytest.mark.slow
 def test_another_seed_is_that_of_the_stored_tasks_on_the_reordered_table(adult):
-    there = nearer_predictions.anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", seed=2)
+    there = questions.anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", seed=2)
     there = there[(there.scenario == "A") & (there.variant == "") & (there.control == "")].set_index("miner").value
     feared = Scenario(GoodUtility("salary", miners="majority"), AntiUtility("age", miners="majority, decision stump"))
     verdict = feared.judge(evaluation.reordered(adult, 2), LaplaceNoise(0.5), rng=2)

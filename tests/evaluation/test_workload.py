@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from support import questions
 from support.results_frame import short
 
 from privnb import evaluation
@@ -71,7 +72,7 @@ ROWS = (
 def table_3():
     """The fifteen sanitizations on all of Adult: a row each, a column a measure."""
     chosen = disclosures.sanitizations("occupation", "marital-status")
-    results = disclosures.disclosure(occupation_in(), chosen)
+    results = questions.disclosure(occupation_in(), chosen)
     wide = results.pivot_table(index=["sanitizer", "parameters"], columns="measure", values="value", sort=False)
     assert len(wide) == len(chosen) == 15
     return wide.set_index(pd.Index(ROWS))
@@ -120,7 +121,7 @@ def in_steps():
 def test_lemma_1_on_delta_releases_of_other_algorithms(in_steps, algorithm, delta):
     model = DeltaDisclosure(delta, "salary")
     sanitizer = algorithm(model, workload="salary") if algorithm is TopDownSpecialization else algorithm(model)
-    found = disclosures.disclosure(in_steps, [sanitizer], sensitive="salary").set_index("measure").value
+    found = questions.disclosure(in_steps, [sanitizer], sensitive="salary").set_index("measure").value
     assert -1e-12 <= found.information_gain <= found.largest_quotient + 1e-12
     assert found.largest_quotient < delta
     assert delta == 0.5 or found.information_gain > 1e-6, "something was told, or the bound says nothing"
@@ -135,7 +136,7 @@ def test_where_no_split_is_allowed_all_are_one_class(sample):
         impossible.sanitize(sample, rng=0)
     release = disclosures.released(sample, impossible)
     assert release.suppressed == len(sample)
-    found = disclosures.disclosure(sample, [impossible])
+    found = questions.disclosure(sample, [impossible])
     assert set(found.sanitizer) == {"Mondrian"}
     assert found.parameters.str.contains("l=15").all()
     assert one(found, measure="accuracy_gain").value == 0
@@ -153,7 +154,7 @@ def test_a_question_that_makes_no_sense_is_not_answered_by_the_convention(sample
 
 def test_the_adversary_of_the_paper_is_the_one_of_the_other_notebooks(sample):
     chosen = [Identity(), Mondrian(KAnonymity(10)), Suppress(), Suppress("sensitive"), Bucketize(KMember(20))]
-    found = disclosures.disclosure(sample, chosen)
+    found = questions.disclosure(sample, chosen)
     same = evaluation.adversary_gains(sample, chosen)
     both = found.merge(same, on=["sanitizer", "parameters", "measure", "target", "seed"], suffixes=("", "_before"))
     assert len(both) == len(same) == 10
@@ -163,7 +164,7 @@ def test_the_adversary_of_the_paper_is_the_one_of_the_other_notebooks(sample):
 
 def test_either_trivial_sanitization_leaves_the_prior_alone(sample):
     for knows in ("", "all"):
-        found = disclosures.disclosure(sample, disclosures.trivial(), knows=knows, miners="unpruned tree")
+        found = questions.disclosure(sample, disclosures.trivial(), knows=knows, miners="unpruned tree")
         told = found.measure.isin(["posterior_accuracy", "largest_posterior"])
         assert (found[~told].value.abs() < 1e-12).all()
         surest = found[found.measure == "largest_posterior"]
@@ -177,7 +178,7 @@ def test_either_trivial_sanitization_leaves_the_prior_alone(sample):
 
 
 def test_what_someone_gains_who_knows_neutral_attributes_by_plain_counting(sample):
-    found = disclosures.disclosure(sample, [Identity()], knows="salary, workclass")
+    found = questions.disclosure(sample, [Identity()], knows="salary, workclass")
     assert set(zip(found.target, found.knows, strict=True)) == {("occupation", "workclass, salary")}
 
     def guessed(names):
@@ -190,7 +191,7 @@ def test_what_someone_gains_who_knows_neutral_attributes_by_plain_counting(sampl
 
 
 def test_a_tree_that_is_not_pruned_is_the_exact_adversary(sample):
-    found = disclosures.disclosure(sample, [Identity(), KMember(30)], miners="unpruned tree, majority")
+    found = questions.disclosure(sample, [Identity(), KMember(30)], miners="unpruned tree, majority")
     gained = found[found.measure == "accuracy_gain"]
     for sanitizer in ("Identity", "KMember"):
         exact, tree = (one(gained, sanitizer=sanitizer, miner=miner) for miner in ("", "unpruned tree"))
@@ -201,10 +202,10 @@ def test_a_tree_that_is_not_pruned_is_the_exact_adversary(sample):
 
 def test_noise_is_asked_for_peoples_own_attributes(sample):
     """Under much noise a tree tells next to nothing of people; of noisy rows it would only repeat what it was shown."""
-    (row,) = disclosures.disclosure(sample, [LaplaceNoise(1.0)]).itertuples()
+    (row,) = questions.disclosure(sample, [LaplaceNoise(1.0)]).itertuples()
     assert (row.measure, row.status) == ("accuracy_gain", "refused")
     assert "Attack the release with a miner instead" in row.reason
-    found = disclosures.disclosure(sample, [Identity(), LaplaceNoise(1e4), LaplaceNoise(0.001)], miners="unpruned tree")
+    found = questions.disclosure(sample, [Identity(), LaplaceNoise(1e4), LaplaceNoise(0.001)], miners="unpruned tree")
     none, little, much = found[(found.measure == "accuracy_gain") & (found.miner != "")].value
     assert much < 0.05 < little < none
     noisy = LaplaceNoise(0.001).sanitize(sample, rng=1)
@@ -222,7 +223,7 @@ def test_a_miner_that_does_not_finish_is_named(sample, monkeypatch):
             raise weka.Unfinished("too slow")
 
     monkeypatch.setattr(disclosures, "miners_of", lambda names: (Slow("slow"),))
-    found = disclosures.disclosure(sample, [Identity()], miners="slow")
+    found = questions.disclosure(sample, [Identity()], miners="slow")
     slow = one(found, miner="slow")
     assert (slow.measure, slow.target, slow.status) == ("accuracy_gain", "occupation", "unfinished")
 
@@ -233,7 +234,7 @@ def test_a_miner_that_does_not_finish_is_named(sample, monkeypatch):
 @pytest.mark.slow
 def test_utility_is_the_share_of_people_guessed_right(sample):
     chosen = [Identity(), Mondrian(KAnonymity(10))]
-    found = workload.utility(sample, chosen, target="marital-status", miners="naive Bayes, decision tree")
+    found = questions.utility(sample, chosen, target="marital-status", miners="naive Bayes, decision tree")
     same = evaluation.good_utility(sample, chosen, target="marital-status", miners="naive Bayes, decision tree")
     same = same[same.measure == "good_utility"]
     assert found.miner.tolist() == same.miner.tolist() == ["naive Bayes", "decision tree"] * 2
@@ -253,17 +254,17 @@ def test_the_researcher_uses_the_neutral_attributes_named(sample, neutral, used)
     release = Identity().sanitize(sample, rng=0)
     read = [name for name in sample.schema.names() if name in ("age", "sex", "race", "occupation", *used)]
     right = predictions(release, "marital-status", read, "decision tree") == sample.table["marital-status"]
-    found = workload.utility(sample, [Identity()], target="marital-status", neutral=neutral)
+    found = questions.utility(sample, [Identity()], target="marital-status", neutral=neutral)
     assert one(found, miner="decision tree").value == right.mean()
     assert set(found.target) == {"marital-status"}
     assert set(found.knows) == {", ".join(used) or "no neutral attribute"}
-    assert set(workload.utility(sample, [Suppress()], target="marital-status").knows) == {""}
+    assert set(questions.utility(sample, [Suppress()], target="marital-status").knows) == {""}
 
 
 @pytest.mark.slow
 def test_the_gain_is_over_the_best_miner_on_the_better_trivial_release(sample):
     chosen, target = [Mondrian(KAnonymity(10))], "marital-status"
-    found = workload.utility_gain(sample, chosen, target=target, miners="naive Bayes, decision tree", folds=5)
+    found = questions.utility_gain(sample, chosen, target=target, miners="naive Bayes, decision tree", folds=5)
     truth, right = sample.table[target].to_numpy(), {}
     names = [name for name in sample.schema.names() if name != target]
     for sanitizer, miner in itertools.product([*disclosures.trivial(), *chosen], ["naive Bayes", "decision tree"]):
@@ -284,28 +285,28 @@ def test_the_gain_is_over_the_best_miner_on_the_better_trivial_release(sample):
 @pytest.mark.slow
 def test_a_part_of_a_comparison_is_as_exact_as_the_whole(sample):
     given = {"target": "marital-status", "miners": "naive Bayes, decision tree", "folds": 3}
-    whole = workload.utility_gain(sample, [KMember(50)], **given)
+    whole = questions.utility_gain(sample, [KMember(50)], **given)
     best = whole[(whole.sanitizer == "Suppress") & (whole.measure == "workload_utility")]
     best = best.loc[best.value.idxmax()]
     over = next(s for s in disclosures.trivial() if s.changed_params() == best.parameters), best.miner
     for sanitizers in ([KMember(50)], [over[0], KMember(50)]):
-        part = workload.utility_gain(sample, sanitizers, over=over, **given)
+        part = questions.utility_gain(sample, sanitizers, over=over, **given)
         assert set(part.sanitizer) == {type(sanitizer).__name__ for sanitizer in sanitizers}
         same = whole[whole.sanitizer.eq("KMember")].reset_index(drop=True)
         pd.testing.assert_frame_equal(part[part.sanitizer == "KMember"].reset_index(drop=True), same, check_exact=True)
-    other = workload.utility_gain(sample, [KMember(50)], over=(over[0], "majority"), **given)
+    other = questions.utility_gain(sample, [KMember(50)], over=(over[0], "majority"), **given)
     assert (other.value[other.measure == "workload_gain"] > same.value[same.measure == "workload_gain"].max()).any()
 
 
 def test_no_miner_reads_buckets(sample):
-    found = workload.utility_gain(sample, [Bucketize(KMember(20))], target="salary", miners="majority")
+    found = questions.utility_gain(sample, [Bucketize(KMember(20))], target="salary", miners="majority")
     row = one(found, sanitizer="Bucketize")
     assert (row.measure, row.miner, row.status) == ("workload_utility", "majority", "refused")
 
 
 @pytest.mark.slow
 def test_a_withheld_target_leaves_the_commonest_value(sample):
-    found = workload.utility_gain(sample, [], target="occupation", miners="decision tree")
+    found = questions.utility_gain(sample, [], target="occupation", miners="decision tree")
     commonest = sample.table.occupation.value_counts(normalize=True).max()
     row = one(found, measure="workload_utility", parameters="attributes=sensitive")
     assert [row.value, row.baseline] == pytest.approx([commonest, commonest])
@@ -314,7 +315,7 @@ def test_a_withheld_target_leaves_the_commonest_value(sample):
 @pytest.mark.slow
 def test_seeds_repeat_with_other_folds_and_give_the_same_twice(sample):
     first, again, second = (
-        workload.utility_gain(sample, [KMember(50)], target="salary", seed=seed, folds=3) for seed in (1, 1, 2)
+        questions.utility_gain(sample, [KMember(50)], target="salary", seed=seed, folds=3) for seed in (1, 1, 2)
     )
     pd.testing.assert_frame_equal(first, again)
     assert set(second.seed) == {2}
@@ -324,19 +325,19 @@ def test_seeds_repeat_with_other_folds_and_give_the_same_twice(sample):
 
 def test_shares_of_fewer_people_than_asked_are_withheld(sample):
     asked = {"target": "marital-status", "miners": "majority", "folds": 2}
-    usual = short(workload.utility_gain(sample, [], **asked))
-    hidden = short(workload.utility_gain(sample, [], fewest=len(sample), **asked))
+    usual = short(questions.utility_gain(sample, [], **asked))
+    hidden = short(questions.utility_gain(sample, [], fewest=len(sample), **asked))
     assert usual.value.notna().all()
     assert hidden.value.isna().all(), "nobody's share and nobody's gain"
     assert (hidden.low.dropna() <= hidden.high.dropna()).all()
     with pytest.raises(ValueError, match="fewest must be a whole number from 2"):
-        workload.utility(sample, [Suppress()], fewest=1, **asked)
+        questions.utility(sample, [Suppress()], fewest=1, **asked)
 
 
 def test_where_no_miner_finishes_there_is_no_gain(sample, monkeypatch):
     nothing = Mined({}, np.array([]), {"slow": "unfinished"})
     monkeypatch.setattr(workload, "unseen", lambda *given, **options: nothing)
-    found = workload.utility_gain(sample, [KMember(5)], target="salary")
+    found = questions.utility_gain(sample, [KMember(5)], target="salary")
     assert found.status.tolist() == ["unfinished"] * 4
     assert set(found.miner) == {"slow"}
 
@@ -353,15 +354,15 @@ def test_where_no_miner_finishes_there_is_no_gain(sample, monkeypatch):
 )
 def test_what_is_no_workload_is_refused(sample, target, options, message):
     with pytest.raises(ValueError, match=message):
-        workload.utility(sample, [Identity()], target=target, **options)
+        questions.utility(sample, [Identity()], target=target, **options)
 
 
 def test_results_are_stored_infinities_too(sample, tmp_path):
     store, given = Store(tmp_path), (sample, [Mondrian(KAnonymity(10))])
-    fresh = disclosures.disclosure(*given)
+    fresh = questions.disclosure(*given)
     assert np.isinf(fresh.value).any()
     for _ in range(2):
-        pd.testing.assert_frame_equal(store.call(disclosures.disclosure, *given), fresh, check_dtype=False)
+        pd.testing.assert_frame_equal(store.call(questions.disclosure, *given), fresh, check_dtype=False)
 
 
 # Section 7
@@ -397,12 +398,12 @@ def test_the_coins_are_what_section_7_says(coins):
     ids=str,
 )
 def test_section_7_statement_by_statement(coins, sanitizer, told, share):
-    found = disclosures.information_shares(coins, [sanitizer])
+    found = questions.information_shares(coins, [sanitizer])
     assert one(short(found), target=told).value == pytest.approx(share, abs=1e-12)
 
 
 def test_section_7_lists_all_that_is_told(coins):
-    found = disclosures.information_shares(coins, ENDS)
+    found = questions.information_shares(coins, ENDS)
     pairs = short(found)[["sanitizer", "parameters", "target"]]
     assert not pairs.duplicated().any()
     assert found.value.between(-1e-12, 1 + 1e-12).all()
@@ -412,7 +413,7 @@ def test_section_7_lists_all_that_is_told(coins):
 
 
 def test_section_7_has_privacy_and_the_original_has_none(coins):
-    found = disclosures.disclosure(coins, ENDS, fewest=2)  # outcomes, not people
+    found = questions.disclosure(coins, ENDS, fewest=2)  # outcomes, not people
     intact = found[found.sanitizer == "Identity"].set_index("measure")
     assert (intact.value.accuracy_gain, intact.value.knowledge_gain) == (0.25, 0.5)
     assert (intact.value.posterior_accuracy, intact.baseline.posterior_accuracy) == (0.5, 0.25)

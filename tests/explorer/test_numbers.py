@@ -8,14 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from support import questions
+from support.questions import anti_utility, disclosure
 from support.results_frame import short
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation import trade_off
-from privnb.evaluation.disclosure import leakage
-from privnb.evaluation.disclosure.disclosures import disclosure
-from privnb.evaluation.disclosure.nearer_predictions import anti_utility
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import COLUMNS
 from privnb.explorer import numbers
@@ -71,8 +69,8 @@ def test_they_are_the_numbers_of_the_other_notebooks(case, releases_once):
     sensitive, seed = reading.setting.sensitive, reading.setting.seed
     found, classes = by_name(reading.results), released(case).classes is not None
     others = {
-        "trade_off": trade_off.trade_off(dataset, [made], sensitive=sensitive, seed=seed),
-        "leakage": leakage.leakage(dataset, [made], sensitive=sensitive, seed=seed),
+        "trade_off": questions.trade_off(dataset, [made], sensitive=sensitive, seed=seed),
+        "leakage": questions.leakage(dataset, [made], sensitive=sensitive, seed=seed),
     }
     if not made.randomized or seed == 1:  # it counts its seeds from 1
         others["costs"] = evaluation.costs(dataset, [made]).assign(seed=seed)

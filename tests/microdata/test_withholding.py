@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given, settings, strategies as st
-from support import auditor
+from support import auditor, questions
 from support.naming import naming
 
 from privnb import evaluation, papers
@@ -20,13 +20,10 @@ from privnb.datasets.dataset import Dataset, load
 from privnb.decision import policies, policy_search
 from privnb.evaluation import cases, every_sanitizer, experiments, releases, results, risks, trade_off, verdict
 from privnb.evaluation.disclosure import (
-    disclosures,
     leakage,
     nearer_predictions,
-    predicted_gains,
     published_models,
 )
-from privnb.evaluation.utility import workload
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
 from privnb.explorer import board, keep, numbers, risks as explorer_risks, sweeps
 from privnb.explorer.counting import class_sizes
@@ -59,11 +56,11 @@ MAJORITY_OWNER = verdict.Scenario(GoodUtility("diagnosis", miners="majority"), A
 MAJORITY = MinerInference(reference_set("majority")[0], "diagnosis")
 SOME = FullDomain(KAnonymity(10), suppress=0.2)  # people are suppressed
 ASKED = {  # every function that takes the limit
+    "answers": lambda limit: cases.answers(CLINIC, [Identity()], cases.Linked(), fewest=limit),
     "Case": lambda limit: cases.Case(CLINIC, Identity(), 1, fewest=limit),
     "adversary_gains": lambda limit: evaluation.adversary_gains(CLINIC, [Identity()], fewest=limit),
     "describe": lambda limit: evaluation.describe(CLINIC, fewest=limit),
     "evaluate": lambda limit: evaluation.evaluate(CLINIC, [Identity()], attacks=[Linkage()], fewest=limit),
-    "gains_with_predictions": lambda limit: predicted_gains.gains_with_predictions(CLINIC, KMember(10), fewest=limit),
     "good_utility": lambda limit: evaluation.good_utility(CLINIC, [KMember(10)], fewest=limit),
     "linked": lambda limit: evaluation.linked(CLINIC, [KMember(10)], fewest=limit),
     "users": lambda limit: experiments.users(CLINIC, [KMember(10)], fewest=limit),
@@ -73,29 +70,23 @@ ASKED = {  # every function that takes the limit
     "along": lambda limit: every_sanitizer.along(CLINIC, {2: KMember(2)}, "privacy_loss", fewest=limit),
     "appraised": lambda limit: every_sanitizer.appraised(CLINIC, [KMember(10)], "privacy_loss", fewest=limit),
     "counted": lambda limit: counted(CLINIC, Setting(), fewest=limit),
-    "anti_utility": lambda limit: nearer_predictions.anti_utility(CLINIC, KMember(10), fewest=limit),
     "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], fewest=limit),
     "show": lambda limit: KMember(10).sanitize(CLINIC, rng=1).show(fewest=limit),
     "combinations": lambda limit: evaluation.combinations(CLINIC, [KMember(10)], fewest=limit),
-    "disclosure": lambda limit: disclosures.disclosure(CLINIC, [Identity()], fewest=limit),
     "costs": lambda limit: evaluation.costs(CLINIC, [KMember(10)], fewest=limit),
     "judge": lambda limit: OWNER.judge(CLINIC, KMember(10), fewest=limit),
     "known_attributes": lambda limit: papers.known_attributes(CLINIC, fewest=limit),
-    "known_subsets": lambda limit: leakage.known_subsets(CLINIC, [Identity()], fewest=limit),
-    "leakage": lambda limit: leakage.leakage(CLINIC, [Identity()], fewest=limit),
     "leaked": lambda limit: papers.leaked(CLINIC, [Identity()], fewest=limit),
     "merge_small": lambda limit: merge_small(COUNTS, fewest=limit),
     "people": lambda limit: charts.people(COUNTS, fewest=limit),
-    "priced": lambda limit: leakage.priced(CLINIC, [Identity()], fewest=limit),
     "shown_penalty": lambda limit: releases.shown_penalty(Suppress().sanitize(CLINIC, rng=1), fewest=limit),
     "scales": lambda limit: trade_off.scales(CLINIC, fewest=limit),
     "tells_few": lambda limit: disclosed.tells_few(Suppress().sanitize(CLINIC, rng=1), "diagnosis", fewest=limit),
-    "trade_off": lambda limit: trade_off.trade_off(CLINIC, [Identity()], fewest=limit),
     "uniqueness": lambda limit: evaluation.uniqueness(CLINIC, fewest=limit),
     "withheld": lambda limit: results.withheld(results.tidy([]), limit),
-    "utility": lambda limit: workload.utility(CLINIC, [Identity()], target="diagnosis", fewest=limit),
-    "utility_gain": lambda limit: workload.utility_gain(CLINIC, [Identity()], target="diagnosis", fewest=limit),
     "gains_at_the_ends": lambda limit: evaluation.gains_at_the_ends([CLINIC], fewest=limit),
+    "priced": lambda limit: papers.priced(CLINIC, [Identity()], fewest=limit),
+    "trade_off": lambda limit: papers.trade_off(CLINIC, {"k": [KMember(10)]}, fewest=limit),
     "direct": lambda limit: papers.direct(CLINIC, {"k": [KMember(10)]}, fewest=limit),
     "figures": lambda limit: papers.figures([], fewest=limit),
     "others": lambda limit: papers.others([], fewest=limit),
@@ -129,7 +120,6 @@ ASKED = {  # every function that takes the limit
     "persons_own": lambda limit: leaks.persons_own(pd.DataFrame({"age": [1]}), [], limit),
     "records_in": lambda limit: leaks.records_in("tests", [], None, limit),
     "check": lambda limit: leak_scan.check("tests", [], fewest=limit),
-    "worth": lambda limit: leakage.worth(CLINIC, [Identity()], pd.DataFrame(), fewest=limit),
 }  # fmt: skip
 NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, True, np.float64(10), [10]]
 
@@ -453,7 +443,7 @@ def test_known_attributes_and_leakage_tell_of_nobody(both):
     n = len(dataset)
     key = ["sanitizer", "measure", "knows", "target"]
     for evaluate in (
-        partial(run, sanitizers=[Identity(), KMember(5)]) for run in (leakage.known_subsets, leakage.leakage)
+        partial(run, sanitizers=[Identity(), KMember(5)]) for run in (questions.known_subsets, questions.leakage)
     ):
         for column in ("value", "baseline"):
             found, hidden = told(evaluate, key, column)
@@ -491,9 +481,7 @@ def test_who_is_hit_tells_of_nobody(both):
     n = len(dataset)
 
     def attack(data):
-        return nearer_predictions.anti_utility(
-            data, KMember(5), miners="majority, decision stump", target="age", share=0.5
-        )
+        return questions.anti_utility(data, KMember(5), miners="majority, decision stump", target="age", share=0.5)
 
     key = ["measure", "scenario", "variant", "control", "miner", "group"]
     found, withheld = told(attack, key)

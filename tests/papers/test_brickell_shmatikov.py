@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from support import questions
 from support.clinic import CLINIC
 
 from privnb import papers
@@ -149,7 +150,7 @@ def test_table_2_is_the_two_ends_of_each_attribute_of_categories(sets, here):
     assert set(found.target) == targets, "those of the paper's table"
     assert set(found.sanitizer) == {"Identity", "Suppress"}
     assert len(found) == 6 * 2 * 2
-    plain = workload.utility(data, ends(), target="salary", miners=MINERS, folds=3)
+    plain = questions.utility(data, ends(), target="salary", miners=MINERS, folds=3)
     pd.testing.assert_frame_equal(values(found, target="salary"), values(plain))
 
 
@@ -168,7 +169,7 @@ def test_parts_come_out_as_the_whole_does(sets, compared):
     _, each = sets
     every = disclosures.sanitizations(each.sensitive, each.workload)
     for target in each.targets:
-        whole = workload.utility_gain(each.dataset, every, target=target, miners=MINERS, seed=2, folds=3)
+        whole = questions.utility_gain(each.dataset, every, target=target, miners=MINERS, seed=2, folds=3)
         whole = whole[~((whole.measure == "workload_gain") & (whole.parameters == "attributes=sensitive"))]
         found = compared[compared.measure.isin(["workload_utility", "workload_gain"])]
         pd.testing.assert_frame_equal(values(found, target=target, seed=2), values(whole), check_exact=True)
@@ -176,18 +177,18 @@ def test_parts_come_out_as_the_whole_does(sets, compared):
 
 def test_the_adversary_is_that_of_table_3(sets, compared):
     _, each = sets
-    plain = disclosures.disclosure(each.dataset, disclosures.sanitizations(each.sensitive, each.workload))
+    plain = questions.disclosure(each.dataset, disclosures.sanitizations(each.sensitive, each.workload))
     found = compared[compared.measure.isin(plain.measure)]
     pd.testing.assert_frame_equal(values(found), values(plain), check_exact=True)
 
 
 def test_equal_releases_are_mined_once(sets, here):
     papers.figures(sets[:1], profile="small", seeds=1)
-    mined = [s for task in here if task.func is workload.utility_gain for s in task.args[1]]
+    mined = [s for task in here if task.func is questions.utility_gain for s in task.args[1]]
     per_target = [s for task in here if task.keywords.get("target") == "salary" for s in task.args[1]]
     assert len(mined) == 2 * len(set(mined)), "once for each of two targets"
     assert 5 < len(set(mined)) < 15
-    assert max(len(task.args[1]) for task in here if task.func is workload.utility_gain) <= 7
+    assert max(len(task.args[1]) for task in here if task.func is questions.utility_gain) <= 7
     assert Suppress("sensitive") in per_target, "a trivial one takes part in U_base"
 
 

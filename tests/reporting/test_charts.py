@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 import vl_convert
 from hypothesis import given, strategies as st
+from support import questions
 from support.results_frame import frame
 
 from privnb import evaluation
 from privnb.datasets.dataset import load
 from privnb.decision import owner_choice
 from privnb.evaluation import parameters
-from privnb.evaluation.disclosure import nearer_predictions, predicted_gains
 from privnb.evaluation.results import join, row, summary, tidy
 from privnb.measures import facts
 from privnb.reporting import charts
@@ -40,7 +40,7 @@ def results():
     )
     mined = join(
         *(
-            nearer_predictions.anti_utility(adult, sanitizer, miners="majority, decision stump", seed=seed)
+            questions.anti_utility(adult, sanitizer, miners="majority, decision stump", seed=seed)
             for seed in (1, 2)
             for sanitizer in settings
         )
@@ -54,10 +54,7 @@ def results():
         "mined": join(mined, summary(single)),
         "links": evaluation.linked(adult, [*evaluation.ends(), *settings]),
         "gains": join(
-            *(
-                predicted_gains.gains_with_predictions(adult, settings[0], miners="majority", seed=seed)
-                for seed in (1, 2)
-            )
+            *(questions.gains_with_predictions(adult, settings[0], miners="majority", seed=seed) for seed in (1, 2))
         ),
         "ages": evaluation.people_by(adult, "age"),
     }

@@ -6,12 +6,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
+from support import questions
 
 from privnb import evaluation
 from privnb.cli import main
 from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.draft import draft
-from privnb.evaluation.disclosure import leakage
 from privnb.explorer import keep
 from privnb.explorer.board import explore
 from privnb.explorer.setting import Setting, checked, exposed, of_roles
@@ -163,7 +163,7 @@ def test_results_and_sentences_count_a_name_with_a_comma_as_one(cities):
     said = findings.uniqueness(evaluation.join(evaluation.describe(cities), unique)).data
     assert "nobody else shares all 3 quasi-identifiers" in said
     assert charts.uniqueness(unique).to_dict()["title"]["text"][0].startswith("One known attribute")
-    known = leakage.known_subsets(cities, [Identity()])
+    known = questions.known_subsets(cities, [Identity()])
     assert "all 3 attributes" in " ".join(known_attributes(known).to_dict()["title"]["text"])
 
 

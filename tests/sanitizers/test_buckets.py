@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
+from support import questions
 
 from privnb import evaluation
 from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation.disclosure import nearer_predictions, predicted_gains
 from privnb.measures.disclosure import gains, linkage
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
@@ -304,8 +304,8 @@ def test_evaluation_of_a_bucketized_release(adult):
     assert len(evaluation.adversary_gains(adult, sanitizers)) == 2
     for mined, released in (
         (evaluation.good_utility, sanitizers),
-        (nearer_predictions.anti_utility, sanitizers[0]),
-        (predicted_gains.gains_with_predictions, sanitizers[0]),
+        (questions.anti_utility, sanitizers[0]),
+        (questions.gains_with_predictions, sanitizers[0]),
     ):
         for target in ("occupation", "sex"):
             found = mined(adult, released, miners="decision tree", target=target)

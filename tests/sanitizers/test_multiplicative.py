@@ -10,11 +10,11 @@ from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
+from support.questions import utility
 
 from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation import good_utility
-from privnb.evaluation.utility.workload import utility
 from privnb.measures.utility import information_loss
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema

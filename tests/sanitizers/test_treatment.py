@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from support.questions import known_subsets, leakage
 
 from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.disclosure.leakage import known_subsets, leakage
 from privnb.evaluation.predictions import mine
 from privnb.evaluation.releases import costs, linked
 from privnb.measures.disclosure import gains, linkage

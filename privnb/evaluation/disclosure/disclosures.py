@@ -14,7 +14,7 @@ import numpy as np
 
 from privnb.attacks import MinerInference
 from privnb.evaluation.attributes import sensitive_name
-from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask, reached
+from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question
 from privnb.evaluation.predictions import miners_of
 from privnb.measures.base import state
 from privnb.measures.disclosure import gains
@@ -117,48 +117,31 @@ def _bare(dataset):
     return Suppress().sanitize(dataset, rng=0)
 
 
-def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed=1, fewest=withholding.LIMIT):
-    """What each release tells an adversary of the sensitive attribute (Table 3; the adversary of Figures 1 to 4).
+@dataclass(frozen=True)
+class Disclosure(Question):
+    """What a release tells an adversary of the sensitive attribute (Table 3; the adversary of Figures 1 to 4).
+
+    Rows, baseline: the same classes with the values dealt out at random: `accuracy_gain` (A_acc), also of each miner,
+    `knowledge_gain` (A_know), `largest_disclosure` and `largest_quotient` (the class with the largest A_diff, A_quot;
+    the latter is infinite unless each class has all values), and `information_gain` (nats), which Lemma 1 keeps below
+    every delta of a delta-disclosure-private release, so at most at `largest_quotient`. `posterior_accuracy`: people
+    guessed right, as a share; baseline: those guessed without the release. `largest_posterior`: how sure the surest
+    guess is; baseline: without the release.
 
     Parameters
     ----------
-    dataset : Dataset
-    sanitizers : list of Sanitizer
-    sensitive : str, optional
-        The first sensitive attribute if None.
+    sensitive : str
+    known : tuple of str
+        Neutral attributes that they know of a person beside the quasi-identifiers. Their gains are then over what the
+        release without quasi-identifiers tells them. Empty: the paper's adversary.
     knows : str
-        Neutral attributes that they know of a person beside the quasi-identifiers: names separated by commas, or "all";
-        empty for the paper's adversary. Their gains are then over what the release without quasi-identifiers tells
-        them.
+        How results name these.
     miners : str
         Who else attacks, beside the exact adversary who guesses the commonest value of a class; empty: nobody. They are
         asked for people as they know them: for their class's cells, or for their own quasi-identifiers where noise
         leaves no classes. A noisy release is refused without miners; a bucketized one they do not read.
-    seed : int
-        Of the noise and the order of the records.
-    fewest : int
-        Counts below are withheld.
-
-    Returns
-    -------
-    DataFrame
-        Rows, baseline: the same classes with the values dealt out at random: `accuracy_gain` (A_acc), also of each
-        miner, `knowledge_gain` (A_know), `largest_disclosure` and `largest_quotient` (the class with the largest
-        A_diff, A_quot; the latter is infinite unless each class has all values), and `information_gain` (nats), which
-        Lemma 1 keeps below every delta of a delta-disclosure-private release, so at most at `largest_quotient`.
-        `posterior_accuracy`: people guessed right, as a share; baseline: those guessed without the release.
-        `largest_posterior`: how sure the surest guess is; baseline: without the release.
-    """
-    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, knows=knows, miners=miners, seed=seed)
-    expect.these(fewest=fewest)
-    question = Disclosure.of(dataset, sensitive=sensitive, knows=knows, miners=miners)
-    return reached(ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers], fewest=fewest))
-
-
-@dataclass(frozen=True)
-class Disclosure(Question):
-    """What a release tells an adversary of the sensitive attribute; fields and rows as of `disclosure`. `reorders`: as
-    of `Question`.
+    reorders : bool
+        As of `Question`.
     """
 
     sensitive: str
@@ -168,6 +151,10 @@ class Disclosure(Question):
     reorders: bool = True
 
     main = "accuracy_gain"
+    axes = (
+        "accuracy_gain", "knowledge_gain", "largest_disclosure", "largest_quotient", "information_gain",
+        "posterior_accuracy",
+    )  # fmt: skip
 
     @property
     def varies(self):
@@ -175,7 +162,9 @@ class Disclosure(Question):
 
     @classmethod
     def of(cls, dataset, *, sensitive=None, knows="", miners=""):
-        """The question to this dataset, whose neutral attributes may be known."""
+        """The question to this dataset: `sensitive` defaults to its first sensitive attribute; `knows` names neutral
+        attributes separated by commas, or "all".
+        """
         sensitive = sensitive_name(dataset, sensitive)
         known, there = neutral_names(dataset, knows, sensitive), neutral_names(dataset, "all", sensitive)
         knows = "all" if known and known == there else ", ".join(known)
@@ -199,30 +188,16 @@ class Disclosure(Question):
         return rows
 
 
-def information_shares(dataset, sanitizers):
+@dataclass(frozen=True)
+class Shares(Question):
     """Which share of an attribute's information each set of other published attributes holds, for all of them.
 
     For tables that are a distribution, such as all outcomes of an experiment: of a sample, a large set tells everything
     by chance. Section 7, where data have both privacy and utility.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    sanitizers : list of Sanitizer
-
-    Returns
-    -------
-    DataFrame
-        Rows `information_share` of `target` "a4" for who `knows` "a1, a3": 0 (they tell nothing of it) to 1 (they tell
-        it exactly). Of sensitive and neutral attributes, from every set of others that the release does not suppress.
+    Rows `information_share` of `target` "a4" for who `knows` "a1, a3": 0 (they tell nothing of it) to 1 (they tell it
+    exactly). Of sensitive and neutral attributes, from every set of others that the release does not suppress.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers)
-    return reached(ask(dataset, [(sanitizer, 1, [Shares()]) for sanitizer in sanitizers], description="information"))
-
-
-@dataclass(frozen=True)
-class Shares(Question):
-    """Which share of an attribute's information others hold; rows as of `information_shares`."""
 
     main = "information_share"
 

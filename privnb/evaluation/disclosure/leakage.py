@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.cases import Question, ask, reached
+from privnb.evaluation.cases import Question
 from privnb.evaluation.disclosure.disclosures import stand_in
 from privnb.evaluation.people import subsets_of
 from privnb.measures.base import state
@@ -108,7 +108,8 @@ state(
 )
 
 
-def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
+@dataclass(frozen=True)
+class Known(Question):
     """What someone can tell of a person of whom they know some quasi-identifiers, for every set of these.
 
     They know the person's values and so their released cells. Where labels of one attribute overlap, values do not say
@@ -116,34 +117,11 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withhol
     tells. Where cells lead to several buckets, they guess the value that is likeliest if any of a bucket's may be
     anybody's in it: who learns more from all the buckets may do better.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    sanitizers : list of Sanitizer
-    sensitive : str, optional
-        The first sensitive attribute if None.
-    seed : int
-        Of the noise.
-    fewest : int
-        Shares of fewer people, and of all but so few, have only bounds.
-
-    Returns
-    -------
-    DataFrame
-        Rows for each set, in `knows`: `identity_vulnerability`, how likely a guess at the person's row is right (rows
-        found / people; baseline: a row at random); `sensitive_vulnerability`, how likely a guess at their sensitive
-        value is; baseline: the commonest value. Of more than 10 quasi-identifiers only sets of 1 to 3, and all. Noise
-        leaves no groups: its row says so in `status` and `reason`.
+    Rows for each set, in `knows`: `identity_vulnerability`, how likely a guess at the person's row is right (rows found
+    / people; baseline: a row at random); `sensitive_vulnerability`, how likely a guess at their sensitive value is;
+    baseline: the commonest value. Of more than 10 quasi-identifiers only sets of 1 to 3, and all. Noise leaves no
+    groups: its row says so in `status` and `reason`.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    question = Known(secret_name(dataset, sensitive))
-    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
-    return reached(ask(dataset, runs, fewest=fewest, description="every set of quasi-identifiers"))
-
-
-@dataclass(frozen=True)
-class Known(Question):
-    """What some of a person's attributes tell of them; rows as of `known_subsets`."""
 
     sensitive: str
     main = "identity_vulnerability"
@@ -177,49 +155,29 @@ def _subsets_of_original(dataset, sensitive):
     return by_subset({name: dataset.cells[name] for name in names}, dataset.cells[sensitive], subsets_of(names))
 
 
-def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
-    """What each release leaks of a person: generalization, buckets and noise on one scale.
-
-    Parameters
-    ----------
-    dataset, sanitizers, seed
-        As of `known_subsets`.
-    sensitive : str
-        What adversaries want; the first sensitive attribute if None.
-    fewest : int
-        Shares of fewer people, and of all but so few, have only bounds; a number that would tell them has no value.
-
-    Returns
-    -------
-    DataFrame
-        Tidy results, in pairs: `..._vulnerability`, how likely one guess is right (0 to 1; baseline: without the
-        release), and `..._leakage`, in bits: log2 of how many times likelier the release made that (baseline: 0).
-
-        - `identity_...`: whose is a released row? For an adversary with a register of everybody's true
-          quasi-identifiers who looks at one row. With noise in several attributes an estimate from 2,000 rows, with a
-          95% interval. An adversary who matches all noisy rows together may do better.
-        - `attribute_...`, per quasi-identifier: what is a person's own value? For an adversary who sees its released
-          cell alone, so at most what the row discloses.
-        - `sensitive_...`: what is a person's sensitive value? For an adversary who knows their quasi-identifiers. Of
-          buckets how often the guess of `known_subsets` is right, which others may beat. Of buckets and noise also rows
-          of variant "at most": what the original discloses, which nobody beats who knows quasi-identifiers alone.
-        - `bucket_...`, of buckets alone: the same for an adversary who knows the person's bucket. People alike in
-          quasi-identifiers may be in different buckets, so this takes more than those.
-
-        `sensitive_additive_capacity` of classes, `bucket_additive_capacity`: the mean total variation between what is
-        known of a person after and before; baseline: 0. `attribute_capacity` of noise, in bits: the most that a cell
-        leaks to anybody, whatever they knew and wanted. A sanitizer that this table cannot have has one row, `classes`,
-        of status "not possible".
-    """
-    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    question = Leakage(secret_name(dataset, sensitive))
-    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
-    return ask(dataset, runs, fewest=fewest, description="leakage")
-
-
 @dataclass(frozen=True)
 class Leakage(Question):
-    """What a release leaks of a person; rows as of `leakage`."""
+    """What a release leaks of a person: generalization, buckets and noise on one scale.
+
+    Rows in pairs: `..._vulnerability`, how likely one guess is right (0 to 1; baseline: without the release), and
+    `..._leakage`, in bits: log2 of how many times likelier the release made that (baseline: 0).
+
+    - `identity_...`: whose is a released row? For an adversary with a register of everybody's true quasi-identifiers
+      who looks at one row. With noise in several attributes an estimate from 2,000 rows, with a 95% interval. An
+      adversary who matches all noisy rows together may do better.
+    - `attribute_...`, per quasi-identifier: what is a person's own value? For an adversary who sees its released cell
+      alone, so at most what the row discloses.
+    - `sensitive_...`: what is a person's sensitive value? For an adversary who knows their quasi-identifiers. Of
+      buckets how often the guess of `Known` is right, which others may beat. Of buckets and noise also rows of variant
+      "at most": what the original discloses, which nobody beats who knows quasi-identifiers alone.
+    - `bucket_...`, of buckets alone: the same for an adversary who knows the person's bucket. People alike in
+      quasi-identifiers may be in different buckets, so this takes more than those.
+
+    `sensitive_additive_capacity` of classes, `bucket_additive_capacity`: the mean total variation between what is known
+    of a person after and before; baseline: 0. `attribute_capacity` of noise, in bits: the most that a cell leaks to
+    anybody, whatever they knew and wanted. A sanitizer that this table cannot have has one row, `classes`, of status
+    "not possible".
+    """
 
     sensitive: str
 
@@ -249,71 +207,43 @@ def check_price(price):
         raise ValueError(f"the price of a wrong guess must be 0 or more, got {expect.found(price)}.")
 
 
-def priced(dataset, sanitizers, *, price=1.0, sensitive=None, seed=1, fewest=withholding.LIMIT):
-    """`worth` to who gains 1 by a right guess and pays `price` for a wrong one, or keeps silent.
-
-    Parameters
-    ----------
-    dataset, sanitizers, sensitive, seed, fewest
-        As of `leakage`.
-    price : float
-        Of a wrong guess, 0 or more.
-
-    Returns
-    -------
-    DataFrame
-        Rows `expected_gain`, as of `worth`.
-    """
-    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    check_price(price)
-    name = secret_name(dataset, sensitive)
-    values = sorted(dataset.table[name].unique())
-    gain = pd.DataFrame(np.vstack([np.eye(len(values)) * (1 + price) - price, np.zeros(len(values))]), columns=values)
-    return worth(dataset, sanitizers, gain, sensitive=name, seed=seed, fewest=fewest)
-
-
-def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
+@dataclass(frozen=True, eq=False)
+class Worth(Question):
     """What a guess at the sensitive value is worth to an adversary with aims of their own: g-vulnerability.
 
+    Rows `expected_gain`: the mean over people of the best guess of an adversary who knows the person's class or bucket;
+    baseline: the best one without the release; of noise of variant "at most", see `Leakage`. No value where the share
+    of right guesses has none.
+
     Parameters
     ----------
-    dataset, sanitizers, sensitive, seed, fewest
-        As of `leakage`.
     gain : DataFrame
         One row per guess (or any other action), one column per value of the attribute: what each guess gains for each
         true value, in any unit.
-
-    Returns
-    -------
-    DataFrame
-        Rows `expected_gain`: the mean over people of the best guess of an adversary who knows the person's class or
-        bucket; baseline: the best one without the release; of noise of variant "at most", see `leakage`. No row for a
-        sanitizer that this table cannot have, no value where the share of right guesses has none.
-
-    Raises
-    ------
-    ValueError
-        Where a value has no column.
+    sensitive : str
 
     References
     ----------
     Alvim et al., CSF 2012, section 3.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    expect.kind("gain", gain, pd.DataFrame, instead="One row per guess, one column per value.")
-    question = Worth(gain, secret_name(dataset, sensitive))
-    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
-    found = ask(dataset, runs, fewest=fewest, description="worth of guesses")
-    return found[found.status != "not possible"]
-
-
-@dataclass(frozen=True, eq=False)
-class Worth(Question):
-    """What a guess at the sensitive value is worth; fields and rows as of `worth`."""
 
     gain: pd.DataFrame
     sensitive: str
     main = "expected_gain"
+
+    def __post_init__(self):
+        expect.kind("gain", self.gain, pd.DataFrame, instead="One row per guess, one column per value.")
+
+    @classmethod
+    def priced(cls, dataset, price=1.0):
+        """The question for an adversary who gains 1 by a right guess at the first sensitive attribute and pays `price`,
+        0 or more, for a wrong one, or keeps silent.
+        """
+        check_price(price)
+        name = secret_name(dataset, None)
+        values = sorted(dataset.table[name].unique())
+        gain = np.vstack([np.eye(len(values)) * (1 + price) - price, np.zeros(len(values))])
+        return cls(pd.DataFrame(gain, columns=values), name)
 
     def rows(self, case):
         release, n = stand_in(case), len(case.dataset)

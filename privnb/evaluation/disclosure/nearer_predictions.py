@@ -9,8 +9,7 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.attributes import first_number, published_name
-from privnb.evaluation.cases import Question, ask, reached
+from privnb.evaluation.cases import Question
 from privnb.evaluation.people import groups
 from privnb.evaluation.predictions import fused, mine, miners_of, stream, unseen
 from privnb.evaluation.results import SUMMARIES, guessed, join, mark_withheld, tidy, withheld
@@ -40,48 +39,26 @@ state(
 )
 
 
-def anti_utility(
-    dataset, sanitizer, *, miners="five", target=None, c=0, share=0.05, weights="", seed=1, fewest=withholding.LIMIT
-):
+@dataclass(frozen=True)
+class Nearer(Question):
     """People for whom a prediction of `target` is nearer to the truth than what was released (Table 2).
 
     Each miner learns from the release and predicts the released records themselves.
 
+    Rows `anti_utility` of each scenario, see `scenarios`, in people, with the guess without the release as baseline: of
+    each miner; of two fusions of them; of each person's own worst miner; and of three controls: ZeroR, the worst
+    miner's guesses dealt to the people at random ("permuted"), and its guesses of people whom it did not learn from
+    ("held-out"). Rows `nearer_share`: whom the worst miner of scenario A hits, by `group`.
+
     Parameters
     ----------
-    dataset : Dataset
-    sanitizer : Sanitizer
+    target : str
     miners : str
         A set of miners by name, or some miners, separated by commas. Of Weka's, run one by one, there are only their
         own rows, or one whose `status` says why there is none.
-    target : str, optional
-        The first numeric quasi-identifier, or else the first one, if None.
     c, share, weights
         As of `scenarios`.
-    seed : int
-        Of the noise and the order of the records.
-    fewest : int
-        Counts below are withheld.
-
-    Returns
-    -------
-    DataFrame
-        Rows `anti_utility` of each scenario, see `scenarios`, in people, with the guess without the release as
-        baseline: of each miner; of two fusions of them; of each person's own worst miner; and of three controls: ZeroR,
-        the worst miner's guesses dealt to the people at random ("permuted"), and its guesses of people whom it did not
-        learn from ("held-out"). Rows `nearer_share`: whom the worst miner of scenario A hits, by `group`.
     """
-    expect.these(
-        dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, share=share, seed=seed, fewest=fewest
-    )
-    target = published_name(dataset, target or first_number(dataset))
-    question = Nearer(target, miners, c, share, weights)
-    return reached(ask(dataset, [(sanitizer, seed, [question])], fewest=fewest))
-
-
-@dataclass(frozen=True)
-class Nearer(Question):
-    """For how many people a prediction is nearer than the release; fields and rows as of `anti_utility`."""
 
     target: str
     miners: str = "five"

@@ -7,67 +7,37 @@ from functools import partial
 
 import numpy as np
 
-from privnb.evaluation.attributes import first_number, published_name, sensitive_name
-from privnb.evaluation.cases import Question, ask, reached
+from privnb.evaluation.cases import Question
 from privnb.evaluation.disclosure.leakage import check_record_each
 from privnb.evaluation.predictions import mine
 from privnb.evaluation.releases import gain_rows
 from privnb.evaluation.results import tidy
 from privnb.evaluation.utility.utilities import AntiUtility
 from privnb.measures.utility import mining
-from privnb.microdata import withholding
 from privnb.microdata.hierarchy import flat
-from privnb.runtime import expect
 
 DRAWS = 39  # how often labels are dealt out: a value above all draws has a chance of 1 in 40
 FIRST = "with predictions"  # those of the first record of each distinct released row
 
 
-def gains_with_predictions(
-    dataset, sanitizer, *, miners="five", target=None, sensitive=None, seed=1, miner_set="", fewest=withholding.LIMIT
-):
+@dataclass(frozen=True)
+class PutIn(Question):
     """Brickell and Shmatikov's gains before and after the worst miner's nearer predictions of `target` are put into the
-    release (Table 3).
+    release (Table 3). An increase that the control shows as well is no evidence of an attack.
 
-    An increase that the control shows as well is no evidence of an attack.
+    Rows of `accuracy_gain` and `knowledge_gain`: of the release; of variant "with predictions", those of the first
+    record of each distinct released row, the count that fits the paper; "with all predictions", those of all people;
+    and of either the control "random labels": the same labels dealt at random to as many records whose own label is
+    longer, right or wrong (the mean of 39 draws, with the smallest and the largest: by chance one in forty lies above).
 
     Parameters
     ----------
-    dataset : Dataset
-    sanitizer : Sanitizer
+    target, sensitive : str
     miners : str
         A set of miners by name, or some miners, separated by commas.
-    target : str, optional
-        The first numeric quasi-identifier, or else the first one, if None.
-    sensitive : str, optional
-        The first sensitive attribute if None.
-    seed : int
-        Of the noise and the order of the records.
     miner_set : str
         The name that rows give the miners; with one, the release's own gains are left out.
-    fewest : int
-        Counts below are withheld.
-
-    Returns
-    -------
-    DataFrame
-        Rows of `accuracy_gain` and `knowledge_gain`: of the release; of variant "with predictions", those of the first
-        record of each distinct released row, the count that fits the paper; "with all predictions", those of all
-        people; and of either the control "random labels": the same labels dealt at random to as many records whose own
-        label is longer, right or wrong (the mean of 39 draws, with the smallest and the largest: by chance one in forty
-        lies above).
     """
-    expect.these(dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, sensitive=sensitive, seed=seed)
-    expect.these(fewest=fewest)
-    expect.kind("miner_set", miner_set, str)
-    target = published_name(dataset, target or first_number(dataset))
-    question = PutIn(target, sensitive_name(dataset, sensitive), miners, miner_set)
-    return reached(ask(dataset, [(sanitizer, seed, [question])], fewest=fewest))
-
-
-@dataclass(frozen=True)
-class PutIn(Question):
-    """Both gains with nearer predictions put into the release; fields and rows as of `gains_with_predictions`."""
 
     target: str
     sensitive: str

@@ -8,8 +8,9 @@ from functools import partial
 from pandas.api.types import is_numeric_dtype
 
 from privnb.evaluation.attributes import first_number, published_name, sensitive_name
-from privnb.evaluation.disclosure.nearer_predictions import anti_utility, scenarios
-from privnb.evaluation.disclosure.predicted_gains import gains_with_predictions
+from privnb.evaluation.cases import answer, reached
+from privnb.evaluation.disclosure.nearer_predictions import Nearer, scenarios
+from privnb.evaluation.disclosure.predicted_gains import PutIn
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.profiles import able, evaluated, profile_of, sets_of, together
 from privnb.evaluation.results import measured, of_one_miner, summary
@@ -91,7 +92,7 @@ def adversaries(
     fewest=withholding.LIMIT,
     store="",
 ):
-    """Table 2: `nearer_predictions.anti_utility` of each set, sanitizer and seed, with `average` and `worst` of each
+    """Table 2: `nearer_predictions.Nearer` of each set, sanitizer and seed, with `average` and `worst` of each
     set.
 
     Parameters
@@ -101,7 +102,7 @@ def adversaries(
     target : str
         What is guessed; empty: the first numeric quasi-identifier, or else the first one.
     c, share, weights, fewest
-        As of `nearer_predictions.anti_utility`.
+        As of `nearer_predictions.Nearer`.
 
     Returns
     -------
@@ -111,11 +112,12 @@ def adversaries(
     expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, share=share)
     expect.these(seeds=seeds, fewest=fewest, store=store)
     check_adversaries(dataset, target=target, c=c, share=share, weights=weights)  # an hour later is too late
-    attack = partial(anti_utility, target=target or None, c=c, share=share, weights=weights, fewest=fewest)
+    target = published_name(dataset, target or first_number(dataset))
+    attack = partial(Nearer, target, c=c, share=share, weights=weights)
     tasks = {}
     for miner_set, names, repeats in sets_of(profile_of(profile).adversaries, miners, seeds):
         tasks[miner_set] = [
-            partial(attack, dataset, sanitizer, miners=each, seed=seed)
+            partial(_possible, dataset, sanitizer, seed, attack(each), fewest)
             for seed in repeats
             for sanitizer in sanitizers
             for each in (_weka(dataset, sanitizer, target) if names == "Weka" else [names])
@@ -183,7 +185,7 @@ def gains(
     fewest=withholding.LIMIT,
     store="",
 ):
-    """Table 3: `predicted_gains.gains_with_predictions` of each sanitizer and seed.
+    """Table 3: `predicted_gains.PutIn` of each sanitizer and seed.
 
     Of Weka's miners those are put in that come nearest for most people and for most distinct records, in rows of the
     set "Weka" with its version; they are found as `adversaries` finds them, and kept in the same store.
@@ -202,25 +204,29 @@ def gains(
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, seeds=seeds)
     expect.these(sensitive=sensitive, fewest=fewest, store=store)
-    published_name(dataset, target or first_number(dataset))
-    sensitive_name(dataset, sensitive or None)
-    gain = partial(gains_with_predictions, target=target or None, sensitive=sensitive or None, fewest=fewest)
-    attack = partial(anti_utility, target=target or None)
+    target = published_name(dataset, target or first_number(dataset))
+    sensitive = sensitive_name(dataset, sensitive or None)
     tasks = {}
     for miner_set, names, repeats in sets_of(profile_of(profile).gains, miners, seeds):
         worst = dict.fromkeys(sanitizers, names)
         if names == "Weka":
-            attacks = {
-                s: [partial(attack, dataset, s, miners=each) for each in _weka(dataset, s, target)] for s in sanitizers
-            }
+            attacks = {}
+            for s in sanitizers:
+                asked = [Nearer(target, each) for each in _weka(dataset, s, target)]
+                attacks[s] = [partial(_possible, dataset, s, 1, question, withholding.LIMIT) for question in asked]
             worst = {s: _worst(found) for s, found in evaluated(attacks, store, "look for the worst miner").items()}
         tasks[miner_set] = [
-            partial(gain, dataset, sanitizer, miners=worst[sanitizer], seed=seed, miner_set=miner_set)
+            partial(_possible, dataset, sanitizer, seed, PutIn(target, sensitive, worst[sanitizer], miner_set), fewest)
             for seed in repeats
             for sanitizer in sanitizers
             if worst[sanitizer]
         ]
     return together(evaluated(tasks, store, "put predictions in").values())
+
+
+def _possible(dataset, sanitizer, seed, question, fewest):
+    """`answer`, of a release that must be possible."""
+    return reached(answer(dataset, sanitizer, seed, question, fewest))
 
 
 def absent(dataset, sanitizers):

@@ -74,6 +74,7 @@ class Queries(Question):
     reading: str = READINGS[0]
 
     main = "average_relative_error"
+    axes = ERRORS
     varies = True
 
     def drawn(self, dataset, seed):

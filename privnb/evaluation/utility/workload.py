@@ -13,7 +13,7 @@ import numpy as np
 
 from privnb.attacks import MinerInference
 from privnb.evaluation.attributes import published_name
-from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question, ask, reached
+from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question
 from privnb.evaluation.disclosure.disclosures import is_withheld, neutral_names, released, stand_in, trivial
 from privnb.evaluation.predictions import miners_of, unseen
 from privnb.evaluation.results import guessed
@@ -24,8 +24,6 @@ from privnb.microdata import withholding
 from privnb.microdata.counts import most_of_people
 from privnb.microdata.schema import Role
 from privnb.miners import able
-from privnb.runtime import expect
-from privnb.sanitizers import Identity
 
 state(
     "workload_utility",
@@ -53,26 +51,19 @@ state(
 )
 
 
-def utility(
-    dataset,
-    sanitizers,
-    *,
-    target,
-    miners="decision tree",
-    neutral="all",
-    seed=1,
-    folds=10,
-    fewest=withholding.LIMIT,
-):
+@dataclass(frozen=True)
+class Utility(Question):
     """Share of people whose `target` miners predict rightly from each release, in cross-validation: U_san(w) of section
-    5; U_max for the original.
+    5; U_max for the original. Table 2 is `evaluation.ends()`, the original and the one without quasi-identifiers, for
+    each target.
 
-    Table 2 is `evaluation.ends()`, the original and the one without quasi-identifiers, for each target.
+    Rows `workload_utility` (0 to 1) of each miner, with a 95% interval; baseline: the commonest value. Where a release
+    withholds the target, that is all that anybody can guess, from the table of its own that it is in. Or, in `status`,
+    why a miner has no guess: of a bucketized release none has, for miners do not read those. With sampling weights the
+    shares are of the population, of whoever has several records by any of them.
 
     Parameters
     ----------
-    dataset : Dataset
-    sanitizers : list of Sanitizer
     target : str
         A sensitive or neutral attribute of categories.
     miners : str
@@ -80,34 +71,9 @@ def utility(
     neutral : str
         The neutral attributes that the researcher uses beside quasi-identifiers and sensitive ones: names separated by
         commas; "all", or empty for none.
-    seed : int
-        Of the noise, the order of the records and the folds.
     folds : int
         Of the cross-validation, from 2.
-    fewest : int
-        Shares of fewer people are withheld.
-
-    Returns
-    -------
-    DataFrame
-        Rows `workload_utility` (0 to 1) of each miner, with a 95% interval; baseline: the commonest value. Where a
-        release withholds the target, that is all that anybody can guess, from the table of its own that it is in. Or,
-        in `status`, why a miner has no guess: of a bucketized release none has, for miners do not read those. With
-        sampling weights the shares are of the population, of whoever has several records by any of them.
     """
-    expect.these(
-        neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
-    )
-    expect.these(fewest=fewest)
-    question = Utility(target, miners, neutral, folds)
-    question.check(dataset)
-    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
-    return reached(ask(dataset, runs, fewest=fewest, description="learn"))
-
-
-@dataclass(frozen=True)
-class Utility(Question):
-    """Whom miners guess right from a release; fields and rows as of `utility`."""
 
     target: str
     miners: str = "decision tree"
@@ -115,6 +81,7 @@ class Utility(Question):
     folds: int = 10
 
     main = "workload_utility"
+    axes = ("workload_utility",)
     reorders = varies = True
 
     def check(self, dataset):
@@ -192,54 +159,22 @@ def _commonest(dataset, target):
     return np.full(len(dataset), dataset.table[target].mode()[0], dtype=object)
 
 
-def utility_gain(
-    dataset,
-    sanitizers,
-    *,
-    target,
-    miners="decision tree",
-    neutral="all",
-    seed=1,
-    folds=10,
-    over=None,
-    fewest=withholding.LIMIT,
-):
-    """What each release adds to a researcher's utility: U_san(w) - U_base(w) of section 5 (the researcher of Figures 1
-    to 4).
+@dataclass(frozen=True)
+class Gained(Utility):
+    """What a release adds to a researcher's utility: U_san(w) - U_base(w) of section 5 (the researcher of Figures 1 to
+    4). U_base is that of the best miner from the better trivial sanitization.
 
-    U_base is that of the best miner from the better trivial sanitization.
+    Rows as `Utility` has, and `workload_gain`: a share of people, with a 95% interval, each person compared with
+    themselves; baseline: 0, the trivial sanitization's. That of the original is all that there is to gain.
 
     Parameters
     ----------
-    dataset, sanitizers, target, miners, neutral, seed, folds, fewest
-        As of `utility`.
+    target, miners, neutral, folds
+        As of `Utility`.
     over : (Sanitizer, str), optional
-        The trivial sanitization and the miner, by name, that are known to give U_base: then no other sanitizers than
-        `sanitizers` are mined, so that parts of a large comparison are made apart, each with intervals as exact.
-
-    Returns
-    -------
-    DataFrame
-        Rows as `utility` has, for the original and both trivial sanitizations too, and `workload_gain`: a share of
-        people, with a 95% interval, each person compared with themselves; baseline: 0, the trivial sanitization's.
-        That of the original is all that there is to gain.
+        The trivial sanitization and the miner, by name, that are known to give U_base: then the trivial ones are not
+        mined again.
     """
-    expect.these(
-        neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
-    )
-    expect.these(fewest=fewest)
-    if over is not None and len(expect.kind("over", over, tuple, list)) != 2:
-        raise ValueError(f"over must be a sanitizer and the name of a miner, got {over!r}.")
-    question = Gained(target, miners, neutral, folds, over and tuple(over))
-    question.check(dataset)
-    every = dict.fromkeys(sanitizers if over else [*trivial(), Identity(), *sanitizers])
-    runs = [(sanitizer, seed, [question]) for sanitizer in every]
-    return reached(ask(dataset, runs, fewest=fewest, description="learn"))
-
-
-@dataclass(frozen=True)
-class Gained(Utility):
-    """What a release adds to a researcher's utility; fields and rows as of `utility_gain`."""
 
     over: tuple | None = None
 

@@ -6,7 +6,7 @@ is, or their sensitive value. Both are channels, and measured alike.
 
 from functools import partial
 
-from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.attributes import secret_name, sensitive_name
 from privnb.evaluation.cases import answer
 from privnb.evaluation.disclosure import leakage
 from privnb.evaluation.parameters import numbers
@@ -65,7 +65,7 @@ def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field'
 
 
 def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
-    """`leakage.known_subsets` of the original, and of its generalization by Mondrian for each value of `k`.
+    """`leakage.Known` of the original, and of its generalization by Mondrian for each value of `k`.
 
     Parameters
     ----------
@@ -84,12 +84,13 @@ def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
     """
     expect.these(dataset=dataset, fewest=fewest, store=store)
     sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in numbers("K", k, int))]
-    tasks = [partial(leakage.known_subsets, dataset, [each], fewest=fewest) for each in sanitizers]
+    question = leakage.Known(secret_name(dataset, None))
+    tasks = [partial(answer, dataset, each, 1, question, fewest) for each in sanitizers]
     return together(evaluated({"": tasks}, store, "every set of attributes").values())
 
 
 def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""):
-    """`leakage.priced` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones.
+    """`leakage.Worth` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones.
 
     Parameters
     ----------
@@ -106,13 +107,14 @@ def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""
         Tidy results.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
-    leakage.check_price(price)
-    tasks = [partial(leakage.priced, dataset, [each], price=price, fewest=fewest) for each in sanitizers]
-    return together(evaluated({"": tasks}, store, "worth of guesses").values())
+    question = leakage.Worth.priced(dataset, price)
+    tasks = [partial(answer, dataset, each, 1, question, fewest) for each in sanitizers]
+    found = together(evaluated({"": tasks}, store, "worth of guesses").values())
+    return found[found.status != "not possible"].reset_index(drop=True)
 
 
 def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
-    """`leakage.leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
+    """`leakage.Leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
     and Shmatikov, `releases.Gains`, unless they would tell a share that is withheld.
 
     Parameters
@@ -129,7 +131,8 @@ def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
         Tidy results.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
-    tasks = {each: [partial(leakage.leakage, dataset, [each], fewest=fewest)] for each in sanitizers}
+    question = leakage.Leakage(secret_name(dataset, None))
+    tasks = {each: [partial(answer, dataset, each, 1, question, fewest)] for each in sanitizers}
     found = evaluated(tasks, store, "leakage")
     capacity = ("sensitive_additive_capacity", "bucket_additive_capacity")
     shown = [each for each, rows in found.items() if rows[rows.measure.isin(capacity)].value.notna().any()]

@@ -25,7 +25,7 @@ def known_attributes(results, secret="identity"):
     Parameters
     ----------
     results : DataFrame
-        Of `leakage.known_subsets`.
+        Of `leakage.Known`.
     secret : str
         "identity" or "sensitive".
 
@@ -77,7 +77,7 @@ def leaks(results, attribute=""):
     Parameters
     ----------
     results : DataFrame
-        Of `leakage.leakage`.
+        Of `leakage.Leakage`.
     attribute : str
         The quasi-identifier whose own value is guessed in the last panel, by default the first.
 

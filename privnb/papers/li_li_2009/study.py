@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation import trade_off as losses
-from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.attributes import secret_name, sensitive_name
+from privnb.evaluation.cases import answers
 from privnb.evaluation.parameters import number, numbers
 from privnb.evaluation.profiles import check_miners, evaluated, profile_of, repeated, together
 from privnb.evaluation.results import join, main_parameter, over_seeds, row, tidy
@@ -132,14 +133,14 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=SUPPORT
     partitions : dict
         Of `partitions`.
     distance, support, fewest
-        As of `trade_off.trade_off`.
+        As of `trade_off.Losses`.
     store : str
         The folder that keeps what is finished; empty: none.
 
     Returns
     -------
     DataFrame
-        `trade_off.scales` of the original, then `trade_off.trade_off` of each partition, published as generalized
+        `trade_off.scales` of the original, then `trade_off.Losses` of each partition, published as generalized
         classes and as buckets, and of the ends. Of delta below 1 stands here how many classes there are. What the paper
         says of all releases together stands in rows whose parameters are lists, "k=10 50, t=0.2":
         `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, of each model's letter in `group`,
@@ -147,9 +148,10 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=SUPPORT
     """
     _check(dataset, partitions, support=support, fewest=fewest, store=store)
     expect.one_of("distance", distance, tradeoff.DISTANCES)
-    asked = {"distance": distance, "support": support, "fewest": fewest}
     lines = losses.on_lines(dataset)
-    lose = partial(losses.trade_off, lines, hierarchies=dict(dataset.hierarchies), **asked)
+    secret, hierarchies = secret_name(dataset, None), dict(dataset.hierarchies)
+    question = losses.Losses(secret, distance=distance, support=support, hierarchies=hierarchies)
+    lose = partial(answers, lines, question=question, fewest=fewest)
     below = [
         Mondrian(replace(*example.models, delta=delta), split_point=example.split_point)
         for example in partitions.get("delta", [])[:1]
@@ -157,7 +159,7 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=SUPPORT
     ]
     tasks = {
         "": [
-            partial(losses.scales, dataset, **asked),
+            partial(losses.scales, dataset, distance=distance, support=support, fewest=fewest),
             partial(lose, ends()),
             *(partial(lose, _both(each)) for each in partitions.values()),
         ],

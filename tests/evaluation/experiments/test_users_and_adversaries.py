@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from support import questions
 from support.results_frame import frame, short
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import experiments, profiles
-from privnb.evaluation.disclosure import nearer_predictions, predicted_gains
+from privnb.evaluation.disclosure import nearer_predictions
 from privnb.evaluation.profiles import Profile
 from privnb.evaluation.results import KEY
 from privnb.evaluation.store import Store
@@ -41,11 +42,11 @@ def good_utility(*given, **options):
 
 
 def anti_utility(*given, **options):
-    return short(nearer_predictions.anti_utility(*given, **options))
+    return short(questions.anti_utility(*given, **options))
 
 
 def gains_with_predictions(*given, **options):
-    return short(predicted_gains.gains_with_predictions(*given, **options))
+    return short(questions.gains_with_predictions(*given, **options))
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ import numpy as np
 import plain
 import pytest
 from support import person_key
+from support.questions import anti_utility
 
 from privnb.attacks import MinerInference
 from privnb.datasets.dataset import load
 from privnb.evaluation.cases import Case
-from privnb.evaluation.disclosure.nearer_predictions import anti_utility
 from privnb.evaluation.every_sanitizer import family
 from privnb.evaluation.risks import linkability, risks
 from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
