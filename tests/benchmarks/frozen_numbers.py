@@ -110,7 +110,9 @@ def written(folder: Path, key: str) -> Numbers:
             header, *rows = read_csv(path)
             numbers[f"{key} {path.name}"] = digest(iter([tuple(header), *map(tuple, rows)]))
         elif path.suffix == ".json":
-            numbers |= dict(fields(json.loads(path.read_text(encoding="utf-8")), f"{key} {path.name}"))
+            document = json.loads(path.read_text(encoding="utf-8"))
+            document.pop("sha256", None)  # of a card, whose date differs
+            numbers |= dict(fields(document, f"{key} {path.name}"))
     return numbers
 
 

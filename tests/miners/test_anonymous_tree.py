@@ -81,9 +81,9 @@ def test_bad_input_is_a_clear_error(tuples, given, said):
 
 
 def test_a_table_of_people_with_several_records_has_no_tree(tmp_path):
-    import keyed
+    from support import person_key
 
-    dataset = load(keyed.drafted(tmp_path, 60))
+    dataset = load(person_key.drafted(tmp_path, 60))
     with pytest.raises(NotForThisTable, match="several records"):
         anonymous_tree(dataset, dataset.schema.sensitive[0], 2)
 
