@@ -564,7 +564,9 @@ def _parser():
 
     command = commands.add_parser("new", help="draft the description of a table of your own")
     command.add_argument(
-        "file", metavar="FILE", help="a table: CSV, Parquet, Excel, SPSS, Stata, SAS, or a folder of its parts"
+        "file",
+        metavar="FILE",
+        help="a table: CSV, Parquet, Excel, OpenDocument, SPSS, Stata, SAS, or a folder of its parts",
     )
     command.add_argument("--name", metavar="NAME", help="its folder under data/ (the file's name)")
     command.add_argument(

@@ -1,13 +1,21 @@
 """The engine that touches every row: DuckDB, opened and closed per question, which asks for nothing from elsewhere."""
 
+from __future__ import annotations
+
 import contextlib
 import re
 import signal
 import socket
 import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from privnb.microdata.schema import SchemaError
 from privnb.runtime.names import OWN
+
+if TYPE_CHECKING:
+    import duckdb
 
 NUMBER = f"{OWN}number of a combination"
 STOPS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
@@ -16,8 +24,8 @@ BLANK = "".join(filter(str.isspace, map(chr, range(0x3001))))
 
 
 @contextlib.contextmanager
-def opened(**settings):
-    """A connection to the engine, closed at the end. `settings`: its own, such as `memory_limit`."""
+def opened(**settings: Any) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a connection to the engine, closed at the end. `settings`: its own, such as `memory_limit`."""
     import duckdb
 
     alone = dict.fromkeys(("autoinstall_known_extensions", "autoload_known_extensions"), "false")
@@ -26,7 +34,7 @@ def opened(**settings):
 
 
 @contextlib.contextmanager
-def reported(paths):
+def reported(paths: Iterable[Path]) -> Iterator[None]:
     """Raise what goes wrong in the engine while it reads files as SchemaError and OSError."""
     import duckdb
 
@@ -44,7 +52,7 @@ def reported(paths):
 
 
 @contextlib.contextmanager
-def _interruptible(connection):
+def _interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Interrupt what the engine does when a signal stops this process. By itself the engine looks for signals in the
     main thread alone, and not while that one waits for another.
     """
@@ -66,44 +74,28 @@ def _interruptible(connection):
         reader.close()
 
 
-def _interrupt(signals, connection):
+def _interrupt(signals: socket.socket, connection: duckdb.DuckDBPyConnection) -> None:
     while number := signals.recv(1):
         if number[0] in STOPS:
             connection.interrupt()
 
 
-def queried(query, after=None, **given):
-    """What the engine answers.
-
-    Parameters
-    ----------
-    query : str
-        In SQL.
-    after : str, optional
-        A second question, of what the first one left.
-    **given
-        The values of `$name` in the query.
-
-    Returns
-    -------
-    tuple of pyarrow.Table and list of tuple
-        The answer, and the rows of the second one.
-    """
-    with opened() as connection:
-        found = connection.sql(query, params=given).to_arrow_table()
-        return found, connection.execute(after).fetchall() if after else []
-
-
-def has(frame):
-    """Whether a native frame is the engine's own."""
+def has(frame: object) -> bool:
+    """Return whether a native frame is the engine's own."""
     import duckdb
 
     return isinstance(frame, duckdb.DuckDBPyRelation)
 
 
-def joined(records, combinations, names, more, beside):
-    """Records with what stands beside their combinations, by one number per row: a third of the time of a join by all
-    columns, a missing value equal to another one.
+def joined(
+    records: duckdb.DuckDBPyRelation,
+    combinations: duckdb.DuckDBPyRelation,
+    names: Sequence[str],
+    more: Sequence[str],
+    beside: Mapping[str, str],
+) -> duckdb.DuckDBPyRelation | None:
+    """Return records with what belongs to their combinations, by one number per row: a third of the time of a join
+    by all columns, a missing value equal to another one.
 
     Parameters
     ----------
@@ -132,40 +124,40 @@ def joined(records, combinations, names, more, beside):
     return found.project(", ".join(map(name, [*beside.values(), *more])))
 
 
-def parquet(path):
-    """What reads a Parquet file, in SQL. The engine takes *, ? and [ in a path for a pattern, a=1 for a column."""
+def parquet(path: Path) -> str:
+    """Return what reads a Parquet file, in SQL. To the engine *, ? and [ in a path are a pattern, and a=1 a column."""
     literal = re.sub(r"([*?[])", r"[\1]", str(path))
     return f"read_parquet({quoted(literal)}, hive_partitioning = false)"
 
 
-def name(text):
-    """A column's name in SQL."""
+def name(text: str) -> str:
+    """Return a column's name in SQL."""
     return '"' + text.replace('"', '""') + '"'
 
 
-def blank(column):
-    """Whether a cell is missing or blank, in SQL."""
+def blank(column: str) -> str:
+    """Return whether a cell is missing or blank, in SQL."""
     return _looked_at(column, "false", _bare(column))
 
 
-def lacking(column, marked):
-    """Whether a cell is missing, blank or one of the texts `marked` after any spaces, in SQL."""
+def lacking(column: str, marked: Iterable[str]) -> str:
+    """Return whether a cell is missing, blank or one of the texts `marked` after any spaces, in SQL."""
     text, some = f"{column}::varchar", f"in ({', '.join(map(quoted, marked))})"
     return _looked_at(column, f"{text} {some}", f"{_bare(column)} or ltrim({text}, ' ') {some}")
 
 
-def _bare(column):
+def _bare(column: str) -> str:
     return f"coalesce(trim({column}::varchar, {quoted(BLANK)}), '') = ''"
 
 
-def _looked_at(column, seen, other):
-    """What holds of a cell that begins with a visible letter of ASCII, as nearly all do, and what of any other: to take
-    blanks off is ten times as dear as to look at the first letter.
+def _looked_at(column: str, seen: str, other: str) -> str:
+    """Return one expression for a cell that begins with a visible letter of ASCII, as nearly all do, and another one
+    for other cells: to take blanks off is ten times as slow as to look at the first letter.
     """
     text = f"{column}::varchar"
     return f"(case when {text} >= '!' and {text} < '\x7f' then {seen} else {other} end)"
 
 
-def quoted(text):
-    """A text in SQL."""
+def quoted(text: str) -> str:
+    """Return a text in SQL."""
     return "'" + text.replace("'", "''") + "'"

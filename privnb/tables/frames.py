@@ -4,21 +4,27 @@ Narwhals groups and joins them. What it has no word for is here, by engine. A fr
 rows, or sorted by what it holds: no order of the records reaches it.
 """
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import narwhals as nw
 import numpy as np
 
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect
+from privnb.runtime.arrays import IntArray
 from privnb.runtime.names import OWN, meant
 from privnb.tables import engine
 from privnb.tables.long_tables import LongTable, numbered
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ROW, POWER = f"{OWN}row of the release", f"{OWN}power of two"
 MOST = 16  # a row that stands more often is given to the engine in pieces of so many powers of two
@@ -31,29 +37,29 @@ class Engine(NamedTuple):
     has columns, the frame with these.
     """
 
-    lent: Callable
-    named: Callable
+    lent: Callable[[Any, pa.Table], Any]
+    named: Callable[[Any, Sequence[str]], Any]
 
 
-def _in_duckdb(frame, ours):
+def _in_duckdb(frame: Any, ours: pa.Table) -> Any:
     # In the connection that the frame is of, which finds a table of Python's by the name of its variable.
     return frame.query("a name that nothing else has", "select * from ours")
 
 
-def _in_polars(frame, table):
+def _in_polars(frame: Any, table: pa.Table) -> Any:
     return nw.from_arrow(table, backend="polars").lazy().to_native()
 
 
-def _in_spark(frame, table):
+def _in_spark(frame: Any, table: pa.Table) -> Any:
     return frame.sparkSession.createDataFrame(table).hint("broadcast")  # so that no record is shuffled for it
 
 
-def _named(frame, names):
+def _named(frame: Any, names: Sequence[str]) -> Any:
     own = nw.from_native(frame)
     return own.rename(dict(zip(own.collect_schema().names(), names, strict=True))).to_native()
 
 
-def _named_in_spark(frame, names):
+def _named_in_spark(frame: Any, names: Sequence[str]) -> Any:
     return frame.toDF(*names)  # Narwhals would take a dot in a name for a part of a column
 
 
@@ -71,11 +77,11 @@ class LongFrame(LongTable):
     `named`: as of `Engine`.
     """
 
-    named: Callable = None
+    named: Callable[[Any, Sequence[str]], Any] = _named
 
     @classmethod
-    def of(cls, frame, renamed):
-        """Of a native lazy frame. `renamed`: names by those in the frame.
+    def of(cls, frame: Any, renamed: Mapping[str, str]) -> Self:
+        """Return that of a native lazy frame. `renamed`: names by those in the frame.
 
         Raises TypeError for what is none, or of an engine that is not known, and SchemaError for two columns of a name.
         """
@@ -100,8 +106,8 @@ class LongFrame(LongTable):
         lent = lambda table: nw.from_native(lacking.lent(frame, table))  # noqa: E731
         return cls(nw.from_native(lacking.named(frame, [*own.values()])), lent, own, named=lacking.named)
 
-    def having(self, names):
-        """Itself. Raises SchemaError unless it has all these columns."""
+    def having(self, names: Sequence[str]) -> Self:
+        """Return itself. Raise SchemaError unless it has all these columns."""
         if absent := [name for name in names if name not in self.own]:
             raise SchemaError(
                 f"the frame has no column {', '.join(map(repr, absent))}; it has {', '.join(self.own)}."
@@ -109,13 +115,15 @@ class LongFrame(LongTable):
             )
         return self
 
-    def opened(self, *, complete=None, held=False, **_):
+    def opened(
+        self, *, complete: Mapping[str, Iterable[str]] | None = None, held: bool = False, **_: Any
+    ) -> AbstractContextManager[Self]:
         """Open some of its records, as `long_tables.opened` does: a context of a LongFrame."""
         table = self if complete is None else self.complete(complete)
         return nullcontext(table.held() if held else table)
 
-    def complete(self, marked):
-        """Those of its records that lack no value in a column. `marked`: by column the texts that say that it is
+    def complete(self, marked: Mapping[str, Iterable[str]]) -> Self:
+        """Return those of its records that lack no value in a column. `marked`: by column the texts that say that it is
         missing; columns that it has not do not count.
         """
         marked = {name: texts for name, texts in marked.items() if name in self.own}
@@ -126,14 +134,14 @@ class LongFrame(LongTable):
         ]
         return replace(self, frame=self.frame.filter(~reduce(or_, lacking)))
 
-    def held(self):
-        """Those of its rows that have a cell in any column: others are no records."""
+    def held(self) -> Self:
+        """Return those of its rows that have a cell in any column: others are no records."""
         cells = [nw.col(name).cast(nw.String) for name in self.own.values()]
         blank = [_looked_at(cell, nw.lit(False), _bare(cell)) for cell in cells]
         return replace(self, frame=self.frame.filter(~reduce(and_, blank)))
 
-    def repeated(self, rows, times):
-        """A frame of rows of ours, made of none of the records.
+    def repeated(self, rows: pa.Table, times: IntArray) -> Any:
+        """Return a frame of rows of ours, made of none of the records.
 
         The engine is given each row once for each power of two that its number is the sum of, and multiplies these.
 
@@ -155,8 +163,10 @@ class LongFrame(LongTable):
         frame = self.lent(pieces).join(self.lent(doubled), on=POWER, how="inner")
         return self._given(frame, rows, {})
 
-    def released(self, combinations, place, rows, values):
-        """A frame of the records, each as its row of a release and what is published of it alone, sorted by all this.
+    def released(
+        self, combinations: pa.Table, place: IntArray, rows: pa.Table, values: Mapping[str, tuple[pa.Table, pa.Array]]
+    ) -> Any:
+        """Return a frame of the records, each as its row of a release with its other published cells, sorted.
 
         Parameters
         ----------
@@ -180,12 +190,12 @@ class LongFrame(LongTable):
         for name, (found, published) in values.items():
             left.remove(name)
             done = [each for each in cells if each not in (name, *left)]
-            table = replace(self, frame=frame, own=self.own | {each: cells[each] for each in done})
+            table = replace(self, frame=frame, own={**self.own} | {each: cells[each] for each in done})
             frame = table.joined(found, pa.table({cells[name]: published}), [ROW, *done, *left])
         return self._given(frame, rows, cells)
 
-    def _given(self, frame, rows, cells):
-        """A native frame of `rows`, each where `frame` says which it is, and of `cells` there, by their names."""
+    def _given(self, frame: Any, rows: pa.Table, cells: Mapping[str, str]) -> Any:
+        """Return a native frame of `rows`, each where `frame` says which it is, and of its `cells`, by their names."""
         import pyarrow as pa
 
         labels = [f"label {number}" for number in range(rows.num_columns)]
@@ -196,21 +206,21 @@ class LongFrame(LongTable):
         return self.named(frame.select(*labels, *cells.values()).to_native(), [*rows.column_names, *cells])
 
 
-def _looked_at(cell, seen, other):
+def _looked_at(cell: Any, seen: Any, other: Any) -> Any:
     """As `engine.blank` looks at a cell, an expression of Narwhals."""
     return nw.when((cell >= "!") & (cell < "\x7f")).then(seen).otherwise(other)
 
 
-def _bare(cell):
+def _bare(cell: Any) -> Any:
     return (cell.str.strip_chars(engine.BLANK) == "").fill_null(True)
 
 
-def _marked(cell, mark):
+def _marked(cell: Any, mark: str) -> Any:
     return (cell.str.replace_all("^ +", "") == mark).fill_null(True)
 
 
-def powers(times):
-    """Numbers as sums of powers of two: which number, and which power, two integer arrays in the order of the numbers.
+def powers(times: IntArray) -> tuple[IntArray, IntArray]:
+    """Return numbers as sums of powers of two: which number, and which power, in the order of the numbers.
 
     >>> powers(np.array([5, 1, 131072]))
     (array([0, 0, 1, 2, 2], dtype=int32), array([ 2,  0,  0, 16, 16], dtype=int32))
@@ -220,6 +230,6 @@ def powers(times):
     for power in reversed(range(MOST)):
         row = np.flatnonzero(times >> power & 1)
         found.append((row, np.full(len(row), power)))
-    row, power = map(np.concatenate, zip(*found, strict=True))
-    order = np.argsort(row, kind="stable")  # an engine parts them as they stand, and each part has some of all sizes
-    return row[order].astype(np.int32), power[order].astype(np.int32)
+    rows, powers = map(np.concatenate, zip(*found, strict=True))
+    order = np.argsort(rows, kind="stable")  # an engine parts them as they stand, and each part has some of all sizes
+    return rows[order].astype(np.int32), powers[order].astype(np.int32)

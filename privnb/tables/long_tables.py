@@ -6,15 +6,23 @@ files, or another engine's, of a cluster.
 One module: what files are asked for, and what an engine makes of it, are read side by side.
 """
 
+from __future__ import annotations
+
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import progress
 from privnb.runtime.names import OWN
 from privnb.tables import engine, reading, text_files
 from privnb.tables.reading import PARQUET, TEXT, kind
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
 
 TIMES, PLACE, MISSING = f"{OWN}times of a combination", f"{OWN}place of a combination", f"{OWN}missing: "
 
@@ -37,14 +45,14 @@ class LongTable:
         How much of a question is answered, in percent; negative: unknown.
     """
 
-    frame: object
-    lent: Callable
+    frame: Any
+    lent: Callable[[pa.Table], Any]
     own: Mapping[str, str] = field(default_factory=dict)
-    check: Callable = lambda: None
-    share: Callable = lambda: -1
+    check: Callable[[], object] = lambda: None
+    share: Callable[[], float] = lambda: -1
 
-    def record_count(self):
-        """How many records there are: int."""
+    def record_count(self) -> int:
+        """Return how many records there are."""
         import narwhals as nw
 
         return int(self.frame.select(nw.len()).collect(backend="pyarrow").item())
@@ -59,10 +67,11 @@ class LongTable:
         found = grouped.select(times.sum().alias("s"), nw.len().alias("n"), times.min().alias("m"))
         [row] = found.collect(backend="pyarrow").rows()
         self.check()
-        return tuple(int(each or 0) for each in row)
+        records, different, rarest = (int(each or 0) for each in row)
+        return records, different, rarest
 
-    def counted(self, names, most):
-        """The distinct combinations of some columns, and how many records have each.
+    def counted(self, names: Sequence[str], most: int) -> pa.Table:
+        """Return the distinct combinations of some columns, and how many records have each.
 
         Parameters
         ----------
@@ -84,12 +93,12 @@ class LongTable:
         self.check()
         return found.rename_columns([*names, TIMES])
 
-    def called(self, names):
-        """What columns are called in the frame: a list."""
+    def called(self, names: Iterable[str]) -> list[str]:
+        """Return what columns are called in the frame."""
         return [self.own.get(name, name) for name in names]
 
-    def replaced(self, pairs):
-        """The same table, in which some values are others: a LongTable.
+    def replaced(self, pairs: Mapping[str, pa.Table]) -> Self:
+        """Return the same table, in which some values are others.
 
         Parameters
         ----------
@@ -105,8 +114,8 @@ class LongTable:
             frame = frame.with_columns(nw.coalesce(nw.col(MISSING), nw.col(own)).alias(own)).select(names)
         return replace(self, frame=frame)
 
-    def joined(self, combinations, labels, more=()):
-        """The records with the labels of their combinations.
+    def joined(self, combinations: pa.Table, labels: pa.Table, more: Iterable[str] = ()) -> Any:
+        """Return the records with the labels of their combinations.
 
         Parameters
         ----------
@@ -125,14 +134,13 @@ class LongTable:
         import narwhals as nw
         import pyarrow as pa
 
-        keys, frame, more = combinations.drop_columns([TIMES]), self.frame, self.called(more)
+        keys, frame, own = combinations.drop_columns([TIMES]), self.frame, self.called(more)
         keys = keys.rename_columns(self.called(keys.column_names))
         names = keys.column_names
         if engine.has(frame.to_native()):
-            beside = [PLACE + name for name in labels.column_names]
-            lent = self.lent(pa.table([*keys.columns, *labels.columns], [*names, *beside])).to_native()
-            called = dict(zip(beside, labels.column_names, strict=True))
-            found = engine.joined(frame.to_native(), lent, names, more, called)
+            called = {PLACE + name: name for name in labels.column_names}
+            lent = self.lent(pa.table([*keys.columns, *labels.columns], [*names, *called])).to_native()
+            found = engine.joined(frame.to_native(), lent, names, own, called)
             if found is not None:
                 return nw.from_native(found)
         for name in names:  # a missing value is equal to no other, so that a join would lose it
@@ -150,12 +158,12 @@ class LongTable:
         for name, column in beside.items():
             keys = keys.append_column(name, column)
         on = [name for name in keys.column_names if name not in beside]
-        found = frame.select([*on, *more]).join(self.lent(keys), on=on, how="inner")
-        return found.select(*(nw.col(name).alias(name.removeprefix(PLACE)) for name in beside), *map(nw.col, more))
+        found = frame.select([*on, *own]).join(self.lent(keys), on=on, how="inner")
+        return found.select(*(nw.col(name).alias(name.removeprefix(PLACE)) for name in beside), *map(nw.col, own))
 
 
-def has_blank(found, names):
-    """Whether a row of combinations, as `LongTable.counted` gives them, has nothing in the columns `names`."""
+def has_blank(found: pa.Table, names: Iterable[str]) -> bool:
+    """Return whether a row of combinations, as `LongTable.counted` gives them, has nothing in the columns `names`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -170,8 +178,8 @@ def has_blank(found, names):
     return len(found) > 0
 
 
-def numbered(names):
-    """Names that every engine takes, by columns' own: a dict."""
+def numbered(names: Iterable[str]) -> dict[str, str]:
+    """Return names that every engine takes, by columns' own."""
     return {name: f"column {number}" for number, name in enumerate(names)}
 
 
@@ -179,14 +187,14 @@ def numbered(names):
 class File:
     """A file of a table."""
 
-    path: object
+    path: Path
     layout: text_files.Layout | None
-    header: tuple = ()  # the columns of a text file without one
-    entry: Mapping = field(default_factory=dict)  # what a description says of it
+    header: Sequence[str] = ()  # the columns of a text file without one
+    entry: Mapping[str, Any] = field(default_factory=dict)  # what a description says of it
 
 
-def columns(files):
-    """The names of the columns of files, as the files themselves say, or a description of text without a header.
+def columns(files: Sequence[File]) -> list[str]:
+    """Return the names of the columns of files, as the files themselves say, or a description of text without a header.
 
     Raises SchemaError unless all have the same ones.
     """
@@ -195,31 +203,38 @@ def columns(files):
     return found[0]
 
 
-def check_count(files, found):
+def check_count(files: Sequence[File], found: int) -> None:
     """Raise SchemaError unless a second reader counts as many records in text files as the engine `found`."""
     if all(kind(file.path) == TEXT for file in files):
         text_files.check_count([file.path for file in files], [file.layout for file in files], found)
 
 
-def _columns(file):
+def _columns(file: File) -> list[str]:
     if file.layout is not None and not file.layout.header:
         return list(file.header)
-    is_text = kind(file.path) == TEXT
-    names = text_files.header(file.path, file.layout) if is_text else _parquet(file)
+    _check_kind(file.path)
+    layout = file.layout if kind(file.path) == TEXT else None
+    names = text_files.header(file.path, layout) if layout else reading.parquet_columns(file.path)
     reading.check_names(file.path, names)
-    reading.check_header(file.path, names, text_files.first_records(file.path, file.layout) if is_text else ())
+    reading.check_header(file.path, names, text_files.first_records(file.path, layout) if layout else ())
     return names
 
 
-def _parquet(file):
-    if (found := kind(file.path)) != PARQUET:
-        raise SchemaError(f"{file.path.name} is {found}. From file to file go CSV and Parquet: save it as one of them.")
-    return reading.parquet_columns(file.path)
+def _check_kind(path: Path) -> None:
+    if (found := kind(path)) not in (TEXT, PARQUET):
+        raise SchemaError(f"{path.name} is {found}. From file to file go CSV and Parquet: save it as one of them.")
 
 
 @contextlib.contextmanager
-def opened(files, names, renamed, complete=None, held=False, **settings):
-    """The records of files, as a `LongTable` of an engine of its own, which is closed at the end.
+def opened(
+    files: Sequence[File],
+    names: Sequence[str],
+    renamed: Mapping[str, str],
+    complete: Mapping[str, Iterable[str]] | None = None,
+    held: bool = False,
+    **settings: Any,
+) -> Iterator[LongTable]:
+    """Open the records of files, as a `LongTable` of an engine of its own, which is closed at the end.
 
     Arguments and errors as of `asked`.
     """
@@ -232,8 +247,15 @@ def opened(files, names, renamed, complete=None, held=False, **settings):
 
 
 @contextlib.contextmanager
-def asked(files, names, renamed, complete=None, held=False, **settings):
-    """An engine for the records of files, which is closed at the end, and what asks it for them.
+def asked(
+    files: Sequence[File],
+    names: Sequence[str],
+    renamed: Mapping[str, str],
+    complete: Mapping[str, Iterable[str]] | None = None,
+    held: bool = False,
+    **settings: Any,
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[str], Callable[[], None]]]:
+    """Open an engine for the records of files, which is closed at the end, and what asks it for them.
 
     Parameters
     ----------
@@ -264,13 +286,14 @@ def asked(files, names, renamed, complete=None, held=False, **settings):
         For files that are none, or lack a column.
     """
     with contextlib.ExitStack() as stack:
-        queries, checks = [], []
+        queries: list[str] = []
+        checks: list[Callable[[duckdb.DuckDBPyConnection], object]] = []
         for file in files:
             queries.append(_query(file, names, renamed, complete, held, checks, stack))
         connection = stack.enter_context(engine.opened(**settings))
         connection.execute("set enable_progress_bar = true; set enable_progress_bar_print = false")  # for its share
 
-        def check():
+        def check() -> None:
             for each in checks:
                 each(connection)
 
@@ -278,15 +301,19 @@ def asked(files, names, renamed, complete=None, held=False, **settings):
             yield connection, queries, check
 
 
-def _query(file, names, renamed, complete, held, checks, stack):
-    """What asks for the columns `names` of a file, in SQL."""
-    if kind(file.path) == TEXT:
-        known, query, check = stack.enter_context(text_files.scanned(file.path, file.layout, file.header))
-        checks.append(check)
-    else:
-        known = _parquet(file)
-        numbers = ", ".join(f"c{number}" for number in range(len(known)))
-        query = f"select * from {engine.parquet(file.path)} as found({numbers})"
+def _query(
+    file: File,
+    names: Sequence[str],
+    renamed: Mapping[str, str],
+    complete: Mapping[str, Iterable[str]] | None,
+    held: bool,
+    checks: list[Callable[[duckdb.DuckDBPyConnection], object]],
+    stack: contextlib.ExitStack,
+) -> str:
+    """Return what asks for the columns `names` of a file, in SQL."""
+    _check_kind(file.path)
+    known, query, check = stack.enter_context(reading.scanned(file.path, file.layout, file.header))
+    checks.append(check)
     # A file that is not itself described may lack columns.
     reading.check_renamed(file.path, known, renamed if file.entry else {n: renamed[n] for n in known if n in renamed})
     columns = {renamed.get(name, name): f"c{number}" for number, name in enumerate(known)}

@@ -1,12 +1,18 @@
 """The memory that a table of any length is given: the engine's part, and how many combinations fit into the rest."""
 
+from __future__ import annotations
+
 import re
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect
 from privnb.runtime.processes import usable_cores
-from privnb.tables.long_tables import TIMES
+from privnb.tables.long_tables import TIMES, LongTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 BASE, COMBINATION = 350, 0.0008  # megabytes: the process itself, and what one combination takes in it at most
 THREAD = 600  # megabytes in which one thread of the engine counts a million combinations
@@ -24,8 +30,8 @@ class Memory(NamedTuple):
     megabytes: float
 
     @classmethod
-    def of(cls, said):
-        """What a person says, such as "800MB" or "2GB".
+    def of(cls, said: object) -> Memory:
+        """Return what a person says, such as "800MB" or "2GB".
 
         Raises ValueError for what is not a size, for too little for any table and for more than any machine has.
         """
@@ -36,24 +42,24 @@ class Memory(NamedTuple):
                 f"memory must be a size such as 2GB, at least {LEAST}MB and at most {MOST / 1000:,.0f}GB, "
                 f"got {expect.found(said)}."
             )
-        return cls(said, size)
+        return cls(str(said), size)
 
-    def engine(self, folder):
-        """The settings of an engine that works beside its combinations, and puts into `folder` what does not fit."""
+    def engine(self, folder: Path) -> dict[str, Any]:
+        """Return the settings of an engine that works next to its combinations; `folder` takes what does not fit."""
         return {"memory_limit": f"{(self.megabytes - BASE) / 2:.0f}MB", "temp_directory": str(folder)}
 
-    def counting(self, folder):
-        """The settings of an engine that counts combinations and is closed before anything is made of them."""
+    def counting(self, folder: Path) -> dict[str, Any]:
+        """Return the settings of an engine that counts combinations and is closed before anything is made of them."""
         whole = (self.megabytes - BASE) * 0.8  # the rest is for what it hands over
         threads = min(usable_cores(), max(1, int(whole / THREAD)))
         return {"memory_limit": f"{whole:.0f}MB", "temp_directory": str(folder), "threads": threads}
 
     @property
-    def combinations(self):
-        """How many fit: int."""
+    def combinations(self) -> int:
+        """How many fit."""
         return int((self.megabytes - BASE) / COMBINATION)
 
-    def counted(self, table, names, cure):
+    def counted(self, table: LongTable, names: list[str], cure: str) -> pa.Table:
         """Return the distinct combinations of some columns of a LongTable, as its `counted` gives them.
 
         Raises TooManyCombinationsError for more than fit into the memory, which ends in what to do, the `cure`.
@@ -62,7 +68,7 @@ class Memory(NamedTuple):
         self.check(found, cure)
         return found
 
-    def check(self, found, instead):
+    def check(self, found: pa.Table, instead: str) -> None:
         """Raise TooManyCombinationsError for more combinations than fit, with what to do `instead`.
 
         `found`: as `LongTable.counted` gives it for so many at most.
@@ -75,7 +81,7 @@ class Memory(NamedTuple):
                 f"'{next(iter(counts))}' has more than {self.combinations:,} different values, which do not fit into "
                 f"{self.said}. {instead}"
             )
-        worst = sorted(counts, key=counts.get)[:-4:-1]
+        worst = sorted(counts, key=lambda name: counts[name])[:-4:-1]
         said = ", ".join(f"{name} ({counts[name]:,})" for name in worst)
         raise TooManyCombinationsError(
             f"more than {self.combinations:,} different combinations of {len(counts)} columns do not fit into "

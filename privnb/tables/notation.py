@@ -1,7 +1,13 @@
 """How a file writes numbers: 1234.5, 1234,5, 1.234,50, $1,234 or 12,50 €."""
 
+from __future__ import annotations
+
 import re
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]\d{1,3})?")
 WHOLE = re.compile(r"-?(0|[1-9]\d*)")
@@ -23,13 +29,13 @@ class Notation(NamedTuple):
     thousands: str = ""
 
     @classmethod
-    def of(cls, layout):
-        """As a description's `[format]` says."""
+    def of(cls, layout: Mapping[str, Any]) -> Notation:
+        """Return the notation that a description's `[format]` states."""
         return cls(layout.get("decimal", "."), layout.get("thousands", ""))
 
     @classmethod
-    def found(cls, columns, separator=None):
-        """That of a file.
+    def found(cls, columns: Iterable[pd.Series], separator: str | None = None) -> Notation:
+        """Return that of a file.
 
         Parameters
         ----------
@@ -38,7 +44,8 @@ class Notation(NamedTuple):
         separator : str
             What stands between cells; None: nothing, as in a workbook.
         """
-        numbers, others = [], []
+        numbers: list[pd.Series] = []
+        others: list[pd.Series] = []
         for texts in columns:
             (numbers if match(texts, NUMBER) else others).append(texts)
         for pair in PAIRS:
@@ -49,14 +56,14 @@ class Notation(NamedTuple):
         signed = (cls(*pair) for pair in (PAIRS[:2] if plain.decimal == "." else PAIRS[1::-1]))
         return next((each for each in signed if any(map(each.reads, unread)) and each._fits(numbers)), plain)
 
-    def plain(self, texts):
-        """Texts of numbers, a Series or Index, as Python reads them; what is no number may become anything."""
+    def plain(self, texts: pd.Series) -> pd.Series:
+        """Return texts of numbers, a Series or Index, as Python reads them; what is no number may become anything."""
         if self.thousands:
             texts = texts.str.replace(UNITS, "", regex=True).str.replace(self.thousands, "", regex=False)
         return texts if self.decimal == "." else texts.str.replace(self.decimal, ".", regex=False)
 
-    def without_tail(self, texts):
-        """Texts, a Series, of which whole numbers have no decimals: `1067.0` is `1067`.
+    def without_tail(self, texts: pd.Series) -> pd.Series:
+        """Return texts, a Series, of which whole numbers have no decimals: `1067.0` is `1067`.
 
         pandas and R write the whole numbers of a column in this way if one of its cells is empty. Codes that begin with
         0, as `0001.0`, lose the tail only where every text with a digit is a whole number: beside E11.0, 01.0 keeps it.
@@ -71,31 +78,31 @@ class Notation(NamedTuple):
             return plain.where(~coded, plain.str.partition(self.decimal)[0])
         return plain
 
-    def are_numbers(self, texts):
-        """Which texts, a Series, are numbers that are written so: a boolean Series."""
+    def are_numbers(self, texts: pd.Series) -> pd.Series:
+        """Return which texts, a Series, are numbers that are written so: a boolean Series."""
         return texts.str.fullmatch(self._pattern) & self.plain(texts).str.fullmatch(NUMBER)
 
-    def fractions(self, texts):
-        """Which texts, a Series, are numbers with decimals that are not all 0: a boolean Series."""
+    def fractions(self, texts: pd.Series) -> pd.Series:
+        """Return which texts, a Series, are numbers with decimals that are not all 0: a boolean Series."""
         return texts.str.fullmatch(rf"-?\d+{re.escape(self.decimal)}\d*[1-9]\d*")
 
-    def reads(self, texts):
-        """Whether all texts are numbers that are written so."""
+    def reads(self, texts: pd.Series) -> bool:
+        """Return whether all texts are numbers that are written so."""
         return match(texts, self._pattern) and match(self.plain(texts), NUMBER)
 
-    def _fits(self, numbers):
+    def _fits(self, numbers: Iterable[pd.Series]) -> bool:
         """Whether no column of numbers has a point where thousands do not end, as 12.5 has beside 1.234,50."""
         return all(self.reads(texts) for texts in numbers if texts.str.contains(self.thousands, regex=False).any())
 
     @property
-    def _pattern(self):
+    def _pattern(self) -> str:
         point, between = re.escape(self.decimal), re.escape(self.thousands)
         if not between:
             return rf"-?\d+(?:{point}\d+)?(?:[eE][+-]\d+)?"
         whole = rf"(?:[1-9]\d{{0,2}}(?:{between}\d{{3}})+|\d+)"
         return rf"-?(?:{SIGN}{GAP})?-?{whole}(?:{point}\d+)?(?:{GAP}(?:%|{SIGN}))?"
 
-    def _surely(self, texts, separator):
+    def _surely(self, texts: pd.Series, separator: str | None) -> bool:
         """Whether these are numbers with something between thousands that cannot well be a decimal comma or point."""
         if not self.reads(texts):
             return False
@@ -111,13 +118,13 @@ class Notation(NamedTuple):
         return bool(twice or both or looks or three)
 
 
-def match(texts, pattern):
-    """Whether all texts match as a whole."""
+def match(texts: Iterable[str], pattern: str | re.Pattern[str]) -> bool:
+    """Return whether all texts match as a whole."""
     return all(map(re.compile(pattern).fullmatch, texts))
 
 
-def with_tails(texts):
-    """Texts, and behind each whole number the same number with a decimal, as pandas and R may write it.
+def with_tails(texts: Iterable[str]) -> list[str]:
+    """Return texts, and behind each whole number the same number with a decimal, as pandas and R may write it.
 
     >>> with_tails(["97", "n/k"])
     ['97', '97.0', '97,0', 'n/k']

@@ -1,60 +1,70 @@
 """Read a file of records, whatever wrote it: every cell as text, and each distinct text once.
 
-DuckDB reads text and Parquet, openpyxl Excel's workbooks, pyreadstat what SPSS, Stata and SAS wrote. The first bytes of
-a file say what it is.
-
-One module: what every kind of file is read to is checked in one place.
+DuckDB reads text and Parquet, python-calamine spreadsheets, pyreadstat what SPSS, Stata and SAS wrote. The first bytes
+of a file say what it is.
 """
 
+from __future__ import annotations
+
+import contextlib
 import datetime
 import hashlib
 import importlib
+import os
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata.columns import of_codes
 from privnb.microdata.missing_marks import MISSING
 from privnb.microdata.schema import SchemaError, text
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.arrays import IntArray
 from privnb.runtime.names import OWN, apart
 from privnb.tables import engine, text_files
 from privnb.tables.notation import NUMBER
-from privnb.tables.text_files import guessed
+from privnb.tables.text_files import Layout, guessed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST = 1_000  # columns
 MUCH = 4  # times as many cells as the next one has the sheet that is surely the table
 # No leading zero: those are codes, such as postcodes. An exponent has a sign, as in 2.5e-04: 12E3 may be a code.
 YEAR = re.compile(r"1[5-9]\d\d|2[01]\d\d")
-TEXT, PARQUET, EXCEL = "text", "a Parquet file", "an Excel workbook"
+TEXT, PARQUET, SHEETS = "text", "a Parquet file", "a spreadsheet"
 SPSS, STATA, SAS = "an SPSS file", "a Stata file", "a SAS file"
 # What the first bytes of a file say that it is; text has none of its own.
 KINDS = {
-    b"PAR1": PARQUET, b"PK\3\4": EXCEL, b"$FL2": SPSS, b"$FL3": SPSS, b"<stata_dta>": STATA, b"\x71\1\1": STATA,
+    b"PAR1": PARQUET, b"PK\3\4": SHEETS, b"\xd0\xcf\x11\xe0": SHEETS,
+    b"$FL2": SPSS, b"$FL3": SPSS, b"<stata_dta>": STATA, b"\x71\1\1": STATA,
     b"\x71\2\1": STATA, b"\x72\1\1": STATA, b"\x72\2\1": STATA, b"\x73\1\1": STATA, b"\x73\2\1": STATA,
     bytes(12) + b"\xc2\xea": SAS,
 }  # fmt: skip
 # What its name says.
 ENDINGS = {
-    ".csv": TEXT, ".tsv": TEXT, ".txt": TEXT, ".parquet": PARQUET, ".xlsx": EXCEL, ".sav": SPSS, ".zsav": SPSS,
+    ".csv": TEXT, ".tsv": TEXT, ".txt": TEXT, ".parquet": PARQUET, ".xlsx": SHEETS, ".xls": SHEETS, ".xlsb": SHEETS,
+    ".ods": SHEETS, ".sav": SPSS, ".zsav": SPSS,
     ".dta": STATA, ".sas7bdat": SAS,
 }  # fmt: skip
 
 
-def read(path, layout=None, names=None):
-    """All records of a file, in its order.
+def read(path: Path, layout: Layout | None = None, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return all records of a file, in its order.
 
     Parameters
     ----------
     path : Path
     layout : text_files.Layout, optional
-        Of a text file; None: see `text_files.guessed`.
+        The layout of a text file; None: see `text_files.guessed`.
     names : sequence of str, optional
         The columns of a text file without a header.
 
@@ -75,22 +85,66 @@ def read(path, layout=None, names=None):
     found = kind(path)
     if found == TEXT:
         layout = layout or guessed(path)
-        table = _table(path, *text_files.records(path, layout, names), layout.line_end)
+        table = _table(path, *_scan(path, layout, names), layout.line_end)
         text_files.check_count([path], [layout], len(table))
         return table
     try:
-        names, columns = READ[found](path)
+        return _table(path, *READ.get(found, _scan)(path))
     except (OSError, SchemaError):
         raise
     except Exception as error:  # whatever a library makes of a damaged file
-        raise SchemaError(
-            f"{path.name} cannot be read as {found}: {str(error).splitlines()[0].rstrip('.')}. Save it anew."
-        ) from error
-    return _table(path, names, columns)
+        raise _damaged(path, found, error) from error
 
 
-def read_unknown(path, encoding=None):
-    """All records of files of unknown layout, each with its columns' names in the first line.
+def _damaged(path: Path, found: str, error: Exception) -> SchemaError:
+    return SchemaError(
+        f"{path.name} cannot be read as {found}: {str(error).splitlines()[0].rstrip('.')}. Save it again."
+    )
+
+
+@contextlib.contextmanager
+def scanned(
+    path: Path, layout: Layout | None = None, names: Sequence[str] | None = None
+) -> Iterator[tuple[list[str], str, Callable[[Any], object]]]:
+    """Yield what asks the engine for the records of a text or Parquet file, whose columns it calls c0, c1, ...
+
+    Arguments, and errors before it is asked, are those of `read`.
+
+    Yields
+    ------
+    names : list of str
+        The columns.
+    query : str
+        In SQL, to be asked as long as this is open.
+    check : function of a connection
+        Raises SchemaError, after the query, for the first line with more or fewer cells than there are names.
+    """
+    if kind(path) == TEXT:
+        with text_files.scanned(path, layout or guessed(path), names) as found:
+            yield found
+    else:
+        columns = parquet_columns(path)
+        numbers = ", ".join(f"c{number}" for number in range(len(columns)))  # the engine takes a and A for one name
+        yield columns, f"select * from {engine.parquet(path)} as found({numbers})", lambda _: None
+
+
+def _scan(
+    path: Path, layout: Layout | None = None, names: Sequence[str] | None = None
+) -> tuple[list[str], list[pa.ChunkedArray]]:
+    with (
+        scanned(path, layout, names) as (columns, query, check),
+        engine.reported([path]),
+        engine.opened() as connection,
+    ):
+        found = connection.sql(f"select columns(*)::varchar from ({query})").to_arrow_table()
+        check(connection)
+    return columns, found.columns
+
+
+def read_unknown(
+    path: str | os.PathLike[str], encoding: str | None = None
+) -> tuple[pd.DataFrame, Layout | None, list[Path]]:
+    """Return all records of files of unknown layout, each with its columns' names in the first line.
 
     Parameters
     ----------
@@ -120,8 +174,8 @@ def read_unknown(path, encoding=None):
     return together(files, tables), layouts[0], files
 
 
-def parts(path):
-    """The files of the table at `path`, which may be a folder. Raises FileNotFoundError, and SchemaError for none."""
+def parts(path: Path) -> list[Path]:
+    """Return the files of the table at `path`, which may be a folder. Raise an error for none."""
     if path.is_file():
         return [path]
     if not path.is_dir():
@@ -133,9 +187,9 @@ def parts(path):
     return files
 
 
-def check_different(files):
+def check_different(files: Sequence[Path]) -> None:
     """Raise SchemaError if a table has a file twice, by its path or by its content: each record would count twice."""
-    sizes, seen = Counter(file.stat().st_size for file in files), {}
+    sizes, seen = Counter(file.stat().st_size for file in files), dict[bytes, Path]()
     for file in files:
         if sizes[file.stat().st_size] > 1:
             try:
@@ -148,7 +202,7 @@ def check_different(files):
                 raise SchemaError(f"{file.name} {same}, so that each of its records would count twice. List it once.")
 
 
-def layouts_of(files, encoding=None):
+def layouts_of(files: Sequence[Path], encoding: str | None = None) -> list[Layout | None]:
     """How the records of each file stand in it, None in one that is no text. Raises SchemaError for different ones.
 
     `encoding`: as of `text_files.guessed`.
@@ -163,7 +217,7 @@ def layouts_of(files, encoding=None):
     return layouts
 
 
-def _unknown(path, layout):
+def _unknown(path: Path, layout: Layout | None) -> pd.DataFrame:
     table = read(path, layout)
     if table.empty:
         raise SchemaError(no_record(path))
@@ -171,12 +225,12 @@ def _unknown(path, layout):
     return table
 
 
-def no_record(path):
-    """Why a file is refused that holds none."""
+def no_record(path: Path) -> str:
+    """Return why a file is refused that holds no record."""
     return f"{path.name} has column names but no record. There is nothing to do."
 
 
-def check_header(path, names, rows=()):
+def check_header(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]] = ()) -> None:
     """Raise SchemaError for a file whose first line is a record, it seems.
 
     Parameters
@@ -209,15 +263,15 @@ def check_header(path, names, rows=()):
         )
 
 
-def together(files, tables):
-    """The records of several files, one below the other. Raises SchemaError unless all have the same columns."""
+def together(files: Sequence[Path], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the records of several files, one below the other. Raises SchemaError unless all have the same columns."""
     check_same(files, [[*table] for table in tables])
     if len(tables) == 1:
         return tables[0]
     return pd.DataFrame({name: _below([table[name] for table in tables]) for name in tables[0]})
 
 
-def check_same(files, columns):
+def check_same(files: Sequence[Path], columns: Sequence[Sequence[str]]) -> None:
     """Raise SchemaError unless all files have the same columns. `columns`: the names of each."""
     for file, names in zip(files, columns, strict=True):
         if set(names) != set(columns[0]):
@@ -227,8 +281,8 @@ def check_same(files, columns):
             )
 
 
-def _below(columns):
-    """Categoricals of texts, one below the other."""
+def _below(columns: Sequence[pd.Series]) -> pd.Categorical:
+    """Return Categoricals of texts, one below the other."""
     begins = np.cumsum([0, *(len(column.cat.categories) for column in columns)])
     parts = [(column.cat.codes.to_numpy(), begin) for column, begin in zip(columns, begins[:-1], strict=True)]
     texts = np.concatenate([column.cat.categories.to_numpy(object) for column in columns])
@@ -236,8 +290,8 @@ def _below(columns):
     return of_codes(codes, pd.Index(texts, dtype=object))
 
 
-def kind(path):
-    """What a file is, by its first bytes. Raises SchemaError if its name says something else."""
+def kind(path: Path) -> str:
+    """Return what a file is, by its first bytes. Raises SchemaError if its name says something else."""
     try:
         with path.open("rb") as file:
             start = file.read(16)
@@ -250,38 +304,34 @@ def kind(path):
     return found
 
 
-def _parquet(path):
-    found, _ = engine.queried(f"select columns(*)::varchar from {engine.parquet(path)}")
-    return parquet_columns(path), found.columns  # the engine takes a and A for one name
-
-
-def parquet_columns(path):
-    """The names of the columns of a Parquet file. Raises SchemaError for a damaged one."""
+def parquet_columns(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet file. Raise SchemaError for a damaged one."""
     import pyarrow.parquet
 
     try:
-        return pyarrow.parquet.read_schema(path).names
+        names: list[str] = pyarrow.parquet.read_schema(path).names
     except pyarrow.ArrowException as error:
-        raise SchemaError(
-            f"{path.name} cannot be read as {PARQUET}: {str(error).splitlines()[0].rstrip('.')}. Save it anew."
-        ) from None
+        raise _damaged(path, PARQUET, error) from None
+    return names
 
 
-def _excel(path):
-    _needed("openpyxl", path)
-    with pd.ExcelFile(path, engine="openpyxl") as book:
-        sizes = {each.title: (each.max_row or 0) * (each.max_column or 0) for each in book.book.worksheets}
-        # With a header, pandas would rename double names.
-        sheet = pd.read_excel(book, _largest(path, sizes), header=None, dtype=object)
-    if sheet.empty:
+def _spreadsheet(path: Path) -> tuple[list[str], list[pa.ChunkedArray]]:
+    """Return the largest sheet of a workbook of Excel (.xlsx, .xls, .xlsb) or OpenDocument (.ods)."""
+    calamine = _needed("python_calamine", path)
+    book = calamine.load_workbook(str(path))
+    sheets = [each.name for each in book.sheets_metadata if each.typ == calamine.SheetTypeEnum.WorkSheet]
+    tables = {name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in sheets}
+    rows = tables[_largest(path, {name: sum(map(len, rows)) for name, rows in tables.items()})]
+    if not rows:
         raise SchemaError(f"{path.name} is empty. There is nothing to do.")
-    above = text_files.titles(sheet[: text_files.SEEN].map(_cell).to_numpy().tolist())
-    return apart([_cell(name) for name in sheet.iloc[above]]), [_written(sheet[name][above + 1 :]) for name in sheet]
+    above = text_files.titles([[_cell(cell) for cell in row] for row in rows[: text_files.SEEN]])
+    columns = pd.DataFrame(rows[above + 1 :], columns=range(len(rows[0])), dtype=object)
+    return apart([_cell(name) for name in rows[above]]), [_written(columns[number]) for number in columns]
 
 
-def _largest(path, sizes):
-    """The sheet of a workbook that is the table: by far the largest, `{sheet: cells}`."""
-    first, *others = sorted(sizes, key=sizes.get, reverse=True)
+def _largest(path: Path, sizes: Mapping[str, int]) -> str:
+    """Return the sheet of a workbook that is the table: by far the largest, `{sheet: cells}`."""
+    first, *others = sorted(sizes, key=lambda name: -sizes[name])
     if others and MUCH * sizes[others[0]] > sizes[first]:
         raise SchemaError(
             f"{path.name} has several sheets that may be the table, such as {first!r} and {others[0]!r}. Save the one "
@@ -290,8 +340,8 @@ def _largest(path, sizes):
     return first
 
 
-def _statistics(function):
-    def read(path):
+def _statistics(function: str) -> Callable[[Path], tuple[list[str], list[pa.ChunkedArray]]]:
+    def read(path: Path) -> tuple[list[str], list[pa.ChunkedArray]]:
         table, _ = getattr(_needed("pyreadstat", path), function)(
             path, apply_value_formats=True, formats_as_category=False
         )
@@ -300,18 +350,18 @@ def _statistics(function):
     return read
 
 
-def _needed(library, path):
+def _needed(library: str, path: Path) -> ModuleType:
     try:
         return importlib.import_module(library)
     except ImportError:
         raise SchemaError(
-            f"{path.name} is {kind(path)}, which {library} reads, and that is not installed. Install privnb[files], or "
-            "save the table as CSV."
+            f"{path.name} is {kind(path)}, which {library.replace('_', '-')} reads, and that is not installed. Install "
+            "privnb[files], or save the table as CSV."
         ) from None
 
 
-def _written(column):
-    """A column of any values as Arrow's texts."""
+def _written(column: pd.Series) -> pa.ChunkedArray:
+    """Return a column of any values as Arrow's texts."""
     import pyarrow as pa
 
     codes, distinct = pd.factorize(column.to_numpy(dtype=object))
@@ -319,8 +369,8 @@ def _written(column):
     return pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)])
 
 
-def _cell(value):
-    """A value as text; a day without its hour, a whole number without a decimal point."""
+def _cell(value: Any) -> str:
+    """Return a value as text; a day without its hour, a whole number without a decimal point."""
     if isinstance(value, datetime.datetime):
         return str(value.date() if value.time() == datetime.time() else value)
     if isinstance(value, bool):
@@ -328,7 +378,7 @@ def _cell(value):
     return "" if value is None or value != value else text(value)
 
 
-def check_names(path, names):
+def check_names(path: Path, names: Sequence[str]) -> None:
     """Raise SchemaError for what cannot be the names of a file's columns."""
     if len(names) > MOST:
         raise SchemaError(
@@ -346,7 +396,7 @@ def check_names(path, names):
         raise SchemaError(f"{path.name} has more than one column {twice}. Rename one.")
 
 
-def check_renamed(path, names, renamed):
+def check_renamed(path: Path, names: Sequence[str], renamed: Mapping[str, str]) -> None:
     """Raise SchemaError unless a file has all columns that are `renamed`, and all its columns differ in name then.
 
     Parameters
@@ -367,8 +417,8 @@ def check_renamed(path, names, renamed):
         )
 
 
-def _table(path, names, columns, line_end=""):
-    """The table of Arrow columns of texts: blank cells are missing, and what has no cell is no record."""
+def _table(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedArray], line_end: str = "") -> pd.DataFrame:
+    """Return the table of Arrow columns of texts: blank cells are missing, and what has no cell is no record."""
     check_names(path, names)
     ends = ["" for _ in names[1:]] + [line_end]
     with ThreadPoolExecutor(2) as two:  # Arrow needs one processor for a column; each in work takes memory
@@ -377,7 +427,7 @@ def _table(path, names, columns, line_end=""):
     return table[~empty].reset_index(drop=True) if empty.any() else table
 
 
-def _texts(column, line_end):
+def _texts(column: pa.ChunkedArray, line_end: str) -> pd.Categorical:
     import pyarrow.compute as pc
 
     column = column.dictionary_encode().combine_chunks()
@@ -392,13 +442,13 @@ def _texts(column, line_end):
     )
 
 
-def at_the_end(text):
-    """The pattern of a text that ends a cell."""
+def at_the_end(text: str) -> str:
+    """Return the pattern of a text that ends a cell."""
     return f"{re.escape(text)}$"
 
 
-def of_arrow(found):
-    """An Arrow table of any types as `read` gives a file's: a Categorical of texts per column, no record dropped."""
+def of_arrow(found: pa.Table) -> pd.DataFrame:
+    """Return an Arrow table of any types as `read` returns a file: Categoricals of texts, each record kept."""
     import pyarrow as pa
 
     names = found.column_names
@@ -409,11 +459,11 @@ def of_arrow(found):
     return pd.DataFrame({name: _texts(column, "") for name, column in zip(names, found.columns, strict=True)})
 
 
-def _whole(indices):
+def _whole(indices: pa.Array) -> IntArray:
     return indices.fill_null(-1).to_numpy(zero_copy_only=False)
 
 
-READ = {
-    PARQUET: _parquet, EXCEL: _excel, SPSS: _statistics("read_sav"), STATA: _statistics("read_dta"),
+READ: dict[str, Callable[[Path], tuple[list[str], list[pa.ChunkedArray]]]] = {
+    SHEETS: _spreadsheet, SPSS: _statistics("read_sav"), STATA: _statistics("read_dta"),
     SAS: _statistics("read_sas7bdat"),
 }  # fmt: skip

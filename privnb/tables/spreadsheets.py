@@ -3,8 +3,17 @@
 Source: OWASP, "CSV Injection". A plain number, such as -8 or +1.5, is not a formula.
 """
 
+from __future__ import annotations
+
 import re
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from privnb.runtime.arrays import IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 FORMULA = "[=+\\-@\t\r\n＝＋－＠]"  # the first letter of a formula
 NUMBER = r"^[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
@@ -35,14 +44,14 @@ class Formulas(NamedTuple):
             f"formula. Open the file there as text, or let `privnb sanitize` or `privnb decide` write it with {OPTION}."
         ]
 
-    def with_buckets(self, buckets, are_escaped):
+    def with_buckets(self, buckets: pd.DataFrame | None, are_escaped: bool) -> Formulas:
         """Return the same with the formulas in a table of buckets, or in none."""
         if buckets is None:
             return self
         return Formulas(tuple(dict.fromkeys([*self.names, *in_buckets(buckets)])), are_escaped)
 
     @property
-    def facts(self) -> dict:
+    def facts(self) -> dict[str, Any]:
         """The same for a provenance."""
         return {FACTS: {"columns": [*self.names], "escaped": self.are_escaped}} if self.names else {}
 
@@ -50,7 +59,7 @@ class Formulas(NamedTuple):
 NONE = Formulas()
 
 
-def holds_formula(values) -> bool:
+def holds_formula(values: Iterable[object] | pa.Array) -> bool:
     """Return whether a spreadsheet runs one of some values.
 
     Parameters
@@ -67,8 +76,8 @@ def holds_formula(values) -> bool:
     return bool(pc.any(found, min_count=0).as_py())
 
 
-def escaped(values):
-    """Return the same values as pyarrow.Array, with an apostrophe before each formula.
+def escaped(values: Iterable[object] | pa.Array) -> pa.Array:
+    """Return the same values, with an apostrophe before each formula.
 
     An apostrophe also goes before a formula that has one already, so that different values stay different.
 
@@ -86,23 +95,24 @@ def escaped(values):
     return pc.if_else(formula, pc.binary_join_element_wise(before, texts, between), texts)
 
 
-def unescaped(value):
+def unescaped(value: object) -> object:
     """Return a value as it was before `escaped`.
 
     >>> [unescaped(value) for value in ("'=1+1", "''=1+1", "'tis", "-8", -8)]
     ['=1+1', "'=1+1", "'tis", '-8', -8]
     """
-    formula = isinstance(value, str) and re.match(f"{APOSTROPHE}+{FORMULA}", value)
-    return value[1:] if formula else value
+    if isinstance(value, str) and re.match(f"{APOSTROPHE}+{FORMULA}", value):
+        return value[1:]
+    return value
 
 
-def in_buckets(buckets) -> list[str]:
+def in_buckets(buckets: pd.DataFrame) -> list[str]:
     """Return the attributes in a table of buckets of which a spreadsheet runs a value, or the name."""
     by_attribute = buckets.groupby("attribute", sort=False)["value"]
     return [name for name, values in by_attribute if holds_formula([name, *values])]
 
 
-def escaped_buckets(buckets):
+def escaped_buckets(buckets: pd.DataFrame) -> pd.DataFrame:
     """Return a table of buckets with its formulas escaped; numbers stay numbers."""
     texts = {name: escaped(buckets[name]).to_pylist() for name in ("attribute", "value")}
     return buckets.assign(
@@ -113,12 +123,16 @@ def escaped_buckets(buckets):
     )
 
 
-def name_in_file(provenance: dict, name: str) -> str:
+def name_in_file(provenance: Mapping[str, Any], name: str) -> str:
     """Return what a column is called in the file that was written with this provenance."""
-    return escaped([name]).to_pylist()[0] if _is_escaped(provenance) else name
+    return str(escaped([name])[0]) if _is_escaped(provenance) else name
 
 
-def read(provenance: dict, names: list[str], counted):
+def read(
+    provenance: Mapping[str, Any],
+    names: list[str],
+    counted: Callable[[list[str]], tuple[pd.DataFrame, IntArray | None]],
+) -> tuple[pd.DataFrame, IntArray | None]:
     """Return what `counted` reads of a file with this provenance, formulas as they were before they were escaped.
 
     Parameters
@@ -136,12 +150,12 @@ def read(provenance: dict, names: list[str], counted):
     return cells, times
 
 
-def _is_escaped(provenance):
-    return provenance.get(FACTS, {}).get("escaped", False)
+def _is_escaped(provenance: Mapping[str, Any]) -> bool:
+    return bool(provenance.get(FACTS, {}).get("escaped", False))
 
 
-def _texts(values):
-    """The texts among some values as Arrow's, null for any other."""
+def _texts(values: Iterable[object] | pa.Array) -> pa.Array:
+    """Return the texts among some values as Arrow's, null for any other."""
     import pyarrow as pa
 
     if isinstance(values, pa.Array):
@@ -150,7 +164,7 @@ def _texts(values):
     return pa.array([value if isinstance(value, str) else None for value in values], pa.large_string())
 
 
-def _is_formula(texts, pattern):
+def _is_formula(texts: pa.Array, pattern: str) -> pa.Array:
     import pyarrow.compute as pc
 
     begins = pc.match_substring_regex(texts, pattern)

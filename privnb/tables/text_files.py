@@ -7,6 +7,8 @@ looked at in pieces.
 One module: what is wrong with a file is found by the same pieces as what it is.
 """
 
+from __future__ import annotations
+
 import codecs
 import collections
 import contextlib
@@ -14,8 +16,11 @@ import csv
 import io
 import itertools
 import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -24,6 +29,9 @@ from privnb.runtime import unfinished
 from privnb.runtime.names import apart
 from privnb.tables import encodings, engine
 from privnb.tables.notation import NUMBER
+
+if TYPE_CHECKING:
+    import duckdb
 
 SEPARATORS = ",;\t|"
 SEEN = 20  # rows, among which the columns' names are looked for
@@ -76,41 +84,18 @@ class Layout:
     others: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @classmethod
-    def of(cls, said):
-        """What a description says of a file, `{key: value}`; other keys are not read."""
+    def of(cls, said: Mapping[str, Any]) -> Self:
+        """Return what a description says of a file, `{key: value}`; other keys are not read."""
         return cls(**{key: value for key, value in said.items() if key in cls.__dataclass_fields__})
 
 
-def records(path, layout, names=None):
-    """The names of the columns of a text file, and a column of texts each, as Arrow has them.
-
-    Parameters
-    ----------
-    path : Path
-    layout : Layout
-    names : sequence of str, optional
-        Of the columns of a file without a header.
-
-    Raises
-    ------
-    SchemaError
-        For an empty file, one that cannot be decoded, and a line with more or fewer cells than there are names.
-    """
-    with (
-        scanned(path, layout, names) as (names, query, check),
-        engine.reported([path]),
-        engine.opened() as connection,
-    ):
-        found = connection.sql(query).to_arrow_table()
-        check(connection)
-    return names, found.columns
-
-
 @contextlib.contextmanager
-def scanned(path, layout, names=None):
-    """What asks the engine for the records of a text file, whose columns it calls c0, c1, ...
+def scanned(
+    path: Path, layout: Layout, names: Sequence[str] | None = None
+) -> Iterator[tuple[list[str], str, Callable[[duckdb.DuckDBPyConnection], None]]]:
+    """Yield what asks the engine for the records of a text file, whose columns it calls c0, c1, ...
 
-    Arguments, and errors before it is asked, as of `records`.
+    Arguments, yields and errors are those of `reading.scanned`, for a layout that is known.
 
     Yields
     ------
@@ -126,14 +111,14 @@ def scanned(path, layout, names=None):
         if not is_plain:
             _check(path, layout.encoding)
         first, lines, line_break = _top(path, layout)
-        names, above = (first, lines) if layout.header else (names, layout.skip_lines)
+        own, above = (first, lines) if layout.header else ([*(names or ())], layout.skip_lines)
         file, skipped = path, above
         if not is_plain or _is_miscounted(path, layout, above):
             file, skipped = stack.enter_context(_copied(path, layout.encoding, above)), 0
             line_break = line_break.replace("\r\n", "\n")
-        columns = ", ".join(f"c{number}: 'VARCHAR'" for number in range(len(names)))
+        columns = ", ".join(f"c{number}: 'VARCHAR'" for number in range(len(own)))
 
-        def check(connection):
+        def check(connection: duckdb.DuckDBPyConnection) -> None:
             faults = connection.execute(
                 "select line_byte_position, error_type from reject_errors join reject_scans using (scan_id, file_id) "
                 "where file_path = $file and trim(csv_line, ' \r\n\t') != '' order by line_byte_position limit 1",
@@ -141,8 +126,8 @@ def scanned(path, layout, names=None):
             ).fetchall()
             if faults:
                 place, fault = faults[0]
-                number = f"than {len(names)} cells, separated by {layout.separator!r}"
-                if len(names) == 1 and fault == "TOO MANY COLUMNS":
+                number = f"than {len(own)} cells, separated by {layout.separator!r}"
+                if len(own) == 1 and fault == "TOO MANY COLUMNS":
                     fault, number = TITLE, ""
                 line = above - skipped + _line(file, place - 1)
                 said = FAULTS.get(fault, f"cannot be read ({fault.lower()}). Correct it.").format(number)
@@ -156,10 +141,10 @@ def scanned(path, layout, names=None):
             f"quote = {mark}, escape = {mark}, header = false, skip = {skipped}, auto_detect = false, nullstr = '', "
             f"new_line = '{BREAKS[line_break]}', store_rejects = true, columns = {{{columns}}})"
         )
-        yield names, query, check
+        yield own, query, check
 
 
-def check_count(paths, layouts, found):
+def check_count(paths: Sequence[Path], layouts: Sequence[Layout | None], found: int) -> None:
     """Raise SchemaError unless Python's csv module counts as many records as the engine found.
 
     Parameters
@@ -170,7 +155,7 @@ def check_count(paths, layouts, found):
     found : int
         The records that the engine read from all files; a row of blank cells is not a record.
     """
-    counted = sum(map(_record_count, paths, layouts))
+    counted = sum(_record_count(path, layout) for path, layout in zip(paths, layouts, strict=True) if layout)
     if counted != found:
         raise SchemaError(
             f"{', '.join(path.name for path in paths)} cannot be read reliably: one reader finds {found:,} records, "
@@ -182,7 +167,7 @@ def check_count(paths, layouts, found):
 ONE_LIMIT = threading.Lock()  # of a cell's length, which the csv module has for all threads
 
 
-def _record_count(path, layout):
+def _record_count(path: Path, layout: Layout) -> int:
     """Count the rows below the header that have a cell which is not blank."""
     with ONE_LIMIT, _opened(path, layout.encoding) as lines:
         before = csv.field_size_limit(LONGEST)
@@ -191,7 +176,7 @@ def _record_count(path, layout):
                 _first(path, lines, layout)
             else:
                 collections.deque(itertools.islice(lines, layout.skip_lines), 0)
-            rows = (cells for cells, _ in _rows(path, lines, layout) if cells)
+            rows: Iterable[list[str]] = (cells for cells, _ in _rows(path, lines, layout) if cells)
             if end := layout.line_end:
                 rows = ([*cells[:-1], cells[-1].removesuffix(end)] for cells in rows)
             return sum(1 for cells in rows if any(map(str.strip, cells)))
@@ -199,25 +184,25 @@ def _record_count(path, layout):
             csv.field_size_limit(before)
 
 
-def header(path, layout):
-    """The names of the columns in the first line of a text file whose layout is `guessed`, and no more is read.
+def header(path: Path, layout: Layout) -> list[str]:
+    """Return the names of the columns in the first line of a text file whose layout is `guessed`, and no more is read.
 
     Raises SchemaError for an empty one.
     """
     return _top(path, layout)[0]
 
 
-def first_records(path, layout):
+def first_records(path: Path, layout: Layout) -> list[list[str]]:
     """Return the cells of some rows below the header that are as long as it."""
     with _opened(path, layout.encoding) as lines:
         names, _ = _first(path, lines, layout)
-        rows = []
+        rows: list[list[str]] = []
         with contextlib.suppress(SchemaError):  # of a row that is at fault, which is said when all are read
             rows.extend(cells for cells, _ in itertools.islice(_rows(path, lines, layout), SEEN))
     return [cells for cells in rows if len(cells) == len(names)]
 
 
-def _top(path, layout):
+def _top(path: Path, layout: Layout) -> tuple[list[str], int, str]:
     """Return the names in the first row of a text file, the number of physical lines up to its end, and what ends it.
 
     Raises SchemaError for an empty file, unless its layout has no header.
@@ -231,8 +216,8 @@ def _top(path, layout):
     return apart(names), number, next((each for each in BREAKS if last and last[0].endswith(each)), "\n")
 
 
-def guessed(path, encoding=None):
-    """The layout of a text file with a header: its encoding, the `titles` above the names of its columns, and the
+def guessed(path: Path, encoding: str | None = None) -> Layout:
+    """Return the layout of a text file with a header: its encoding, the `titles` above its columns' names, and the
     separator that gives most names.
 
     Where each name stands in single quotation marks, cells may do so. `encoding`: the one that the file's owner states;
@@ -246,22 +231,23 @@ def guessed(path, encoding=None):
         encodings.check(encoding)
         _check(path, encoding)
     elif marked == "utf-8" and (fault := _fault(path, marked)) is not None:
-        found = encodings.proposed(partial(_pieces, path), lambda name: _fault(path, name) is None)
-        if found is None:
+        proposal = encodings.proposed(partial(_pieces, path), lambda name: _fault(path, name) is None)
+        if proposal is None:
             raise SchemaError(
                 f"{path.name} has two encodings, it seems: it is UTF-8 but for byte 0x{_byte(path, fault):02x} in line "
                 f"{_line(path, fault)}. Save it in UTF-8, or state its encoding."
             )
+        found = proposal
     is_proposed, encoding = found.encoding not in encodings.MARKS.values() and not encoding, found.encoding
     _check_zeros(path, encoding)
     first = codecs.getincrementaldecoder(encoding)().decode(start).removeprefix("\ufeff")[:LONGEST]
 
-    def cells(layout):
+    def cells(layout: Layout) -> list[str]:
         return _first(path, io.StringIO(first, newline=""), layout)[0]
 
-    def below_titles(separator):
+    def below_titles(separator: str) -> Layout:
         layout = Layout(separator, encoding, is_proposed=is_proposed, others=found.others)
-        rows = []
+        rows: list[tuple[list[str], int]] = []
         with contextlib.suppress(SchemaError):  # of a row that is too long for names, and may be a record
             rows.extend(itertools.islice(_rows(path, io.StringIO(first, newline=""), layout), SEEN))
         above = titles([cells for cells, _ in rows])
@@ -272,7 +258,7 @@ def guessed(path, encoding=None):
     return replace(best, quote="'") if single else best
 
 
-def check_encoding(path, layout):
+def check_encoding(path: Path, layout: Layout | None) -> None:
     """Raise SchemaError for a layout whose encoding is a proposal that another one fits as well."""
     if layout is not None and layout.others:
         raise SchemaError(
@@ -282,8 +268,8 @@ def check_encoding(path, layout):
         )
 
 
-def titles(rows):
-    """How many rows stand above the names of the columns, as spreadsheets have them: a title, a note, blank ones.
+def titles(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows are above the names of the columns, as in spreadsheets: a title, a note, blank ones.
 
     They have one cell at most, or two of which the first ends in a colon. Then come three names or more, none of them a
     number, and as many cells in each record.
@@ -301,8 +287,8 @@ def titles(rows):
     return above if fits and not any(map(NUMBER.fullmatch, names)) else 0
 
 
-def _first(path, lines, layout):
-    """The cells of the first line of a text that is not blank, and the number of lines up to its end."""
+def _first(path: Path, lines: IO[str], layout: Layout) -> tuple[list[str], int]:
+    """Return the cells of the first line of a text that is not blank, and the number of lines up to its end."""
     above = sum(1 for _ in itertools.islice(lines, layout.skip_lines))
     for cells, line in _rows(path, lines, layout):
         if any(cell.strip() for cell in cells):
@@ -310,8 +296,8 @@ def _first(path, lines, layout):
     return [], above
 
 
-def _rows(path, lines, layout):
-    """The cells of each row of a text, and the number of lines up to its end."""
+def _rows(path: Path, lines: IO[str], layout: Layout) -> Iterator[tuple[list[str], int]]:
+    """Yield the cells of each row of a text, and the number of lines up to its end."""
     reader = csv.reader(lines, delimiter=layout.separator, quotechar=layout.quote, skipinitialspace=True)
     try:
         for cells in reader:
@@ -321,7 +307,7 @@ def _rows(path, lines, layout):
 
 
 @contextlib.contextmanager
-def _opened(path, encoding):
+def _opened(path: Path, encoding: str) -> Iterator[IO[str]]:
     """Open a text file behind its byte order mark; each of its line ends is kept."""
     with path.open(encoding=encoding, newline="") as file:
         if file.read(1) != "\ufeff":
@@ -329,7 +315,7 @@ def _opened(path, encoding):
         yield file
 
 
-def _is_miscounted(path, layout, above):
+def _is_miscounted(path: Path, layout: Layout, above: int) -> bool:
     """Return whether the engine may miscount the first `above` lines of a file, which it skips.
 
     It counts rows, in which quotation marks may hold line breaks, and takes a byte order mark for a part of the first
@@ -342,7 +328,7 @@ def _is_miscounted(path, layout, above):
 
 
 @contextlib.contextmanager
-def _copied(path, encoding, above):
+def _copied(path: Path, encoding: str, above: int) -> Iterator[Path]:
     """Copy a text file in UTF-8 with one kind of line ends, without its first `above` lines; yield the copy's path."""
     with unfinished.folder() as folder:
         copy, held = folder / "text", ""
@@ -359,14 +345,14 @@ def _copied(path, encoding, above):
 PIECE = 2**24  # bytes of a file at a time: it may be longer than the memory
 
 
-def _pieces(path):
+def _pieces(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while piece := file.read(PIECE):
             yield piece
 
 
-def _is_plain(path, encoding):
-    """Whether the engine can read a file as it is. A name with *, ? or [ would be a pattern to it."""
+def _is_plain(path: Path, encoding: str) -> bool:
+    """Return whether the engine can read a file as it is. A name with *, ? or [ would be a pattern to it."""
     if set("*?[") & set(str(path)):
         return False
     known, breaks, before = codecs.getincrementaldecoder("utf-8")(), np.zeros(3, dtype=np.int64), b""
@@ -387,7 +373,7 @@ def _is_plain(path, encoding):
     return not known.getstate()[0] and (not breaks[0] or breaks[1] in (0, breaks[2]))
 
 
-def _check(path, encoding):
+def _check(path: Path, encoding: str) -> None:
     """Raise SchemaError for a file that is no text in an encoding."""
     fault = _fault(path, encoding)
     if fault is not None:
@@ -398,7 +384,7 @@ def _check(path, encoding):
     _check_zeros(path, encoding)
 
 
-def _check_zeros(path, encoding):
+def _check_zeros(path: Path, encoding: str) -> None:
     """Raise SchemaError for a file with a character of no text. `encoding`: that of each of its bytes."""
     wide, known = encoding in encodings.MARKS.values(), codecs.getincrementaldecoder(encoding)()
     for number, piece in enumerate(_pieces(path)):
@@ -412,8 +398,8 @@ def _check_zeros(path, encoding):
             raise SchemaError(f"{path.name} is no text file: line {line} holds a zero byte. Save it as CSV in UTF-8.")
 
 
-def _fault(path, encoding):
-    """The place of the first byte that is none of an encoding; None if there is none."""
+def _fault(path: Path, encoding: str) -> int | None:
+    """Return the place of the first byte that is none of an encoding; None if there is none."""
     known, done = codecs.getincrementaldecoder(encoding)(), 0
     for piece in _pieces(path):
         held = len(known.getstate()[0])
@@ -428,15 +414,16 @@ def _fault(path, encoding):
         known.decode(b"", final=True)
     except UnicodeDecodeError:
         return done - held
+    return None
 
 
-def _byte(path, place):
+def _byte(path: Path, place: int) -> int:
     with path.open("rb") as file:
         file.seek(place)
         return file.read(1)[0]
 
 
-def _line(path, place):
+def _line(path: Path, place: int) -> int:
     """Return the number of the physical line in which the byte at a place stands."""
     number, left, before = 1, place, b""
     for piece in _pieces(path):

@@ -3,17 +3,28 @@
 Its rows are sorted by what they hold, so that their order tells nothing of the table's.
 """
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from privnb.microdata.schema import SchemaError, text
 from privnb.runtime import progress, unfinished
+from privnb.runtime.arrays import Array, IntArray
 from privnb.tables import spreadsheets
+from privnb.tables.spreadsheets import Formulas
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Columns = Mapping[str, tuple[IntArray, Array]]  # distinct rows, as `Release.counted_rows` returns them
 
 PIECE = 2**20  # rows at a time
 PART = 10_000_000  # rows of a file in a folder
@@ -21,8 +32,8 @@ KINDS = {".parquet": "parquet", ".csv": "csv", "": "parquet"}  # by the ending; 
 FACTS, BUCKETS = ".provenance.json", ".buckets.csv"  # what stands beside a release
 
 
-def output(path, *, spreadsheet_safe=False):
-    """Where a release goes: a Path. Raises SchemaError for one of another kind, or where no CSV file is to be
+def output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> Path:
+    """Return where a release goes. Raise SchemaError for one of another kind, or where no CSV file is to be
     `spreadsheet_safe`, and FileExistsError if it is there.
     """
     if "://" in str(path):
@@ -46,9 +57,9 @@ def output(path, *, spreadsheet_safe=False):
 
 
 @contextlib.contextmanager
-def staged(path):
-    """A folder beside `path`, for its owner alone, that is gone at the end, and with it all that is unfinished. What a
-    process that was killed has left of the same name goes as well.
+def staged(path: Path) -> Iterator[Path]:
+    """Open a folder next to `path`, for its owner alone, that is gone at the end, and with it all that is unfinished.
+    What a process that was killed has left of the same name goes as well.
     """
     with contextlib.ExitStack() as stack:
         with reported(path):
@@ -57,8 +68,8 @@ def staged(path):
 
 
 @contextlib.contextmanager
-def reported(path):
-    """An error while `path` is written says so, and that nothing is left of it."""
+def reported(path: Path) -> Iterator[None]:
+    """Let an error while `path` is written say so, and that nothing is left of it."""
     try:
         yield
     except OSError as error:
@@ -66,7 +77,7 @@ def reported(path):
         raise OSError(f"{path} cannot be written: {why}. Nothing is left of it.") from error
 
 
-def finish(made, path, beside, sources):
+def finish(made: Path, path: Path, beside: Mapping[str, str], sources: Sequence[Path]) -> None:
     """Move what is `made` to `path`, after what stands `beside` it, texts by their endings: all of it or nothing.
 
     Nobody may read it who may not read each of the `sources`, files or folders that it was made of.
@@ -85,7 +96,7 @@ def finish(made, path, beside, sources):
         os.rename(made, path)
 
 
-def _protect(path, sources):
+def _protect(path: Path, sources: Sequence[Path]) -> None:
     """Take from `path` each permission that one of `sources` does not give."""
     allowed = 0o666
     for source in sources:
@@ -95,19 +106,28 @@ def _protect(path, sources):
     path.chmod(path.stat().st_mode & allowed)
 
 
-def _refuse_another(path):
+def _refuse_another(path: Path) -> None:
     """Raise FileExistsError if somebody has just made what is to be written."""
     if path.exists():
         raise FileExistsError(errno.EEXIST, "it exists by now, and is left as it is")
 
 
-def _undo(made, there):
+def _undo(made: Path, there: Path) -> None:
     """Remove what stands beside a release that did not come into its place."""
     if made.exists():
         there.unlink(missing_ok=True)
 
 
-def write(made, columns, times, batches=None, more=None, records=None, *, spreadsheet_safe=False):
+def write(
+    made: Path,
+    columns: Columns,
+    times: IntArray | None,
+    batches: Iterator[tuple[IntArray, list[pa.Array]]] | None = None,
+    more: Mapping[str, pa.DataType] | None = None,
+    records: int | None = None,
+    *,
+    spreadsheet_safe: bool = False,
+) -> Formulas:
     """Write rows to a file or folder, and return which columns of a CSV file hold formulas: a Formulas.
 
     Parameters
@@ -124,20 +144,21 @@ def write(made, columns, times, batches=None, more=None, records=None, *, spread
     spreadsheet_safe : bool
         Whether formulas in a CSV file are escaped.
     """
-    records, written = records or int(times.sum()), 0
+    counts = np.zeros(1, dtype=int) if times is None else times
+    total, written, repeated = records or int(counts.sum()), 0, batches or _repeated(counts)
 
-    def rows():
+    def rows() -> Iterator[tuple[IntArray, list[pa.Array]]]:
         nonlocal written
-        for each in _ahead(batches or _repeated(times)):
+        for each in _ahead(repeated):
             yield each
             written += len(each[0])
 
-    with progress.watched(lambda: 100 * written / records, "writing the rows"):
+    with progress.watched(lambda: 100 * written / total, "writing the rows"):
         return _write(made, columns, more or {}, rows(), spreadsheet_safe)
 
 
-def _ahead(items):
-    """The same items of a generator, each made in a thread of its own while the one before it is used."""
+def _ahead(items: Iterator[Any]) -> Iterator[Any]:
+    """Yield the same items of a generator, each made in a thread of its own while the one before it is used."""
     end = object()
     with ThreadPoolExecutor(1) as thread:
         following = thread.submit(next, items, end)
@@ -146,27 +167,35 @@ def _ahead(items):
             yield item
 
 
-def _write(made, columns, more, rows, spreadsheet_safe):
-    form = {"parquet": Parquet, "csv": Csv}[KINDS[made.suffix]](columns, more, spreadsheet_safe)
+def _write(
+    made: Path,
+    columns: Columns,
+    more: Mapping[str, pa.DataType],
+    rows: Iterable[tuple[IntArray, list[pa.Array]]],
+    spreadsheet_safe: bool,
+) -> Formulas:
+    kind = Csv if KINDS[made.suffix] == "csv" else Parquet
+    form: Parquet | Csv = kind(columns, more, spreadsheet_safe)
     if made.suffix:
         with form.opened(made) as file:
             for place, cells in rows:
                 form.add(file, place, cells)
         return form.formulas
     made.mkdir()
-    left, number, file = 0, 0, None
+    left, number = 0, 0
+    part: Any = None
     with contextlib.ExitStack() as stack:
         for place, cells in rows:
             if left <= 0:
                 stack.close()
                 number, left = number + 1, PART
-                file = stack.enter_context(form.opened(made / f"part-{number:05}.parquet"))
-            form.add(file, place, cells)
+                part = stack.enter_context(form.opened(made / f"part-{number:05}.parquet"))
+            form.add(part, place, cells)
             left -= len(place)
     return form.formulas
 
 
-def _repeated(times):
+def _repeated(times: IntArray) -> Iterator[tuple[IntArray, list[pa.Array]]]:
     ends = np.cumsum(times)
     for begin in range(0, int(ends[-1]), PIECE):
         end = min(begin + PIECE, int(ends[-1]))
@@ -178,9 +207,9 @@ def _repeated(times):
 class Parquet:
     """A Parquet file: its distinct `columns`, coded, and the types of `more` columns."""
 
-    formulas = spreadsheets.Formulas()  # no spreadsheet opens it
+    formulas = Formulas()  # no spreadsheet opens it
 
-    def __init__(self, columns, more, spreadsheet_safe):
+    def __init__(self, columns: Columns, more: Mapping[str, pa.DataType], spreadsheet_safe: bool) -> None:
         import pyarrow as pa
 
         self.columns = []
@@ -192,14 +221,14 @@ class Parquet:
         self.schema = pa.schema([*zip(columns, types, strict=True), *more.items()])
         self.more = [*more]
 
-    def opened(self, path):
+    def opened(self, path: Path) -> contextlib.AbstractContextManager[Any]:
         from pyarrow.parquet import ParquetWriter
 
         # Without the schema of Arrow, by which a reader would take every column for categories. The ends of labels help
         # no reader, and take a third of the time.
         return ParquetWriter(path, self.schema, store_schema=False, write_statistics=self.more)
 
-    def add(self, file, place, cells):
+    def add(self, file: Any, place: IntArray, cells: Sequence[pa.Array]) -> None:
         import pyarrow as pa
 
         rows = pa.array(place)
@@ -210,26 +239,27 @@ class Parquet:
 class Csv:
     """A CSV file, in which formulas of spreadsheets are found, and escaped if it is `spreadsheet_safe`."""
 
-    def __init__(self, columns, more, spreadsheet_safe):
+    def __init__(self, columns: Columns, more: Mapping[str, pa.DataType], spreadsheet_safe: bool) -> None:
         import pyarrow as pa
 
-        self.more, self.found, self.is_escaped = [*more], {}, spreadsheet_safe
+        self.more, self.is_escaped = [*more], spreadsheet_safe
+        self.found: dict[str, bool] = {}
         cells = [self._cells(name, arrow(values)).take(pa.array(codes)) for name, (codes, values) in columns.items()]
         self.lines = [_joined(cells, ",")] if columns else []
         heads = [self._cells(name, pa.array([name])) for name in (*columns, *more)]
         self.head = ",".join(cell.to_pylist()[0] for cell in heads) + "\n"
 
     @property
-    def formulas(self):
-        return spreadsheets.Formulas(tuple(name for name, held in self.found.items() if held), self.is_escaped)
+    def formulas(self) -> Formulas:
+        return Formulas(tuple(name for name, held in self.found.items() if held), self.is_escaped)
 
     @contextlib.contextmanager
-    def opened(self, path):
+    def opened(self, path: Path) -> Iterator[Any]:
         with path.open("wb") as file:
             file.write(self.head.encode())
             yield file
 
-    def add(self, file, place, cells):
+    def add(self, file: Any, place: IntArray, cells: Sequence[pa.Array]) -> None:
         import pyarrow as pa
 
         own = [lines.take(pa.array(place)) for lines in self.lines]
@@ -237,20 +267,20 @@ class Csv:
         _, _, content = _joined([lines, _text("")], "\n").buffers()
         file.write(content)
 
-    def _cells(self, name, values):
-        """The cells of a column as CSV has them."""
+    def _cells(self, name: str, values: pa.Array) -> pa.Array:
+        """Return the cells of a column as CSV has them."""
         self.found[name] = self.found.get(name) or spreadsheets.holds_formula(values)
         return _quoted(spreadsheets.escaped(values) if self.is_escaped else values)
 
 
-def arrow_table(columns):
+def arrow_table(columns: Columns) -> pa.Table:
     """Return rows, as `Release.counted_rows` gives them, as Arrow's."""
     import pyarrow as pa
 
     return pa.table({name: arrow(values).take(pa.array(codes)) for name, (codes, values) in columns.items()})
 
 
-def arrow(values):
+def arrow(values: Array) -> pa.Array:
     """Return distinct values as Arrow's: numbers, or texts; null for what is missing."""
     import pyarrow as pa
 
@@ -260,8 +290,8 @@ def arrow(values):
     )
 
 
-def _quoted(column):
-    """The cells of a column as CSV has them."""
+def _quoted(column: pa.Array) -> pa.Array:
+    """Return the cells of a column as CSV has them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -270,14 +300,14 @@ def _quoted(column):
     return pc.if_else(pc.match_substring_regex(column, '[",\r\n]'), quoted, column)
 
 
-def _text(value):
+def _text(value: str) -> pa.Scalar:
     import pyarrow as pa
 
     return pa.scalar(value, pa.large_string())  # of pieces of more than 2 GB
 
 
-def _joined(columns, between):
-    """Texts of some columns side by side, with `between` them."""
+def _joined(columns: Sequence[Any], between: str) -> pa.Array:
+    """Return the texts of some columns side by side, with `between` them."""
     import pyarrow.compute as pc
 
     return pc.binary_join_element_wise(*columns, _text(between))

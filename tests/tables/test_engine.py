@@ -11,7 +11,8 @@ MARKS = ["", "a", '"', "'", 'the "zip"', "o'clock", '"; select 1 as "a', "'; sel
 @pytest.mark.parametrize("text", MARKS)
 def test_names_and_texts_are_quoted(text):
     column = text or "no name"
-    found, _ = engine.queried(f"select {engine.quoted(text)} as {engine.name(column)}")
+    with engine.opened() as connection:
+        found = connection.sql(f"select {engine.quoted(text)} as {engine.name(column)}").to_arrow_table()
     assert found.to_pydict() == {column: [text]}
 
 

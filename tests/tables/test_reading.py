@@ -1,9 +1,12 @@
 """Every file of records gives the same table, whatever wrote it; one that cannot be read says where and why."""
 
+import base64
 import csv
 import datetime
 import io
 import tempfile
+import zipfile
+import zlib
 from pathlib import Path
 
 import pandas as pd
@@ -146,6 +149,50 @@ def test_files_of_other_kinds(tmp_path, ending):
     assert found["pay"].astype(float).tolist() == [1.5, 20]
 
 
+# A workbook of Excel 97: a sheet with the columns name and visits, and two records; compressed.
+XLS = (
+    "eNrtWE1oE0EU/maTND+k6SamQiuUUGq1tRfx4qWuFWtPlupFKYJu2xxC242kQdCDVmuOguBJ8VLoxUurF3/Qg570IFT0IAhCUo89"
+    "FVrooc365mUWU82hAQ0q8y3zzdv33sy87LyZzeyH5Xhx/kl7CT/hGHwou2E0VekElbB3Y4LsritFrw5RcTX+KYRDNJFNAbxsfh+U"
+    "cyjnuwQDj/1viIEVKhdwGcNZJ51qIE5wDLaQMfQTCzwkTQxtHFWCeZx5D/MSe75iPs6aO8z95FsUo1i2hnuPqiw+b3SyLQbZ7zNu"
+    "84U1h9GKdzKLb9wVFd8ABnIZe+rvNHT4o1gAzdtQ2knn7KkikjSBC9hwU8C6t1Jfp7S+sXoB0m/u1Adr6O8ZfmAW7iVO8AKieOuT"
+    "Fj9O2nl7C10kwSuOPZ2m1XklM5PJz5DbgGMTj2ZXI3Jb5mVs7ljGzZzeUeIJtLAc5yQ3aaPeerT28fTYiHWRNbO8dVc2+P0yJri4"
+    "KVtQ4xhbOCz27WU+xHyLe93HcjtzklKT6u6RViWcmmOf22ztpnGOMD5ZB6rkgyQXVs887yh8s3pIXhwqXUsufrbm0UkvnAlqL685"
+    "9Ik+8eC+xAvLq4XaDL4yt/2yMYQMU8XuqrdYC7YRYTHOXLmTT0cof1HDX7C/7PG6EeF44ogpf6OGv8H+PuVfefoJ+WI1EngqjbRN"
+    "/UAEGhoaGhoaGhoaGg2AUH/rfeqgEVCHh6D6rrNNpaw/k/y3OIssXXk6mA7CoTqHq3Xlz14EhNeX2GUb73uhxDkaPYdJjHEck3Xn"
+    "Lx3+RPXv2XVD8/ctoXrHL9cT5x8e/zuPpMUB"
+)
+ODS = """<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0">
+<office:body><office:spreadsheet><table:table table:name="Data">{}</table:table></office:spreadsheet></office:body>
+</office:document-content>"""
+
+
+def ods(rows):
+    """Return an OpenDocument spreadsheet of a sheet with these rows."""
+    cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    lines = (f"<table:table-row>{''.join(map(cell.format, row))}</table:table-row>" for row in rows)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as file:
+        file.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        file.writestr("META-INF/manifest.xml", "<manifest/>")
+        file.writestr("content.xml", ODS.format("".join(lines)))
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.ods", ods([["name", "visits"], ["Ana", "3"], ["Zoë", "4"]])),
+        ("a.xls", zlib.decompress(base64.b64decode(XLS))),
+    ],
+)
+def test_older_and_open_spreadsheets(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    found, layout, _ = read_unknown(tmp_path / name)
+    assert (cells(found), layout) == ({"name": ["Ana", "Zoë"], "visits": ["3", "4"]}, None)
+
+
 def test_days_truth_values_and_whole_numbers_as_text(tmp_path):
     day = datetime.datetime(2020, 2, 29)
     table = pd.DataFrame({"day": [day, day.replace(hour=9)], "yes": [True, False], "n": [2.0, None]})
@@ -198,17 +245,17 @@ def test_what_is_no_title_is_not_skipped(write, text):
 def test_a_library_that_is_not_there(tmp_path, monkeypatch):
     pd.DataFrame({"a": [1]}).to_excel(tmp_path / "x.xlsx", index=False)
     monkeypatch.setattr(reading.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
-    with pytest.raises(SchemaError, match=r"workbook, which openpyxl reads, .* Install privnb\[files\], or save"):
+    with pytest.raises(SchemaError, match=r"which python-calamine reads, .* Install privnb\[files\], or save"):
         read(tmp_path / "x.xlsx")
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", b"PK\x03\x04", r"a\.csv is an Excel workbook, and by its name text\. Rename it"),
+        ("a.csv", b"PK\x03\x04", r"a\.csv is a spreadsheet, and by its name text\. Rename it"),
         ("a.parquet", b"a,b\n1,2\n", "is text, and by its name a Parquet file"),
         ("a.parquet", b"PAR1 and no more", "cannot be read as a Parquet file: "),
-        ("a.xlsx", b"PK\x03\x04 and no more", "cannot be read as an Excel workbook: "),
+        ("a.xlsx", b"PK\x03\x04 and no more", "cannot be read as a spreadsheet: "),
         ("a.sav", b"$FL2 and no more", "cannot be read as an SPSS file: "),
         ("a.csv", b"a,b\n1,2\n3\n", "line 3 has fewer than 2 cells, separated by ','"),
         ("a.csv", b"Our patients\n\nage,sex\n30,f\n41,m\n", "has one. If that is a title, delete what stands above"),
