@@ -98,15 +98,13 @@ def lattice():
         alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-0.5, 6.5])),
     )
     order = ["keeps it and loses least", "keeps k = 3", "does not"]
-    colours = alt.Scale(domain=order, range=[COLOURS[1], COLOURS[0], PALE])
-    shapes = alt.Scale(domain=order, range=["diamond", "circle", "circle"])
+    looks = distinguished("keeps", order, [COLOURS[1], COLOURS[0], PALE], ["diamond", "circle", "circle"])
     titles = {"name": "levels", "said": "achieved", "lost": "penalty"}
     base = alt.Chart(nodes[["x", "y", "name", "keeps", "said", "lost"]]).encode(x=x, y=y)
     chart = alt.layer(
         alt.Chart(edges).mark_rule(stroke=PALE).encode(x=x, x2="x2:Q", y=y, y2="y2:Q"),
         base.mark_point(filled=True, size=420, opacity=1).encode(
-            color=alt.Color("keeps:N", scale=colours, title=None),
-            shape=alt.Shape("keeps:N", scale=shapes, title=None),
+            **looks,
             tooltip=[alt.Tooltip(name, title=title) for name, title in titles.items()],
         ),
         base.mark_text(dy=-20, fontSize=12, color=INK).encode(text="name"),

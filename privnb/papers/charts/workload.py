@@ -7,7 +7,7 @@ from privnb.evaluation.results import check_results, setting_name
 from privnb.papers import ledger
 from privnb.papers.brickell_shmatikov_2008 import judged
 from privnb.papers.findings.workload import ahead, best_adversary, both_sides, gains
-from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, finish, intervals, none, of_columns
+from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, distinguished, finish, intervals, none, of_columns
 from privnb.runtime import expect
 from privnb.runtime.sentences import say
 
@@ -77,14 +77,12 @@ def _panel(rows, settings, order, named):
     x = alt.X("value:Q", title="gain (share of people)", axis=alt.Axis(format="+.0%", tickCount=5))
     shapes = ["diamond", "circle", "square", "triangle-up", "cross", "triangle-down"]
     colours = [COLOURS[1], COLOURS[0], *COLOURS[2:]]
-    legend = alt.Legend(columns=4, symbolSize=90)
     zero = alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color=GREY).encode(x="zero:Q")
     chart = zero + base.mark_rule(color=GREY, strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
     chart += base.mark_point(shape=TICK, filled=True, size=60, color=INK, opacity=1).encode(x="chance:Q")
     chart += base.mark_point(filled=True, size=55, opacity=1).encode(
         x=x,
-        color=alt.Color("who:N", title=None, legend=legend, scale=alt.Scale(domain=order, range=colours)),
-        shape=alt.Shape("who:N", title=None, legend=legend, scale=alt.Scale(domain=order, range=shapes)),
+        **distinguished("who", order, colours, shapes, columns=4, symbolSize=90),
         tooltip=["setting", "who", alt.Tooltip("value:Q", format="+.2%")],
     )
     return chart.properties(height=alt.Step(20 if len(order) == 2 else 9 * len(order), **{"for": "position"}))

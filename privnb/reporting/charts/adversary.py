@@ -13,6 +13,7 @@ from privnb.reporting.charts.base import (
     PALE,
     WIDTH,
     axis,
+    distinguished,
     finish,
     intervals,
     none,
@@ -113,14 +114,12 @@ def _spans(rows, there, unit, format, scale, called):
     if len(sure):
         chart += of_columns(sure, ["row", "low", "high"]).mark_rule(color=INK).encode(x="low:Q", x2="high:Q", y=y)
     names, shapes, colours = (list(part) for part in zip(*there.values(), strict=True))
-    legend = alt.Legend(columns=2, symbolSize=110)
     return chart + of_columns(rows, ["row", "name", "shown", "said"]).mark_point(
         filled=True, size=100, opacity=1
     ).encode(
         x=alt.X("shown:Q", title=unit),
         y=y,
-        color=alt.Color("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=colours)),
-        shape=alt.Shape("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=shapes)),
+        **distinguished("name", names, colours, shapes, columns=2, symbolSize=110),
         tooltip=[alt.Tooltip("name:N", title="who"), alt.Tooltip("said:N", title="share")],
     )
 

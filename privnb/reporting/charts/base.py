@@ -188,18 +188,44 @@ def intervals(results):
     return text if seeds.min() == seeds.max() else f"{text}, or over people for what has one seed only"
 
 
-def distinguished(series, order, colours=COLOURS):
+def distinguished(series, order, colours=COLOURS, shapes=alt.Undefined, **legend):
     """Encodings that tell the members of `series` apart by colour and by shape, in one legend; a long name of two parts
-    stands there on two lines.
+    has two lines there.
     """
-    # The same domain stated twice makes one legend of colour and shape.
-    longest = max(map(len, order))
+    longest = max(map(len, order), default=0)
     lines = "split(replace(datum.label, ': ', ':|'), '|')" if longest > LONG else alt.Undefined
-    legend = alt.Legend(columns=4 if longest < 24 else 2, labelExpr=lines)
+    looks = {"title": None, "legend": alt.Legend(**{"columns": 4 if longest < 24 else 2, "labelExpr": lines} | legend)}
+    # The same domain stated twice makes one legend of colour and shape.
     return {
-        "color": alt.Color(f"{series}:N", scale=alt.Scale(domain=order, range=colours), title=None, legend=legend),
-        "shape": alt.Shape(f"{series}:N", scale=alt.Scale(domain=order), title=None, legend=legend),
+        "color": alt.Color(f"{series}:N", scale=alt.Scale(domain=order, range=colours), **looks),
+        "shape": alt.Shape(f"{series}:N", scale=alt.Scale(domain=order, range=shapes), **looks),
     }
+
+
+def curves(rows, x, y, series, order=None, size=60):
+    """A line with points for each member of `series`, in its colour and shape; `x` and `y` are encodings of columns."""
+    columns = [each.shorthand.partition(":")[0] for each in (x, y)]
+    looks = distinguished(series, order or list(dict.fromkeys(rows[series])))
+    base = of_columns(rows, [*columns, series]).encode(x=x, y=y, **looks)
+    return base.mark_line() + base.mark_point(filled=True, size=size, opacity=1)
+
+
+def histogram(counted, column, unit, angle):
+    """Bars of people by the groups of a column of an `Aggregate`."""
+    return (
+        alt.Chart(counted.rows)
+        .mark_bar(color=COLOURS[0])
+        .encode(
+            x=alt.X(f"{column}:N", sort=None, title=unit, axis=alt.Axis(labelAngle=angle)),
+            y=alt.Y("people:Q", title="people"),
+            tooltip=[alt.Tooltip(f"{column}:N", title=unit), "people:Q"],
+        )
+    )
+
+
+def value(of):
+    """The upright axis of a measure's values."""
+    return alt.Y("value:Q", title=of.label, axis=axis(of.format))
 
 
 def axis(format):

@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 
 from privnb.decision.by_policy import LOSS, ORIGINAL, Decision
-from privnb.reporting.charts.base import COLOURS, INK, PALE, finish, none, of_columns
+from privnb.reporting.charts.base import COLOURS, INK, PALE, distinguished, finish, none, of_columns
 from privnb.runtime import expect
 from privnb.runtime.tolerances import ROUNDING
 
@@ -42,16 +42,14 @@ def within_caps(decision):
     x = alt.X("loss:Q", title=f"lost {decision.about}, % of what there is", axis=alt.Axis(format="~%", tickCount=6))
     ends = alt.Scale(domain=[0, EDGE])
     y = alt.Y("place:Q", title="used of the tightest cap", scale=ends, axis=alt.Axis(format="~%", tickCount=4))
-    colours = alt.Scale(domain=order, range=[PALE, COLOURS[0], COLOURS[1]])
-    shapes = alt.Scale(domain=order, range=["cross", "circle", "diamond"])
+    looks = distinguished("state", order, [PALE, COLOURS[0], COLOURS[1]], ["cross", "circle", "diamond"])
     points = of_columns(rows, ["setting", "state", "place", "loss"]).mark_point(filled=True, size=60, opacity=1)
     layers = [
         alt.Chart(alt.Data(values=[{"cap": 1}])).mark_rule(color=INK, strokeDash=[4, 3]).encode(y="cap:Q"),
         points.encode(
             x=x,
             y=y,
-            color=alt.Color("state:N", title=None, scale=colours),
-            shape=alt.Shape("state:N", title=None, scale=shapes),
+            **looks,
             tooltip=["setting:N", "state:N", alt.Tooltip("loss:Q", format=".2%"), alt.Tooltip("place:Q", format=".0%")],
         ),
     ]
@@ -103,20 +101,17 @@ def caps(decision):
     rows = rows[rows.setting.isin(order)]
     looks = {KEPT: (COLOURS[0], "circle"), BROKEN: (COLOURS[1], "triangle-up"), UNKNOWN: (INK, "cross")}
     looks = {state: look for state, look in looks.items() if (rows.state == state).any()}
-    colours, shapes = (alt.Scale(domain=[*looks], range=[*each]) for each in zip(*looks.values(), strict=True))
+    looks = distinguished("state", [*looks], *map(list, zip(*looks.values(), strict=True)))
     base = of_columns(rows, ["setting", "axis", "state", "said", "place", "low", "high", "cap"])
     y = alt.Y("setting:N", sort=order, title=None)
-    state = alt.Color("state:N", scale=colours, title=None)
-    shape = alt.Shape("state:N", scale=shapes, title=None)
     span = alt.X("low:Q", title="share", axis=alt.Axis(format="~%", tickCount=4))
     panel = alt.layer(
         base.mark_rule(color=INK, strokeDash=[4, 3]).encode(x="max(cap):Q"),
-        base.mark_rule().encode(x=span, x2="high:Q", y=y, color=state),
+        base.mark_rule().encode(x=span, x2="high:Q", y=y, color=looks["color"]),
         base.mark_point(filled=True, size=55, opacity=1).encode(
             x="place:Q",
             y=y,
-            color=state,
-            shape=shape,
+            **looks,
             tooltip=["setting:N", "said:N", "state:N", alt.Tooltip("place:Q", format=".2%")],
         ),
     ).properties(width=PANEL)

@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 
 from privnb.decision.card import check
-from privnb.reporting.charts.base import COLOURS, INK, finish, none, of_columns
+from privnb.reporting.charts.base import COLOURS, INK, distinguished, finish, none, of_columns
 
 KINDS = {"mean": "on average", "worst_person": "worst-off person"}
 
@@ -38,14 +38,13 @@ def card_risks(card):
     table = pd.DataFrame(rows)
     table = table.assign(**{name: table[name].astype(float).fillna(table.value) for name in ("low", "high")})
     caps = [{"risk": risk["risk"], "cap": cap["cap"]} for risk in content["risks"] for cap in risk["caps"]]
-    scale = alt.Scale(domain=[*KINDS.values()], range=COLOURS[:2])
-    shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=scale.domain, range=["circle", "triangle-up"]))
+    looks = distinguished("kind", [*KINDS.values()], COLOURS[:2], ["circle", "triangle-up"])
     y = alt.Y("risk:N", sort=[risk["risk"] for risk in content["risks"]], title=None)
-    x, colour = alt.X("value:Q", title="risk", axis=alt.Axis(format="~%")), alt.Color("kind:N", scale=scale, title=None)
+    x = alt.X("value:Q", title="risk", axis=alt.Axis(format="~%"))
     base = of_columns(table, ["risk", "kind", "value", "low", "high"])
     layers = [
-        base.mark_rule().encode(x=alt.X("low:Q", title="risk"), x2="high:Q", y=y, color=colour),
-        base.mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
+        base.mark_rule().encode(x=alt.X("low:Q", title="risk"), x2="high:Q", y=y, color=looks["color"]),
+        base.mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, **looks),
     ]
     if caps:
         lines = of_columns(pd.DataFrame(caps), ["risk", "cap"])

@@ -3,7 +3,7 @@
 import altair as alt
 
 from privnb.measures import facts
-from privnb.reporting.charts.base import WIDTH, axis, distinguished, finish, none, of_columns
+from privnb.reporting.charts.base import curves, finish, none, value
 from privnb.reporting.findings.base import Finding
 from privnb.runtime import expect
 
@@ -36,12 +36,8 @@ def distributions(results, target=""):
     rows = shares[(shares.target == target)].dropna(subset="value")
     rows = rows[(rows.sanitizer == rows.sanitizer.iloc[0]) & (rows.parameters == rows.parameters.iloc[0])]
     of, order = facts("interval_share"), [kind for kind in KINDS if kind in set(rows.variant)]
-    base = of_columns(rows, ["group", "value", "variant"]).encode(
-        x=alt.X("group:N", sort=list(dict.fromkeys(rows.group)), title=target, axis=alt.Axis(labelAngle=-45)),
-        y=alt.Y("value:Q", title=of.label, axis=axis(of.format)),
-        **distinguished("variant", order),
-    )
-    chart = (base.mark_line() + base.mark_point(filled=True, size=50, opacity=1)).properties(width=WIDTH)
+    x = alt.X("group:N", sort=list(dict.fromkeys(rows.group)), title=target, axis=alt.Axis(labelAngle=-45))
+    chart = curves(rows, x, value(of), "variant", order, size=50)
     losses = results[(results.measure == "distribution_loss") & (results.target == target)].dropna(subset="value")
     losses = losses[(losses.sanitizer == rows.sanitizer.iloc[0]) & (losses.parameters == rows.parameters.iloc[0])]
     title = f"How {target} is distributed"

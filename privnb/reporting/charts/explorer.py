@@ -4,18 +4,19 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.points import check_points
-from privnb.reporting.charts.base import COLOURS, GREY, LOOKS, WIDTH, Aggregate, finish, none, render
+from privnb.reporting.charts.base import COLOURS, GREY, LOOKS, WIDTH, Aggregate, finish, histogram, none, render
 from privnb.reporting.charts.decision import axis_title
 from privnb.reporting.charts.frontier import (
     CHANNELS,
     HEIGHT,
+    at_most,
     domain,
+    drawable,
     intervals,
     labels,
     of_number,
@@ -45,14 +46,7 @@ def class_sizes(sizes):
         )
     most, everybody = rows.loc[rows.people.idxmax()], rows.people.sum()
     return finish(
-        alt.Chart(rows)
-        .mark_bar(color=COLOURS[0])
-        .encode(
-            x=alt.X(f"{label}:N", sort=None, title=unit, axis=alt.Axis(labelAngle=0 if len(rows) < 7 else -45)),
-            y=alt.Y("people:Q", title="people"),
-            tooltip=[alt.Tooltip(f"{label}:N", title=unit), "people:Q"],
-        )
-        .properties(height=200),
+        histogram(sizes, label, unit, 0 if len(rows) < 7 else -45).properties(height=200),
         f"{most.people / everybody:.0%} of {everybody:,} people are in {kind} of {most[label]}"
         + (", the commonest sizes" if len(rows) > 1 else ""),
         f"Bars: number of people by the size of their {label.rpartition(' ')[2]}. {alike}",
@@ -112,13 +106,9 @@ def plane(releases, *, current=None, pinned=(), sweeps=(), between=None):
     for place, sweep in enumerate(expect.kind("sweeps", sweeps, list, tuple)):
         _check_settings(f"sweeps[{place}]", sweep)
     releases = releases.reset_index(drop=True)
-    drawn = releases.assign(**{axis: releases[axis].fillna(releases[f"{axis}_high"]) for axis in AXES})
-    drawn = drawn[np.isfinite(drawn[list(AXES)]).all(axis=1)]
+    drawn = drawable(releases)
     if drawn.empty:
         return none("release with both losses")
-    for axis in AXES:
-        bounds = drawn[[f"{axis}_low", f"{axis}_high"]]
-        drawn = drawn.assign(**bounds.where(np.isfinite(bounds), drawn[axis], axis=0))
     between = releases.iloc[:0] if between is None else between.dropna(subset=list(AXES))
     every = pd.concat([drawn, between]) if len(between) else drawn
     domains = {axis: domain(every, axis, None) for axis in AXES}
@@ -183,8 +173,7 @@ def inside(releases, box):
         expect.kind("box", box, Mapping, instead="Give two numbers an axis, as the brush does.")
     if not box:
         return releases.iloc[:0]
-    drawn = {axis: releases[axis].fillna(releases[f"{axis}_high"]) for axis in AXES}
-    within = [drawn[axis].between(*sorted(box[axis])) for axis in AXES if axis in box]
+    within = [at_most(releases, axis).between(*sorted(box[axis])) for axis in AXES if axis in box]
     return releases[np.logical_and.reduce(within)].sort_values(list(AXES), kind="stable")
 
 

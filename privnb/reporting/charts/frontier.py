@@ -56,15 +56,10 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
     for name, cap in {"privacy_cap": privacy_cap, "utility_cap": utility_cap}.items():
         if cap is not None:
             expect.number(name, cap)
-    # A withheld number is drawn at its upper bound.
-    drawn = releases.assign(**{axis: releases[axis].fillna(releases[f"{axis}_high"]) for axis in AXES})
-    drawn = drawn[np.isfinite(drawn[list(AXES)]).all(axis=1)]
+    drawn = drawable(releases)
     if drawn.empty:
         return none("release with both losses")
-    least = drawn.sanitizer[~bounded(drawn)].map(catalogue.title)
-    for axis in AXES:
-        ends = drawn[[f"{axis}_low", f"{axis}_high"]]
-        drawn = drawn.assign(**ends.where(np.isfinite(ends), drawn[axis], axis=0))
+    least = drawn.sanitizer[~bounded(releases.loc[drawn.index])].map(catalogue.title)
     caps = {"privacy": privacy_cap, "utility": utility_cap}
     domains = {axis: domain(drawn, axis, caps[axis]) for axis in AXES}
     ends = {
@@ -93,6 +88,23 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
         _explained(releases, drawn, corner, chosen, caps, least),
         whole=True,
     )
+
+
+def drawable(releases):
+    """The releases with two finite losses. A withheld loss is at its upper bound; an end that is not finite, at the
+    loss.
+    """
+    drawn = releases.assign(**{axis: at_most(releases, axis) for axis in AXES})
+    drawn = drawn[np.isfinite(drawn[list(AXES)]).all(axis=1)]
+    for axis in AXES:
+        ends = drawn[[f"{axis}_low", f"{axis}_high"]]
+        drawn = drawn.assign(**ends.where(np.isfinite(ends), drawn[axis], axis=0))
+    return drawn
+
+
+def at_most(releases, axis):
+    """A loss, or the upper bound of a withheld one."""
+    return releases[axis].fillna(releases[f"{axis}_high"])
 
 
 def of_number(column):

@@ -3,7 +3,7 @@
 import altair as alt
 
 from privnb.measures import facts
-from privnb.reporting.charts.base import WIDTH, axis, distinguished, finish, intervals, none, of_columns
+from privnb.reporting.charts.base import WIDTH, axis, curves, finish, intervals, none
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
 from privnb.runtime import expect
@@ -87,7 +87,6 @@ def counts_known(results):
     rows = results[results.measure == "bounds_within"].dropna(subset="value")
     if rows.empty:
         return none("small count")
-    rows = rows.assign(setting=rows.variant)
     disclosed = rows[rows.bound < results[results.measure == "cells_disclosed"].bound.iloc[0]]
     disclosed = disclosed.loc[disclosed.groupby("variant", sort=False).bound.idxmax()]
     if disclosed.empty:
@@ -97,13 +96,10 @@ def counts_known(results):
     people = "1 person" if first.bound == 1 else f"{first.bound:g} people"
     title = f"Small counts known to within {people}, {first.variant}: {of.bare(first.value)}"
     title += "".join(f"; {other.variant}: {of.bare(other.value)}" for other in others)
-    base = of_columns(rows, ["setting", "bound", "value"]).encode(
-        x=alt.X("bound:Q", title="width of the bounds", axis=alt.Axis(values=sorted({*rows.bound}))),
-        y=alt.Y("value:Q", title=of.unit, axis=axis(of.format), scale=alt.Scale(domain=[0, 1])),
-        **distinguished("setting", list(dict.fromkeys(rows.setting))),
-    )
+    x = alt.X("bound:Q", title="width of the bounds", axis=alt.Axis(values=sorted({*rows.bound})))
+    y = alt.Y("value:Q", title=of.unit, axis=axis(of.format), scale=alt.Scale(domain=[0, 1]))
     return finish(
-        base.mark_line() + base.mark_point(filled=True, size=60, opacity=1),
+        curves(rows, x, y, "variant"),
         title,
         "Lines: share of small counts whose bounds, by tables of two attributes, lie that close; lower is better.",
     )

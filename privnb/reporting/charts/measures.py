@@ -15,6 +15,7 @@ from privnb.reporting.charts.base import (
     WIDTH,
     Aggregate,
     axis,
+    curves,
     distinguished,
     finish,
     intervals,
@@ -154,12 +155,9 @@ def lines(results, measure):
     panels = []
     for letter, part in rows.groupby("parameter", sort=False):
         scale = alt.Scale(type="log", nice=False) if letter == "k" else alt.Scale(zero=False)
-        base = of_columns(part, ["sanitizer", "bound", "value"]).encode(
-            x=alt.X("bound:Q", title=letter, scale=scale, axis=alt.Axis(values=sorted(set(part.bound)), format="g")),
-            y=alt.Y("value:Q", title=textwrap.wrap(of.label, 24), axis=axis(of.format)),
-            **distinguished("sanitizer", order),
-        )
-        panel = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1)
+        x = alt.X("bound:Q", title=letter, scale=scale, axis=alt.Axis(values=sorted(set(part.bound)), format="g"))
+        y = alt.Y("value:Q", title=textwrap.wrap(of.label, 24), axis=axis(of.format))
+        panel = curves(part, x, y, "sanitizer", order)
         panels.append(panel.properties(title=alt.Title(BOUNDS[letter], fontSize=12), width=WIDTH, height=HEIGHT))
     return finish(
         alt.vconcat(*panels),

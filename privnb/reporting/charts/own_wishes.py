@@ -3,7 +3,7 @@
 import altair as alt
 
 from privnb.measures.base import facts
-from privnb.reporting.charts.base import axis, distinguished, finish, none, of_columns
+from privnb.reporting.charts.base import curves, finish, none, value
 from privnb.runtime import expect
 
 
@@ -25,18 +25,13 @@ def by_wishes(results, measure):
     of, rows = facts(measure), results[(results.measure == measure) & results.value.notna()]
     if rows.empty:
         return none(measure)
-    order = list(dict.fromkeys(rows.variant))
-    base = of_columns(rows, ["variant", "bound", "value"]).encode(
-        x=alt.X("bound:Q", title="people with a wish", axis=alt.Axis(values=sorted({*rows.bound}), format=".0%")),
-        y=alt.Y("value:Q", title=of.label, axis=axis(of.format)),
-        **distinguished("variant", order),
-    )
+    x = alt.X("bound:Q", title="people with a wish", axis=alt.Axis(values=sorted({*rows.bound}), format=".0%"))
     apart = rows.groupby("variant").value.agg(lambda values: values.max() - values.min())
-    moved = max(order, key=apart.get)  # a line that lies flat tells nothing of wishes
+    moved = max(dict.fromkeys(rows.variant), key=apart.get)  # a line that lies flat tells nothing of wishes
     line = rows[rows.variant == moved].sort_values("bound")
     first, last = line.iloc[0], line.iloc[-1]
     return finish(
-        base.mark_line() + base.mark_point(filled=True, size=60, opacity=1),
+        curves(rows, x, value(of), "variant"),
         f"{of.title}, {moved}: {of.bare(first.value)} if {first.bound:.0%} of people have a wish, "
         f"{of.bare(last.value)} if {last.bound:.0%} do",
         f"Lines: {of.label} by how many people have a wish; {of.better} is better. What is withheld or "

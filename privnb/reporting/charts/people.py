@@ -4,7 +4,15 @@ import altair as alt
 import numpy as np
 
 from privnb.microdata import withholding
-from privnb.reporting.charts.base import COLOURS, Aggregate, check_counts, finish, merge_small, of_columns
+from privnb.reporting.charts.base import (
+    COLOURS,
+    Aggregate,
+    check_counts,
+    finish,
+    histogram,
+    merge_small,
+    of_columns,
+)
 from privnb.runtime import expect, numerals
 from privnb.runtime.names import names_in
 from privnb.runtime.numerals import percent
@@ -41,13 +49,7 @@ def people(counts, everybody=None, fewest=withholding.LIMIT):
         merged.rename_axis("group").rename("people").reset_index(), {"group": unit, "people": "people"}, fewest
     )
     return finish(
-        alt.Chart(shown.rows)
-        .mark_bar(color=COLOURS[0])
-        .encode(
-            x=alt.X("group:N", sort=None, title=unit, axis=alt.Axis(labelAngle=-45)),
-            y=alt.Y("people:Q", title="people"),
-            tooltip=["group", "people"],
-        ),
+        histogram(shown, "group", unit, -45),
         f"{most} of all people have {unit} {merged.idxmax()}, the commonest group",
         f"Bars: number of people by {unit}.",
     )
