@@ -6,8 +6,7 @@ import pytest
 from support.naming import naming
 
 from privnb.datasets import dataset
-from privnb.papers import twelve
-from privnb.reporting import charts
+from privnb.papers import charts, twelve
 
 PARTS = ("uniqueness", "classes", "detail", "neighbour", "models", "guesses", "miner", "releases")
 
