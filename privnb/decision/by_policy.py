@@ -62,7 +62,7 @@ class Decision:
     people: int = 0
 
     @property
-    def chosen(self) -> pd.Series | None:
+    def chosen(self) -> Any:
         """The row of `releases` that is chosen, or None where no release keeps the policy."""
         return self.kept.iloc[0] if len(self.kept) else None
 
@@ -452,7 +452,8 @@ def at_cap(rows: pd.DataFrame, cap: Cap) -> Numbers:
         whys = [*there.reason, *rows.reason[rows.value.isna()]]  # a refusal is a row of the mean alone
         unknown = _unknown(next(filter(None, whys), f"{facts(cap.measure).phrase} was not measured"))
         return {**axis, "target": "" if known.empty else listed(sorted(lacking)), **unknown}
-    columns, random, found = _numbers(known), known.randomized.any(), {}
+    columns, random = _numbers(known), known.randomized.any()
+    found: dict[str, dict[str, Numbers]] = {}
     targets, groups = known.target.tolist(), known.group.tolist()
     for places in places_alike(known, ["target", "group"]):
         own = {name: column[places] for name, column in columns.items()}
@@ -566,8 +567,8 @@ def _lost(results: pd.DataFrame, keys: Sequence[Release], need: Need) -> dict[Re
         there = worst if len(worst) else there
         why = rows.reason.iloc[0] if len(rows) and there.empty else ""
         found[key] = averaged(there, there.randomized.any()) if len(there) else _unknown(why)
-    ends = {name: next((each for key, each in found.items() if key == (name, "")), None) for name in (ORIGINAL, BARE)}
-    if any(end is None or np.isnan(end["value"]) for end in ends.values()):
+    ends: dict[str, Any] = {name: found.get((name, "")) for name in (ORIGINAL, BARE)}
+    if not all(end is not None and not np.isnan(end["value"]) for end in ends.values()):
         raise ValueError(
             f"what is lost of '{need.measure}' is counted between {title(ORIGINAL)} and {title(BARE)}, and one of them "
             "has none in these results. Evaluate `catalogue.ends()` too, or name another measure in the policy."

@@ -9,19 +9,24 @@ import datetime
 import hashlib
 import json
 import math
+import os
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from privnb.datasets import description
 from privnb.datasets.dataset import Dataset
 from privnb.datasets.unknown_files import Unknown
 from privnb.decision import policies
-from privnb.decision.answer import answer
-from privnb.decision.by_policy import LOSS, averaged, how_bad, keeps
+from privnb.decision.answer import Part, answer
+from privnb.decision.by_policy import LOSS, Decision, averaged, how_bad, keeps
 from privnb.decision.group_sizes import sizes
+from privnb.decision.policies import Policy
 from privnb.evaluation.results import KEY, SETTING, measured
 from privnb.measures.base import facts
 from privnb.microdata import withholding
@@ -109,25 +114,25 @@ class CardError(ValueError):
 class Card:
     """What is known of one release. `content`: a dictionary of plain values, as `card.schema.json` says."""
 
-    content: dict
+    content: Part
 
     @property
-    def text(self):
+    def text(self) -> str:
         """The same as JSON, in ASCII: no character is invisible or turns the direction of others."""
         return json.dumps(self.content, indent=1, allow_nan=False) + "\n"
 
     @property
-    def sha256(self):
+    def sha256(self) -> str:
         """The digest of all that it says, which stands in it."""
         return digest(self.content)
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Of its file."""
         return self.content["release"]["file"] + ENDING
 
     @classmethod
-    def read(cls, path):
+    def read(cls, path: str | os.PathLike[str]) -> "Card":
         """A card from its file. Raises CardError for what is none, and OSError for what cannot be read."""
         text = Path(expect.path("path", path)).read_bytes()
         try:
@@ -146,12 +151,18 @@ class Card:
         return cls(content)
 
 
-def check(card):
+def check(card: object) -> None:
     """Raise TypeError unless `card` is a Card."""
     expect.kind("card", card, Card, instead="decision.card.card(...) makes one.")
 
 
-def card(release_path, decision, results, dataset, of=None):
+def card(
+    release_path: str | os.PathLike[str],
+    decision: Decision,
+    results: pd.DataFrame,
+    dataset: Dataset | Schema,
+    of: pd.Series | None = None,
+) -> Card:
     """The card of a release that a policy was decided on, by default of the chosen one.
 
     Parameters
@@ -185,7 +196,8 @@ def card(release_path, decision, results, dataset, of=None):
     if of is None:
         raise CardError(f"no release keeps the policy '{decision.policy.name}', so there is none to make a card of.")
     done = provenance(path)
-    schema, hierarchies = getattr(dataset, "schema", dataset), getattr(dataset, "hierarchies", {})
+    schema = dataset.schema if isinstance(dataset, Dataset) else dataset
+    hierarchies = getattr(dataset, "hierarchies", {})
     own = results[_of(results, of) & (results.control == "")]
     axes = decision.vectors[_of(decision.vectors, of)]
     if not _made_by(done["sanitizer"], own.iloc[0]):
@@ -215,13 +227,13 @@ def card(release_path, decision, results, dataset, of=None):
     return Card(content | {"sha256": digest(content)})
 
 
-def _made_by(said, row):
+def _made_by(said: str, row: pd.Series) -> bool:
     """Whether a provenance names the sanitizer of a row of results, with its main parameter."""
     bound = "" if row.parameter == "" else f"={row.bound:g}"
     return said.partition("(")[0] == row.sanitizer and bound in said
 
 
-def provenance(path):
+def provenance(path: Path) -> Part:
     """How a release was made, of the file beside it: a dictionary. Raises CardError where there is none."""
     beside = path.with_name(path.name + FACTS)
     if not path.exists():
@@ -241,7 +253,7 @@ def provenance(path):
     return done
 
 
-def facts_of_file(path, names, done):
+def facts_of_file(path: Path, names: list[str], done: Part) -> Part:
     """What can be counted again of a released file: its name, digest, rows, and k of the quasi-identifiers `names`.
 
     `done`: its provenance; k is of labels, and null where cells are not true of their records, unless it is promised.
@@ -259,7 +271,7 @@ def facts_of_file(path, names, done):
     return {"file": path.name, "sha256": file_digest(path), "rows": rows, "quasi_identifiers": names, "k": k}
 
 
-def file_digest(path):
+def file_digest(path: Path) -> str:
     """The SHA-256 of a file; of a folder that of its parts' names and digests, in the order of the alphabet."""
     if path.is_file():
         return description.checksum(path)
@@ -267,13 +279,13 @@ def file_digest(path):
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
-def digest(content):
+def digest(content: Part) -> str:
     """The SHA-256 of what a card says, but for this line itself."""
     said = {key: value for key, value in content.items() if key != "sha256"}
     return hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def verify(found, release_path, policy=None):
+def verify(found: Card, release_path: str | os.PathLike[str], policy: Policy | None = None) -> list[str]:
     """What of a card does not hold of a file.
 
     Parameters
@@ -324,7 +336,7 @@ def verify(found, release_path, policy=None):
     return wrong
 
 
-def _number(rows, **more):
+def _number(rows: pd.DataFrame, **more: object) -> Part:
     """A number of results as plain values, with the key of its rows: the mean over their seeds."""
     found = averaged(rows, bool(rows.randomized.any()))
     numbers = {name: _plain(found[name]) for name in ("value", "low", "high", "baseline")}
@@ -332,16 +344,18 @@ def _number(rows, **more):
     return {**numbers, "seeds": int(found["seeds"]), "unknown": found["reason"], "row": key, **more}
 
 
-def _plain(value):
+def _plain(value: float | None) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None
 
 
-def _numbers(rows):
+def _numbers(rows: pd.DataFrame) -> list[Part]:
     """Each number of some rows of results: a list."""
     return [_number(part) for _, part in measured(rows).groupby(ROW, sort=False, dropna=False)]
 
 
-def _of_everybody(risk, own, beside=(None, None)):
+def _of_everybody(
+    risk: str, own: pd.DataFrame, beside: tuple[Part | None, Part | None] = (None, None)
+) -> list[Part | None]:
     """The mean of a risk over everybody, and that of the worst-off person: two numbers, or None; of several sensitive
     attributes of the one that is worst, or of those that two other numbers are `beside`.
     """
@@ -352,16 +366,16 @@ def _of_everybody(risk, own, beside=(None, None)):
     return found
 
 
-def _alike(number, other):
+def _alike(number: Part, other: Part) -> bool:
     """Whether two numbers are of the same attribute."""
     return number["row"].get("target") == other["row"].get("target")
 
 
-def _badly(number):
+def _badly(number: Part) -> tuple[bool, bool, float, float]:
     return how_bad(*(math.nan if number[name] is None else number[name] for name in ("value", "high", "baseline")))
 
 
-def _risk(risk, own, axes, policy, groups, people):
+def _risk(risk: str, own: pd.DataFrame, axes: pd.DataFrame, policy: Policy, groups: Part, people: int | None) -> Part:
     """One of the risks: what it asks, its numbers, and the caps on it."""
     measure = policies.measure_of(risk)
     asks, who, counts = ASKS[risk]
@@ -369,7 +383,7 @@ def _risk(risk, own, axes, policy, groups, people):
     mean, largest = _of_everybody(risk, own)
     ceiling = _numbers(own[(own.measure == f"{risk}_ceiling") & (own.group == "")])
     targets = [*dict.fromkeys(filter(None, rows.target))]
-    said = {"risk": risk, "asks": asks, "adversary": ": ".join([who, *([listed(targets)] if targets else [])])}
+    said: Part = {"risk": risk, "asks": asks, "adversary": ": ".join([who, *([listed(targets)] if targets else [])])}
     said |= {"counts": counts}
     if rows.empty:
         unknown = "It was not measured."
@@ -399,13 +413,13 @@ def _risk(risk, own, axes, policy, groups, people):
     return said | {"caps": [_cap(*pair, own_groups) for pair in zip(held, capped, strict=True)]}
 
 
-def _counted(numbers, people):
+def _counted(numbers: list[Part], people: int | None) -> list[Part]:
     """Shares of people above 0, the largest first, each with how many of `people` it is; None: nobody said how many."""
     shown = sorted((each for each in numbers if each["value"]), key=lambda each: -each["value"])
     return [each | {"people": None if people is None else round(people * each["value"])} for each in shown]
 
 
-def _no_person(risk, largest, unknown):
+def _no_person(risk: str, largest: Part | None, unknown: str) -> str:
     """Why the risk of the worst-off person stands nowhere: a sentence, empty where it does."""
     if largest is not None:
         return f"withheld, because it tells of fewer than {withholding.LIMIT} people" if _bare(largest) else ""
@@ -414,11 +428,11 @@ def _no_person(risk, largest, unknown):
     return f"not measured, because {ONE_PERSON.get(risk, 'no attack measures it')}"
 
 
-def _bare(number):
+def _bare(number: Part) -> bool:
     return number["value"] is None and number["high"] is None
 
 
-def _cap(row, cap, groups):
+def _cap(row: Any, cap: policies.Cap, groups: list[Part]) -> Part:
     """One cap with the risk that it limits; for a mean over everybody also the groups whose interval lies above it."""
     numbers = {name: _plain(getattr(row, name)) for name in ("value", "low", "high", "cap")}
     over = [each for each in groups if each["low"] is not None and each["low"] > row.cap]
@@ -428,17 +442,17 @@ def _cap(row, cap, groups):
     return said | {"kept": bool(keeps(row)), "exceeded_in": over if plain else [], "unknown": row.reason}
 
 
-def _groups(own, dataset):
+def _groups(own: pd.DataFrame, dataset: Dataset | Schema) -> Part:
     """The mean risks of groups of people, the worst first; those that tell of too few are counted, not shown."""
     rows = own[own.measure.isin([policies.measure_of(risk) for risk in policies.RISKS]) & (own.group != "")]
     found, shown = _numbers(rows[rows.variant == ""]), []
     for measure in {number["row"]["measure"]: None for number in found}:
-        these = {}  # by group: of several sensitive attributes the number that is largest
+        largest: dict[str, Part] = {}  # by group: of several sensitive attributes the number that is largest
         for number in found:
             group = number["row"]["group"]
             if number["row"]["measure"] == measure:
-                these[group] = max(these.get(group, number), number, key=_known)
-        these = [*these.values()]
+                largest[group] = max(largest.get(group, number), number, key=_known)
+        these = [*largest.values()]
         people = sizes(dataset, [number["row"]["group"] for number in these]) if isinstance(dataset, Dataset) else {}
         shown += [number | {"people": people.get(number["row"]["group"])} for number in these]
     bare = Counter(each["row"]["measure"] for each in shown if each["value"] is None)
@@ -447,11 +461,11 @@ def _groups(own, dataset):
     return {"shown": order, "withheld": sum(bare.values()), "withheld_by": dict(bare)}
 
 
-def _known(number):
+def _known(number: Part) -> tuple[bool, float]:
     return number["value"] is not None, number["value"] or 0.0
 
 
-def _beside(decision, results, of):
+def _beside(decision: Decision, results: pd.DataFrame, of: pd.Series) -> Part | None:
     """The release that is next to this one, the safer one where somebody's value is certain under this; and what both
     lose and risk. None where no other keeps the policy.
     """
@@ -466,7 +480,7 @@ def _beside(decision, results, of):
     return said | {"this": this, "other": _in_short(results, both["other"], this["risks"])}
 
 
-def _in_short(results, row, beside=()):
+def _in_short(results: pd.DataFrame, row: pd.Series, beside: Sequence[Part] = ()) -> Part:
     """What its users lose and its risks, of the attributes that the risks `beside` it are of."""
     own = results[_of(results, row) & (results.control == "")]
     lost = {name: _plain(row[column]) for name, column in zip(ENDS, ("loss", "loss_low", "loss_high"), strict=True)}
@@ -476,7 +490,7 @@ def _in_short(results, row, beside=()):
     return {"lost": lost, "risks": risks}
 
 
-def _uses(own, axes, policy):
+def _uses(own: pd.DataFrame, axes: pd.DataFrame, policy: Policy) -> Part:
     """What users lose, and the measures of it."""
     loss = axes[axes.axis == LOSS].iloc[0]
     needs = dict.fromkeys(need.measure for need in policy.needs)
@@ -486,12 +500,12 @@ def _uses(own, axes, policy):
     return {"lost": lost, "by": [*needs], "measures": _numbers(rows)}
 
 
-def _of(table, release):
+def _of(table: pd.DataFrame, release: pd.Series) -> pd.Series:
     """Which rows of a table are of a release: boolean Series."""
     return (table[SETTING] == [*release[SETTING]]).all(axis=1)
 
 
-def _decision(decision, of):
+def _decision(decision: Decision, of: pd.Series) -> Part:
     out = decision.releases[~decision.releases.kept]
     return {
         "release": of.setting,
@@ -509,7 +523,7 @@ def _decision(decision, of):
     }
 
 
-def _policy(policy):
+def _policy(policy: Policy) -> Part:
     stated = ("name", *policies.TEXTS, "verified", "floor", "near_certainty", "sha256")
     texts = {name: getattr(policy, name) for name in stated}
     caps = [{"risk": cap.risk, "says": str(cap), "most": cap.most} for cap in policy.caps]
@@ -517,12 +531,12 @@ def _policy(policy):
     return texts | {"changed": _changed(policy), "caps": caps, "needs": needs}
 
 
-def _changed(policy):
+def _changed(policy: Policy) -> bool:
     """Whether the package's policy of that name is another one by now."""
     return policy.name in policies.ready() and policies.read(policy.name).sha256 != policy.sha256
 
 
-def _unmeasured(own, schema):
+def _unmeasured(own: pd.DataFrame, schema: Schema) -> Iterator[str]:
     """Which risks nobody measured, and of which sensitive attributes: sentences."""
     for risk in policies.RISKS:
         measure = policies.measure_of(risk)
@@ -534,27 +548,27 @@ def _unmeasured(own, schema):
         yield f"Nobody measured what the file gives away of {name}, which is sensitive."
 
 
-def _others(own, schema):
+def _others(own: pd.DataFrame, schema: Schema) -> list[str]:
     """The sensitive attributes of which nobody measured what the file gives away."""
     guessed = {*measured(own[own.measure == policies.measure_of("attribute")]).target}
     return [name for name in schema.sensitive[1:] if name not in guessed]
 
 
-def _of_buckets(done):
+def _of_buckets(done: Part) -> Iterator[str]:
     """What nobody tried on buckets: sentences."""
     if any(how.startswith("bucketized") for how in done["columns"].values()):
         yield "Nobody learned from all buckets together whose value is whose (Kifer, SIGMOD 2009), which may tell more."
 
 
-def _entry(schema, hierarchies, name, how):
+def _entry(schema: Schema, hierarchies: Mapping[str, Any], name: str, how: str) -> Part:
     """A published column: its role, public domain, how it was treated, and how it generalizes."""
     kind = next((kind for kind in KINDS if how.startswith(kind)), "")
     entry = {"name": name, "treated": how, "means": KINDS.get(kind, "")}
     if name not in schema.names():
         return {**entry, "role": "of the release", "domain": "", "unit": "", "labels": "", "taxonomy": []}
     attribute, generalization = schema[name], hierarchies.get(name) if kind == "generalized" else None
-    named = isinstance(generalization, Taxonomy) and not getattr(attribute.domain, "of_records", False)
-    paths = generalization.rows if named else ()
+    of_records = getattr(attribute.domain, "of_records", False)
+    paths = generalization.rows if isinstance(generalization, Taxonomy) and not of_records else ()
     return {
         **entry,
         "role": str(attribute.role),

@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.risks.groups import OTHERS, groups_of
 from privnb.microdata import withholding
 from privnb.runtime import expect
 
 
-def sizes(dataset, names):
+def sizes(dataset: Dataset, names: list[str]) -> dict[str, int]:
     """How many people of a table are in each group.
 
     Parameters
@@ -23,7 +24,8 @@ def sizes(dataset, names):
         that is none of that partition is left out, and one of few people, or of all but few.
     """
     expect.these(dataset=dataset)
-    everybody, found = np.arange(dataset.headcount), {}
+    everybody = np.arange(dataset.headcount)
+    found: dict[str, int] = {}
     for partition in groups_of(dataset).among(everybody, withholding.LIMIT):
         counts = {name: int(chosen.sum()) for name, chosen in partition.items()}
         attribute = next(iter(counts)).partition(": ")[0]

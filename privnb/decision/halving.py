@@ -5,12 +5,17 @@ without quasi-identifiers, over all risks and what users lose. Source: Jamieson 
 Identification and Hyperparameter Optimization", AISTATS 2016; hypervolume: Zitzler and Thiele, IEEE TEC 3(4), 1999.
 """
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray, FloatArray
+from privnb.sanitizers.base import Sanitizer
 
+# The vectors of settings on a sample of so many records, and the places of those that go on in any case.
+Measured = Callable[[Sequence[Sanitizer], int], tuple[FloatArray, list[int]]]
 POINTS = 2**14  # at which a volume is looked at: its error is below a per cent
 LEAST = 1_000  # records of a sample: of fewer the numbers say little
 # Share of the records, share of the settings: .0625 + .1875. A step between, on a quarter of the records, leaves fewer
@@ -25,7 +30,7 @@ class Rung(NamedTuple):
     settings: int
 
 
-def rungs(records, settings):
+def rungs(records: int, settings: int) -> list[Rung]:
     """The steps of a search: at most a quarter of the record-evaluations of all settings on all records.
 
     Parameters
@@ -50,7 +55,7 @@ def rungs(records, settings):
     return [Rung(int(records * share), max(int(settings * kept), 1)) for share, kept in RUNGS]
 
 
-def search(settings, records, measured):
+def search(settings: Sequence[Sanitizer], records: int, measured: Measured) -> list[tuple[Rung, list[Sanitizer]]]:
     """The settings that a search ends with, and what it measured on the way.
 
     Parameters
@@ -78,7 +83,7 @@ def search(settings, records, measured):
     return steps
 
 
-def by_volume(vectors):
+def by_volume(vectors: FloatArray) -> list[int]:
     """The places of vectors in the order in which each adds most volume to those before it: a list.
 
     Vectors that add none stand last, the smaller sum first.
@@ -94,7 +99,7 @@ def by_volume(vectors):
     return order
 
 
-def hypervolume(vectors):
+def hypervolume(vectors: FloatArray) -> float:
     """The share of the unit cube that vectors cover, 0 to 1; higher is better: float.
 
     Parameters
@@ -109,7 +114,7 @@ def hypervolume(vectors):
     return float(_covered(vectors).any(axis=0).mean())
 
 
-def _covered(vectors):
+def _covered(vectors: FloatArray) -> BoolArray:
     """Which of the points of a volume each vector dominates: boolean array (n, POINTS)."""
     vectors = np.nan_to_num(np.asarray(vectors, dtype=float), nan=1.0)
     from scipy.stats import qmc  # takes a third of a second to import

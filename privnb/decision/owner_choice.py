@@ -2,9 +2,12 @@
 and how firmly. It asks for nearer predictions alone; `decision.choices` recommends.
 """
 
+from collections.abc import Iterable, Set
 from functools import partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from privnb.evaluation.results import SETTING, SUMMARIES, check_results, measured, row, tidy
 from privnb.measures.base import state
@@ -15,6 +18,9 @@ from privnb.runtime.tolerances import EXACT
 
 SCENARIOS = {"A", "A_distinct", "B", "C", "C_distinct"}  # that every adversary has
 CRITERION = ("miner_set", "miner", "control")  # whose anti-utility is compared, and what is taken off it
+Criterion = tuple[str, str, str]
+Release = tuple[str, str]
+Row = dict[str, Any]
 WORST = ("", "worst", "")  # the paper's own criterion
 GUESS, PERMUTED = "guess", "permuted"  # what a criterion may take off
 
@@ -34,7 +40,9 @@ state(
 )
 
 
-def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
+def chosen(
+    kept: pd.DataFrame, attacked: pd.DataFrame, *, min_good: float = 0.95, scenarios: str = "A, B, C"
+) -> pd.DataFrame:
     """Of the sanitizers that keep enough good utility, the one that gives adversaries least, by several criteria.
 
     A criterion is a row of `attacked`: the worst miner of a set, the average, a fusion, each person's own worst miner;
@@ -80,9 +88,10 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     for feared in asked:
         of_it = attacked[attacked.feared == feared]
         scenario, distinct = of_it.scenario.iloc[0], of_it.variant.iloc[0] == "distinct"
-        case = {"scenario": scenario, "variant": "distinct" if distinct else "", "seed": np.nan}
+        case: dict[str, Any] = {"scenario": scenario, "variant": "distinct" if distinct else "", "seed": np.nan}
         for criterion, (values, shown) in _criteria(of_it, enough.index).items():
-            made = partial(_row, releases, **case, **dict(zip(CRITERION, criterion, strict=True)))
+            columns = case | dict(zip(CRITERION, criterion, strict=True))
+            made = partial(_row, releases, columns)
             picked = values.idxmin(axis=1).value_counts(normalize=True)
             rows += [made(setting, "chosen", share) for setting, share in picked.items()]
             if criterion != WORST:
@@ -97,7 +106,7 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     return tidy(rows)
 
 
-def check(scenarios, min_good, *, weights="", there=None):
+def check(scenarios: str, min_good: float, *, weights: str = "", there: Set[str] | None = None) -> list[str]:
     """The names of the scenarios asked for, in their order. Before an hour of mining, for what comes after it.
 
     Parameters
@@ -128,17 +137,17 @@ def check(scenarios, min_good, *, weights="", there=None):
         raise ValueError(f"MIN_GOOD is the share of good utility to keep, 0..1, got {expect.found(min_good)}.")
     there = SCENARIOS | ({"W"} if weights else set()) if there is None else there
     asked = list(dict.fromkeys(part.strip() for part in scenarios.split(",") if part.strip()))
-    if not asked or not there.issuperset(asked):
+    if not asked or not there >= {*asked}:
         raise ValueError(f"SCENARIO names some of {', '.join(sorted(there))}, got {scenarios!r}.")
     return asked
 
 
-def _named(attacked):
+def _named(attacked: pd.DataFrame) -> pd.Series:
     """The scenario of each row as an owner names it: "A", or of distinct records "A_distinct"."""
     return attacked.scenario + np.where(attacked.variant == "distinct", "_distinct", "")
 
 
-def _criteria(rows, settings):
+def _criteria(rows: pd.DataFrame, settings: Iterable[Release]) -> dict[Criterion, tuple[pd.DataFrame, pd.DataFrame]]:
     """`{criterion: (anti-utilities to compare, those that are shown)}`, frames with one row per seed and one
     column per setting; a criterion is (set of miners, miner, control).
 
@@ -164,10 +173,12 @@ def _criteria(rows, settings):
     return {key: both for key, both in wide.items() if both[0].size and both[0].notna().all(axis=None)}
 
 
-def _wide(rows, column, settings):
+def _wide(rows: pd.DataFrame, column: str, settings: Iterable[Release]) -> pd.DataFrame:
     wide = rows.set_index(["seed", *SETTING])[column].unstack(SETTING)
     return wide[[setting for setting in settings if setting in wide]]
 
 
-def _row(releases, setting, measure, value, **columns):
-    return row(measure, value, **dict(zip(SETTING, setting, strict=True)), **releases.loc[setting], **columns)
+def _row(
+    releases: pd.DataFrame, columns: dict[str, Any], setting: Release, measure: str, value: float, **more: object
+) -> Row:
+    return row(measure, value, **dict(zip(SETTING, setting, strict=True)), **releases.loc[setting], **columns, **more)

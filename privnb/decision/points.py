@@ -4,9 +4,9 @@ Privacy and utility cannot be compared with each other, but two releases can: on
 is as good in both and better in one. Source: Li and Li, KDD 2009, section 4 (after Modern Portfolio Theory).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from privnb.evaluation.results import NUMBERS, SETTING, measured, places_alike, 
 from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
 from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray, FloatArray
 from privnb.runtime.tolerances import nearly_equal
 from privnb.runtime.validation import at_least
 from privnb.sanitizers import Identity
@@ -37,9 +38,9 @@ ORIGINAL, IS_ORIGINAL = called(Identity())["sanitizer"], "it publishes the data 
 UNSURE = "how many people share its rarest combination is not known"
 
 
-def check_points(name, value, columns=COLUMNS):
+def check_points(name: str, value: object, columns: Sequence[str] = COLUMNS) -> None:
     """Raise TypeError unless `value` is a table, and ValueError unless it has these of the columns of points."""
-    return expect.table(name, value, columns, "`decision.points` gives one.")
+    expect.table(name, value, columns, "`decision.points` gives one.")
 
 
 expect.WORDS["releases"] = check_points
@@ -69,7 +70,7 @@ class Loss:
     scenario: str | None = None
     variant: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.text("measure", self.measure, "a measure")
         for name in ("miner", "target", "scenario"):
             value = getattr(self, name)
@@ -79,12 +80,22 @@ class Loss:
         if self.best is not None:
             expect.number("best", self.best)
 
-    def __str__(self):
+    def __str__(self) -> str:
         of = ", ".join(filter(None, (self.scenario, self.variant, self.miner, self.target)))
         return facts(self.measure).phrase + (f" ({of})" if of else "")
 
 
-def points(results, *, privacy, utility, names=None, floor=None):
+AnyLoss = Loss | str
+
+
+def points(
+    results: pd.DataFrame,
+    *,
+    privacy: AnyLoss,
+    utility: AnyLoss,
+    names: Mapping[tuple[str, str], str] | None = None,
+    floor: int | None = None,
+) -> pd.DataFrame:
     """The releases of `results` as points: two losses, and whether another release dominates them.
 
     Intervals that overlap may still differ; of two alike releases about one pair in a hundred is wrongly distinguished.
@@ -137,8 +148,8 @@ def points(results, *, privacy, utility, names=None, floor=None):
             f"a frontier is of one dataset, got {', '.join(sorted(results.dataset.unique())) or 'no rows'}. Select "
             "one: releases of different tables cannot replace each other."
         )
-    wanted = {"privacy": privacy, "utility": utility}
-    wanted = {axis: Loss(loss) if isinstance(loss, str) else loss for axis, loss in wanted.items()}
+    asked = {"privacy": privacy, "utility": utility}
+    wanted = {axis: Loss(loss) if isinstance(loss, str) else loss for axis, loss in asked.items()}
     rows = {axis: _selected(results, loss) for axis, loss in wanted.items()}
     made = pd.concat(rows.values()).drop_duplicates(SETTING).reset_index(drop=True)
     table = made[[*SETTING, "parameter", "bound"]]
@@ -160,7 +171,7 @@ def points(results, *, privacy, utility, names=None, floor=None):
     return table.assign(**_judged(table))[COLUMNS]
 
 
-def refused(results, releases, floor):
+def refused(results: pd.DataFrame, releases: pd.DataFrame, floor: int) -> list[str]:
     """Why each release may not be chosen, whatever its losses; empty where it may: a list.
 
     Parameters
@@ -191,7 +202,7 @@ def refused(results, releases, floor):
     return found
 
 
-def from_best(results, **axes):
+def from_best(results: pd.DataFrame, **axes: str) -> dict[str, Loss]:
     """The measures of `axes` (`privacy`, `utility`) as losses that count down from the best release of `results`.
 
     `{axis: Loss}`, so that other results can be compared with these. Of a measure of which lower is better nothing
@@ -207,23 +218,23 @@ def from_best(results, **axes):
     return found
 
 
-def check_loss(axis, loss):
+def check_loss(axis: str, loss: object) -> None:
     """Raise TypeError unless `loss` is a `Loss` or text; whether the measure is there is for the results to say."""
-    return expect.kind(axis, loss, Loss, str, instead="Give a Loss, or name a measure.")
+    expect.kind(axis, loss, Loss, str, instead="Give a Loss, or name a measure.")
 
 
-def _selected(results, loss):
+def _selected(results: pd.DataFrame, loss: Loss) -> pd.DataFrame:
     """The rows of one measure, miner and target: one per release and seed."""
     asked = (results.measure == loss.measure) & (results.control == "") & (results.variant == loss.variant)
     rows = measured(results[asked])
     if rows.empty:
-        there = ", ".join(sorted(results.measure.unique())) or "no rows"
-        raise ValueError(f"there is no measure '{loss.measure}' in these results, which have {there}.")
+        named = ", ".join(sorted(results.measure.unique())) or "no rows"
+        raise ValueError(f"there is no measure '{loss.measure}' in these results, which have {named}.")
     usual = {"miner": "worst", "miner_set": ""}
     for column in ("scenario", "miner", "miner_set", "target"):
         there, wanted = list(dict.fromkeys(rows[column].fillna(""))), getattr(loss, column, None)
-        if wanted is None:
-            wanted = there[0] if len(there) == 1 else usual.get(column) if usual.get(column) in there else None
+        if wanted is None and (len(there) == 1 or usual.get(column) in there):
+            wanted = there[0] if len(there) == 1 else usual[column]
         if wanted not in there:
             named = ", ".join(map(repr, there))
             raise ValueError(f"'{loss.measure}' is there for each {column} of {named}: say which, Loss({column}=...).")
@@ -238,7 +249,7 @@ def _selected(results, loss):
     return rows
 
 
-def _losses(rows, best, axis):
+def _losses(rows: pd.DataFrame, best: float | None, axis: str) -> pd.DataFrame:
     """One row a release: its loss with interval, seeds and baseline; the columns are named by `axis`."""
     turned = rows.better.iloc[0] == "higher"
     if turned:
@@ -272,7 +283,7 @@ def _losses(rows, best, axis):
     return pd.DataFrame(found, columns=[*SETTING, *(f"{axis}{end}" for end in ends)])
 
 
-def _judged(table):
+def _judged(table: pd.DataFrame) -> dict[str, Any]:
     """`status` and `why` of each release."""
     refused = table.refused.fillna("") != ""
     sure = comparable(table) & ~refused.to_numpy()
@@ -299,8 +310,8 @@ def _judged(table):
             by = np.flatnonzero(beats[:, i])
             # The one to publish instead, not one that is dominated itself.
             first = min(by, key=lambda j: (("efficient", "undecided", "dominated").index(status[j]), table.utility[j]))
-            others = f", and {len(by) - 1} more" if len(by) > 1 else ""
-            why.append(f"{table.setting[first]} loses {_than(table, first, i)}{others}")
+            more = f", and {len(by) - 1} more" if len(by) > 1 else ""
+            why.append(f"{table.setting[first]} loses {_than(table, int(first), i)}{more}")
         elif status[i] == "undecided":
             by = np.flatnonzero(likely[:, i])
             why.append(_unsure(row) or f"on average {table.setting[by[0]]} loses less, but the intervals overlap")
@@ -311,13 +322,13 @@ def _judged(table):
     return {"status": status, "why": why}
 
 
-def comparable(releases):
+def comparable(releases: pd.DataFrame) -> BoolArray:
     """Which releases can be compared: exact numbers, bounds, or at least 10 repeats, of both losses. Array (n,).
 
     One that is known from below only can be dominated and nothing else; see `bounded`.
     """
     check_points("releases", releases, ["kind", *(f"{axis}{end}" for axis in AXES for end in ENDS[1:4])])
-    known = True
+    known = pd.Series(True, releases.index)
     for axis in AXES:
         low, high = releases[f"{axis}_low"], releases[f"{axis}_high"]
         enough = (releases.kind == "deterministic") | nearly_equal(low, high) | (releases[f"{axis}_seeds"] >= SEEDS)
@@ -325,24 +336,24 @@ def comparable(releases):
     return known.to_numpy()
 
 
-def bounded(releases):
+def bounded(releases: pd.DataFrame) -> BoolArray:
     """Which releases have no loss that is known from below only; an exact infinite loss is known. Array (n,)."""
     return ~np.any([_from_below(releases, axis) for axis in AXES], axis=0)
 
 
-def _from_below(releases, axis):
+def _from_below(releases: pd.DataFrame, axis: str) -> pd.Series:
     """Where a loss has a lower bound alone: boolean Series."""
     return np.isposinf(releases[f"{axis}_high"]) & ~np.isposinf(releases[f"{axis}_low"])
 
 
-def _beats(table, sure):
+def _beats(table: pd.DataFrame, sure: BoolArray) -> BoolArray:
     """Which release dominates which, by the intervals: boolean array (releases, releases)."""
     low, high = (table[[f"{axis}_{end}" for axis in AXES]].to_numpy() for end in ("low", "high"))
     as_good, better = beats(low, high)
     return as_good & better & sure[:, None] & sure
 
 
-def beats(low, high):
+def beats(low: FloatArray, high: FloatArray) -> tuple[Any, Any]:
     """Which release is as good as which on every axis, and which is better on one, by intervals.
 
     Parameters
@@ -360,7 +371,7 @@ def beats(low, high):
     return (less | equal).all(axis=2), less.any(axis=2)
 
 
-def _than(table, i, j):
+def _than(table: pd.DataFrame, i: int, j: int) -> str:
     """How release i dominates release j, in words."""
     less = [axis for axis in AXES if not nearly_equal(table[axis][i], table[axis][j])]
     if len(less) == 2:
@@ -368,7 +379,7 @@ def _than(table, i, j):
     return "as much utility and less privacy" if less == ["privacy"] else "as much privacy and less utility"
 
 
-def _unsure(row):
+def _unsure(row: Mapping[str, Any]) -> str:
     """Why a release cannot be compared, or nothing."""
     for axis in AXES:
         value, low, high, seeds, of = (row[f"{axis}{end}"] for end in ("", "_low", "_high", "_seeds", "_of"))
@@ -382,3 +393,4 @@ def _unsure(row):
             return f"what it loses is known from below only: its {of} is at least {value:.3g}"
         if pd.isna(low):
             return f"its {of} has no mean: it is infinite"
+    return ""

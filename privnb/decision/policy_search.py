@@ -1,9 +1,10 @@
 """The decision by an owner's policy: which settings are tried, on how many records, and what is measured of each."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,10 @@ import pandas as pd
 from privnb import decision
 from privnb.datasets.dataset import Dataset
 from privnb.decision import by_policy, halving, policies
-from privnb.decision.card import check
+from privnb.decision.by_policy import Release
+from privnb.decision.card import Card, check
 from privnb.decision.points import refused
+from privnb.decision.policies import Policy
 from privnb.decision.summary import reservations
 from privnb.evaluation import trade_off
 from privnb.evaluation.attributes import first_secret
@@ -24,9 +27,11 @@ from privnb.evaluation.risks import questions
 from privnb.microdata import withholding
 from privnb.microdata.schema import LISTED, NotForThisTable, Role, Schema
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.sentences import listed
 from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers import base
+from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import ends
 
 __all__ = ["of_the_card", "searched", "searched_in_roles"]
@@ -64,8 +69,8 @@ class Searched:
 
     decision: by_policy.Decision
     results: pd.DataFrame
-    steps: list
-    sanitizers: list
+    steps: list[tuple[halving.Rung, list[Sanitizer]]]
+    sanitizers: list[Sanitizer]
     too_many: int = 0
     records: int = 0
     roles: Mapping[str, Role] = field(default_factory=dict)
@@ -73,23 +78,23 @@ class Searched:
     without: tuple[str, ...] = ()
 
     @property
-    def chosen(self):
+    def chosen(self) -> Sanitizer | None:
         """The sanitizer that is chosen, or None."""
         return None if self.decision.chosen is None else self.sanitizer_of(self.decision.chosen)
 
-    def sanitizer_of(self, release):
+    def sanitizer_of(self, release: pd.Series) -> Sanitizer:
         """The sanitizer of a row of `decision.releases`."""
         return next(each for each in self.sanitizers if _key(each) == tuple(release[SETTING]))
 
     @property
-    def of_risks(self):
+    def of_risks(self) -> pd.DataFrame:
         """The rows of `results` that are risks of the original and of what is chosen."""
         wanted = {(by_policy.ORIGINAL, ""), (self.decision.sanitizer, self.decision.parameters)}
         chosen = np.array([key in wanted for key in map(tuple, self.results[SETTING].to_numpy())])
         return self.results[self.results.measure.isin(RISK_MEASURES) & chosen]
 
     @property
-    def sentences(self):
+    def sentences(self) -> list[str | list[str]]:
         """The decision for people, the answer first; then what was tried."""
         tried = [f"{rung.settings} settings on {rung.records:,} records" for rung, _ in self.steps]
         answer, *others = self.decision.sentences
@@ -175,23 +180,32 @@ def searched_in_roles(
         The dataset in the roles that led to the choice, or as it is where no release keeps the policy.
     """
     expect.function("load", load)
-    asked = {"profile": profile, "seeds": seeds, "fewest": fewest, "store": store, "records": records}
+    asked: dict[str, Any] = {"profile": profile, "seeds": seeds, "fewest": fewest, "store": store, "records": records}
     first = searched(dataset, policy, **asked)
     if first.chosen is not None and first.decision.sanitizer != by_policy.BARE:
         return dataset, first
-    tried, without = other_roles(dataset.schema), ()
+    tried, without = other_roles(dataset.schema), list[str]()
     for roles in tried:
         other = load(roles)
         found = searched(other, policy, **asked)
         if found.chosen is not None and found.decision.sanitizer != by_policy.BARE:
             return other, replace(found, roles=roles)
-        without = tuple(found.decision.unattainable)
+        without = found.decision.unattainable
     if first.chosen is not None:
         return dataset, first
-    return dataset, replace(first, in_vain=tuple(tried[-1]) if tried else (), without=without)
+    return dataset, replace(first, in_vain=tuple(tried[-1]) if tried else (), without=tuple(without))
 
 
-def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LIMIT, store="", records=0):
+def searched(
+    dataset: Dataset,
+    policy: Policy,
+    *,
+    profile: str = "quick",
+    seeds: int = 0,
+    fewest: int = withholding.LIMIT,
+    store: str = "",
+    records: int = 0,
+) -> Searched:
     """The release that a policy leads to, found by successive halving over the package's sanitizers.
 
     All settings of `every_sanitizer.family`, and those of `every_sanitizer.diverse`, which mix the sensitive values of
@@ -240,7 +254,7 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
     settings = [each for each in known if each.fits(max(records, len(dataset)))]
     results = {}
 
-    def measured(tried, records, seeds=1):
+    def measured(tried: Sequence[Sanitizer], records: int, seeds: int = 1) -> tuple[FloatArray, list[int]]:
         sample = dataset if records == len(dataset) else dataset.sample(records, rng=0)
         results[records] = _measured(sample, [*ends(), *tried], policy, profile, seeds, fewest, store)
         found = decision.decide(results[records], policy, people=sample.headcount)
@@ -268,7 +282,7 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
     return Searched(decided, found, steps, tried, len(known) - len(settings), sampled_of)
 
 
-def of_the_card(card, found):
+def of_the_card(card: Card, found: Searched) -> pd.DataFrame:
     """The rows of results that a card is of.
 
     Parameters
@@ -287,7 +301,9 @@ def of_the_card(card, found):
     return join(own, reservations(card.content, own))
 
 
-def _measured(dataset, sanitizers, policy, profile, seeds, fewest, store):
+def _measured(
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], policy: Policy, profile: str, seeds: int, fewest: int, store: str
+) -> pd.DataFrame:
     """Tidy results of the releases: who shares a combination, what the policy needs, and the risks of those that may be
     chosen by the first; whatever is below the floor is refused, and its risks are not measured.
     """
@@ -312,7 +328,7 @@ def _measured(dataset, sanitizers, policy, profile, seeds, fewest, store):
     return join(found, users).reset_index(drop=True)
 
 
-def _possible(dataset, policy):
+def _possible(dataset: Dataset, policy: Policy) -> Policy:
     """The policy with needs that this table can have. Raises ValueError for a measure that nothing here measures."""
     known = [each for measures in MEASURES["utility"].values() for each in measures]
     for need in policy.needs:
@@ -326,7 +342,7 @@ def _possible(dataset, policy):
     return replace(policy, needs=tuple(needs))
 
 
-def _sizes(profile, policy):
+def _sizes(profile: str, policy: Policy) -> str:
     """The k that are tried: the policy's floor, twice that, the profile's above it, and the smallest that keeps a cap
     on the identity of the worst-off person to the letter, where custom reads the cap as a smaller group.
     """
@@ -337,5 +353,5 @@ def _sizes(profile, policy):
     return ", ".join(map(str, sorted(sizes)))
 
 
-def _key(sanitizer):
+def _key(sanitizer: Sanitizer) -> Release:
     return tuple(setting(sanitizer)[name] for name in SETTING)

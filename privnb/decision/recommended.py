@@ -2,6 +2,9 @@
 
 from functools import partial
 
+import pandas as pd
+
+from privnb.datasets.dataset import Dataset
 from privnb.decision.policy_search import Searched
 from privnb.decision.summary import recommendation
 from privnb.evaluation import trade_off
@@ -18,7 +21,7 @@ from privnb.microdata.schema import Role
 from privnb.runtime import expect
 from privnb.runtime.names import some_of
 from privnb.runtime.numerals import percent
-from privnb.runtime.sentences import listed, say
+from privnb.runtime.sentences import Sentences, listed, say
 from privnb.sanitizers.catalogue import ends
 
 __all__ = ["as_they_are", "decided", "what_would_help"]
@@ -26,7 +29,9 @@ __all__ = ["as_they_are", "decided", "what_would_help"]
 HALF = 0.5  # of what users can lose
 
 
-def decided(dataset, results, found, *, profile="quick", store=""):
+def decided(
+    dataset: Dataset, results: pd.DataFrame, found: Searched, *, profile: str = "quick", store: str = ""
+) -> pd.DataFrame:
     """The results with the decision, and the risks and utilities of the original and of what is chosen.
 
     Parameters
@@ -61,8 +66,7 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     helps = what_would_help(found, dataset)
     if helps and found.chosen is None:
         helps = f"{helps.rstrip('.')}; page 08 says what comes nearest."
-    said = [of_table, tried, caps, certainty, helps, note.data if note else ""]
-    said = " ".join(filter(None, said))
+    said = " ".join(filter(None, [of_table, tried, caps, certainty, helps, note.data if note else ""]))
     row = recommendation(found.results, found.decision.choice, found.decision.why, said)
     (original, bare), target, size = ends(), first_secret(dataset), profile_of(profile)
     questions = [Combinations(floor), Linked(), Costs()]
@@ -79,7 +83,7 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     return together([join(results, row, found.of_risks, seen, *mined)])
 
 
-def what_would_help(found, dataset):
+def what_would_help(found: Searched, dataset: Dataset) -> str:
     """What to do where no release keeps the policy; only what was measured to help is advised.
 
     Parameters
@@ -114,7 +118,7 @@ def what_would_help(found, dataset):
     return ""
 
 
-def as_they_are(dataset):
+def as_they_are(dataset: Dataset) -> Sentences | None:
     """Return what is published as in the table, and which of several sensitive attributes the numbers are about.
 
     Parameters

@@ -3,7 +3,9 @@
 Long, since what a line is about, and of which rows its numbers are, stand side by side.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +23,7 @@ state(
     format="{:,}",
     bounds=(0, np.inf),
 )
+Number = tuple[float, float, float]  # value, low, high
 NONE = "none"  # how results name the release where none is recommended
 
 state(
@@ -54,9 +57,9 @@ class Line:
     title: str
     format: str
     better: str
-    original: tuple | None = None
-    release: tuple | None = None
-    baseline: tuple | None = None
+    original: Number | None = None
+    release: Number | None = None
+    baseline: Number | None = None
 
 
 @dataclass(frozen=True)
@@ -76,12 +79,12 @@ class Summary:
 
     setting: str
     reason: str
-    lines: tuple
+    lines: tuple[Line, ...]
     reserved: int = 0
 
 
 # Risk or utility, what a person calls it, and the measures that say so, of which the first that is there counts.
-QUESTIONS = (
+QUESTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("risk", "singled out", ("alone",)),
     ("risk", "identity: found by a neighbour", ("reidentification_rate",)),
     ("risk", "attribute: sensitive value guessed beyond others' records", ("attribute_risk",)),
@@ -101,7 +104,7 @@ WHOLE = {"attribute_risk": "attribute: sensitive value guessed; baseline: from o
 WITHOUT = ("certainty_penalty",)  # measures that have no baseline of their own: the release without quasi-identifiers
 
 
-def recommendation(results, table, why, note=""):
+def recommendation(results: pd.DataFrame, table: pd.DataFrame, why: str, note: str = "") -> pd.DataFrame:
     """What `choices` recommends, as a row of results, so that a report knows the decision.
 
     Parameters
@@ -133,7 +136,7 @@ def recommendation(results, table, why, note=""):
     return tidy([row("recommended", 1, **of_it[MADE].drop("seed"), seed=np.nan, reason=why)])
 
 
-def reservations(card, results):
+def reservations(card: Mapping[str, Any], results: pd.DataFrame) -> pd.DataFrame:
     """How many sentences of a card stand against its release, as a row of results, so that a report knows.
 
     Parameters
@@ -155,7 +158,7 @@ def reservations(card, results):
     return tidy([row("reservations", len(said), **of_it, seed=np.nan, reason=" ".join(said))])
 
 
-def summary(results):
+def summary(results: pd.DataFrame) -> Summary | None:
     """The decision of a report in one look: a `Summary` of all its results, or None where no decision was made."""
     expect.these(results=results)
     decided = results[results.measure == "recommended"]
@@ -185,7 +188,7 @@ def summary(results):
     return Summary(setting_name(chosen), chosen.reason, lines, int(reserved.value.max()) if len(reserved) else 0)
 
 
-def _as_on_the_card(rows, of_it):
+def _as_on_the_card(rows: pd.DataFrame, of_it: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     """The rows with the surest guess as a card has it, of people: of records it may be another number; of several
     sensitive attributes with those alone that are worst in the release `of_it`. And which these are, by measure.
     """
@@ -200,14 +203,21 @@ def _as_on_the_card(rows, of_it):
     return pd.concat([others, mean, surest], ignore_index=True), guessed
 
 
-def _of_the_worst(rows, of_it):
+def _of_the_worst(rows: pd.DataFrame, of_it: pd.DataFrame) -> pd.DataFrame:
     """Of attribute risks those of the sensitive attribute that is worst in a release."""
     of_it = of_it[(of_it.measure == "attribute_risk") & (of_it.group == "") & (of_it.control == "")]
     worst = max(of_it.itertuples(), key=lambda row: how_bad(row.value, row.high, row.baseline), default=None)
     return rows if worst is None else rows[rows.target == worst.target]
 
 
-def _line(kind, title, measures, sides, beside, without):
+def _line(
+    kind: str,
+    title: str,
+    measures: Sequence[str],
+    sides: Mapping[str, pd.DataFrame],
+    beside: Mapping[str, str],
+    without: Mapping[str, float],
+) -> Line:
     """`beside`: what is added to the title of a measure. `without`: of one that counts what is more than a share, that
     share, which the line's numbers then have in them, and its baseline is.
     """
@@ -221,7 +231,7 @@ def _line(kind, title, measures, sides, beside, without):
     name = there[0]
     stated, found = facts(name), {side: _of(rows, name) for side, rows in sides.items()}
     baseline = _baseline(name, sides["release"] if len(found["release"]) else sides["original"], found["without"])
-    numbers = {side: _number(found[side]) for side in ("original", "release")}
+    numbers: dict[str, Any] = {side: _number(found[side]) for side in ("original", "release")}
     if name in without:
         title, share = WHOLE[name], without[name]
         numbers = {side: number and tuple(share + each for each in number) for side, number in numbers.items()}
@@ -230,7 +240,7 @@ def _line(kind, title, measures, sides, beside, without):
     return Line(kind, title + beside.get(name, ""), format, stated.better, **numbers, baseline=baseline)
 
 
-def _of(rows, measure):
+def _of(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
     """The rows of a measure that a line shows: of miners the worst, of scenarios the first."""
     rows = rows[(rows.measure == measure) & (rows.variant == "") & (rows.control == "") & (rows.miner_set == "")]
     rows = rows[(rows.group == "") & rows.scenario.isin(["", "A"])]
@@ -238,13 +248,14 @@ def _of(rows, measure):
     return (worst if len(worst) else rows).head(1)
 
 
-def _number(rows):
+def _number(rows: pd.DataFrame) -> Number | None:
     if rows.empty:
         return None
-    return tuple(float(each) for each in rows.iloc[0][["value", "low", "high"]])
+    value, low, high = (float(each) for each in rows.iloc[0][["value", "low", "high"]])
+    return value, low, high
 
 
-def _baseline(name, rows, without):
+def _baseline(name: str, rows: pd.DataFrame, without: pd.DataFrame) -> Number | None:
     """What is reached without the release: of the worst miner what the strongest control reaches, which needs none."""
     if name in WITHOUT:
         return _number(without)
@@ -252,7 +263,7 @@ def _baseline(name, rows, without):
     reached = [(float(each), np.nan, np.nan) for each in base if pd.notna(each)]
     controls = rows[(rows.measure == name) & (rows.scenario == "A") & (rows.variant == "")]
     controls = controls[controls.control.isin(["ZeroR", "permuted"]) & controls.value.notna()]
-    reached += [_number(controls.iloc[[place]]) for place in range(len(controls))]
+    reached += filter(None, [_number(controls.iloc[[place]]) for place in range(len(controls))])
     if reached or base.empty:
         return max(reached, default=None)
     return (np.nan, np.nan, np.nan)  # withheld

@@ -6,18 +6,21 @@ cap is crossed more than once. So a search halves the grid down to where the cap
 around the best value so far, two steps to the looser side for one to the stricter.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from privnb.decision.points import AXES, Loss, check_loss, comparable, points
+from privnb.decision.points import AXES, AnyLoss, Loss, check_loss, comparable, points
 from privnb.evaluation.results import join
 from privnb.runtime import expect
 from privnb.runtime.tolerances import EXACT, ROUNDING
 from privnb.sanitizers import SanitizationError
 
+Pair = tuple[float, float]  # privacy loss and utility loss
 SHARE = 4  # one evaluation for so many values of the grid
 MOST = 1_000_000  # values of a grid
 FEWEST = 32  # values of a grid; of fewer, a quarter is too little to search with
@@ -33,16 +36,16 @@ class Tuned:
 
     value: float | None
     releases: pd.DataFrame
-    unreachable: tuple
+    unreachable: tuple[float, ...]
     size: int
 
     @property
-    def evaluations(self):
+    def evaluations(self) -> int:
         """How many values were tried."""
         return len(self.releases) + len(self.unreachable)
 
 
-def grid(low, high, size, *, scale="log"):
+def grid(low: float, high: float, size: int, *, scale: str = "log") -> list[float]:
     """Values of a parameter from `low` to `high`, evenly spread.
 
     Parameters
@@ -91,7 +94,15 @@ def grid(low, high, size, *, scale="log"):
     return values
 
 
-def tune(evaluate, values, cap, *, privacy, utility, floor):
+def tune(
+    evaluate: Callable[[float], pd.DataFrame],
+    values: Sequence[float],
+    cap: float,
+    *,
+    privacy: AnyLoss,
+    utility: AnyLoss,
+    floor: int | None,
+) -> Tuned:
     """The value whose release has least utility loss among those tried that keep the cap.
 
     At most a quarter of the values is tried. A value found always keeps the cap. That its utility loss is at most 5 %
@@ -131,9 +142,10 @@ def tune(evaluate, values, cap, *, privacy, utility, floor):
             f"a search needs at least {FEWEST} values in rising or falling order, got {len(values)}. Of fewer, "
             "evaluate all and see `choices`."
         )
-    found, unreachable = {}, []
+    found: dict[int, pd.DataFrame] = {}
+    unreachable: list[float] = []
 
-    def losses(position):
+    def losses(position: int) -> Pair:
         try:
             results = evaluate(values[position])
         except SanitizationError:
@@ -141,10 +153,10 @@ def tune(evaluate, values, cap, *, privacy, utility, floor):
             return np.inf, np.inf
         row = _release(results, wanted, floor)
         found[position] = results
-        utility = row.utility if pd.notna(row.utility) else row.utility_high
+        lost = row.utility if pd.notna(row.utility) else row.utility_high
         # Of few people a loss is withheld: whether it keeps a cap is not known.
-        privacy = np.inf if row.refused or pd.isna(row.privacy_high) else row.privacy_high
-        return privacy, np.inf if pd.isna(utility) else utility
+        told = np.inf if row.refused or pd.isna(row.privacy_high) else row.privacy_high
+        return told, np.inf if pd.isna(lost) else lost
 
     cap += ROUNDING * abs(cap) + EXACT  # what is equal but for rounding keeps it, as in `choices`
     tried = search(losses, len(values), cap)
@@ -153,14 +165,14 @@ def tune(evaluate, values, cap, *, privacy, utility, floor):
     if not found:
         raise SanitizationError(f"the table cannot be sanitized at any of {unreachable}. Relax the grid.")
     order = sorted(found)
-    releases = points(join(*(found[position] for position in order)), **wanted, floor=floor)
+    releases = points(join(*(found[position] for position in order)), privacy=privacy, utility=utility, floor=floor)
     if len(releases) != len(order):
         raise ValueError(f"evaluate gave {releases.setting[0]} for several values: its results must name the value.")
     releases = releases.assign(value=[values[position] for position in order])
     return Tuned(None if best is None else values[best], releases, tuple(unreachable), len(values))
 
 
-def search(losses, size, cap):
+def search(losses: Callable[[int], Pair], size: int, cap: float) -> dict[int, Pair]:
     """The positions that the search tries, in its order.
 
     Parameters
@@ -185,35 +197,36 @@ def search(losses, size, cap):
     looser = 1 if tried[0][1] > tried[size - 1][1] else -1
     while len(tried) < size // SHARE:
         kept = {position: utility for position, (privacy, utility) in tried.items() if privacy <= cap}
-        gaps = [(a, b) for a, b in pairwise(sorted(tried)) if b - a > 1]
+        gaps: list[tuple[int, int]] = [(a, b) for a, b in pairwise(sorted(tried)) if b - a > 1]
         crossings = [(a, b) for a, b in gaps if (a in kept) != (b in kept)]
         if crossings:
             position = sum(crossings[0]) // 2
         elif not kept:  # both ends break it: somewhere between, then
-            position = sum(max(gaps, key=lambda gap: gap[1] - gap[0])) // 2
+            widest = max(gaps, key=lambda gap: gap[1] - gap[0])
+            position = sum(widest) // 2
         else:
             best = min(kept, key=lambda position: (kept[position], -looser * position))
             step = -looser if len(tried) % 3 == 0 else looser
-            position = _free(tried, best, step, size)
-            position = _free(tried, best, -step, size) if position is None else position
+            free = _free(tried, best, step, size)
+            position = free if free is not None else _free(tried, best, -step, size)
         tried[position] = losses(position)
     return tried
 
 
-def _free(tried, position, step, size):
+def _free(tried: Mapping[int, Pair], position: int, step: int, size: int) -> Any:
     """The next position from `position` on that was not tried, or None."""
     while position in tried:
         position += step
     return position if 0 <= position < size else None
 
 
-def _release(results, wanted, floor):
+def _release(results: pd.DataFrame, wanted: Mapping[str, AnyLoss], floor: int | None) -> pd.Series:
     """The one release of an evaluation as a point."""
     for axis, loss in wanted.items():
         loss = Loss(loss) if isinstance(loss, str) else loss
         if loss.best is None and "higher" in set(results.better[results.measure == loss.measure]):
             raise ValueError(f"of the {axis} measure '{loss.measure}' higher is better: give Loss(..., best=).")
-    releases = points(results, **wanted, floor=floor)
+    releases = points(results, privacy=wanted["privacy"], utility=wanted["utility"], floor=floor)
     if len(releases) != 1:
         raise ValueError(f"evaluate gives results of one release, got {len(releases)}: {', '.join(releases.setting)}.")
     known = releases[[f"{axis}_{end}" for axis in AXES for end in ("low", "high")]].notna().all(axis=None)

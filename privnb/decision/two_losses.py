@@ -1,6 +1,6 @@
 """Which release two losses alone would choose: caps between the ends, the knee of the frontier, and what each costs."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ Caps = dict[str, float | None]
 Limit = Annotated[float | None, optional(expect.number)]
 
 
-def check_share(axis: str, share: object) -> None:
+def check_share(axis: str, share: Any) -> None:
     """Raise ValueError unless a cap is a share of the way between the ends."""
     if not (expect.is_number(share) and 0 <= share <= 1):
         raise ValueError(
@@ -166,7 +166,7 @@ def check_floor(releases: pd.DataFrame) -> None:
         )
 
 
-def _first(releases: pd.DataFrame, limits: dict[str, float]) -> dict:
+def _first(releases: pd.DataFrame, limits: dict[str, float]) -> dict[str, Any]:
     """Return the release of the least loss that keeps all caps, as a row of `choices`."""
     axis, other = AXES if list(limits) == ["utility"] else AXES[::-1]
     under = " and ".join(f"a {each} loss of at most {_number(cap)}" for each, cap in limits.items())
@@ -215,7 +215,8 @@ def left_out(releases: Releases, *, privacy_cap: Limit = None, utility_cap: Limi
     """
     check_floor(releases)
     limits = _given(privacy=privacy_cap, utility=utility_cap)
-    known, found = _known(releases), {}
+    known = _known(releases)
+    found: dict[str, list[str]] = {}
     order = releases.refused.map(lambda reason: (reason == "") + (reason != IS_ORIGINAL))
     for name, row in releases.loc[order.sort_values(kind="stable").index].iterrows():
         if row.refused:
@@ -255,7 +256,7 @@ def _least(releases: pd.DataFrame, axis: str, other: str) -> pd.DataFrame:
     return releases.loc[pd.DataFrame(loss).sort_values([axis, other], kind="stable").index]
 
 
-def _costs(row: dict, least: dict[str, pd.Series]) -> str:
+def _costs(row: dict[str, Any], least: dict[str, pd.Series]) -> str:
     """Return what a choice costs beyond the ends of the frontier."""
     if row["setting"] == "none":
         return ""

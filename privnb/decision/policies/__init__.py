@@ -195,7 +195,7 @@ class Policy(Validated):
 
 def ready() -> list[str]:
     """Return the names of the policies of the package, in the order of the alphabet."""
-    return sorted(path.name.removesuffix(".toml") for path in files(__package__).iterdir() if path.suffix == ".toml")
+    return sorted(path.stem for path in Path(str(files(__package__))).glob("*.toml"))
 
 
 @validated
