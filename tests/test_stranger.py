@@ -1,9 +1,10 @@
-"""Somebody adds a sanitizer, an attack and a measure, each one file of their own, imports them: that is all."""
+"""Somebody adds a method of each kind as CONTRIBUTING shows: one file of their own, which is imported."""
 
 import importlib
 import inspect
 import os
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,9 +14,10 @@ import pandas as pd
 import pytest
 from support.clinic import CLINIC
 
-from privnb import decision
+from privnb import decision, testing
 from privnb.attacks import Attack
 from privnb.datasets.dataset import load
+from privnb.decision import policies
 from privnb.evaluation import evaluate, every_sanitizer
 from privnb.evaluation.content import content
 from privnb.explorer import sweeps
@@ -24,106 +26,20 @@ from privnb.explorer.numbers import axes, counted
 from privnb.explorer.setting import Setting, choices, idle, sanitizer
 from privnb.measures import base, facts, stated
 from privnb.microdata.treatment import Unreadable
-from privnb.privacy_models import KAnonymity, PrivacyModel
+from privnb.privacy_models import KAnonymity, PrivacyModel, achieved
 from privnb.reporting import charts, gallery
-from privnb.sanitizers import Identity, LaplaceNoise, Sanitizer, catalogue
+from privnb.sanitizers import Identity, LaplaceNoise, Mondrian, Sanitizer, catalogue
 from privnb.sanitizers.base import FACTS
 
-FILES = {
-    "neighbours": '''
-"""One sanitizer, one file."""
-
-from dataclasses import dataclass
-
-import numpy as np
-
-from privnb.privacy_models import KAnonymity, PrivacyModel
-from privnb.sanitizers import SanitizationError, Sanitizer
-
-
-@dataclass(frozen=True)
-class Neighbours(Sanitizer):
-    """Sort the records, and publish the smallest labels of each `k` that stand side by side.
-
-    Source: nobody yet.
-    """
-
-    k: int
-    letters = requires = ("k",)
-    order_invariant = equal_records_alike = False
-
-    def _sanitize(self, dataset, table, rng):
-        if self.k > len(dataset):
-            raise SanitizationError(f"{self!r} cannot be reached: the table has {len(dataset)} records.")
-        names = dataset.schema.quasi_identifiers
-        order = np.lexsort([dataset.codes[name] for name in names[::-1]])
-        groups = np.empty(len(dataset), dtype=np.int64)
-        groups[order] = np.minimum(np.arange(len(dataset)) // self.k, len(dataset) // self.k - 1)
-        for name in names:
-            table[name] = dataset.hierarchies[name].labels(dataset.codes[name], groups)[groups]
-        return table, {"claims": (KAnonymity(self.k),)}
-''',
-    "first_column": '''
-"""One attack, one file."""
-
-from dataclasses import dataclass
-
-import numpy as np
-
-from privnb.attacks import Attack
-
-
-@dataclass(frozen=True)
-class FirstColumn(Attack[dict[str, str]]):
-    """Who knows one column of a person guesses the commonest value of another among rows that show the same."""
-
-    target: str
-    knows: str
-    supported_treatments = ("exact", "generalized", "suppressed")
-
-    @classmethod
-    def examples(cls, schema):
-        return [cls(schema.sensitive[0], schema.quasi_identifiers[0])]
-
-    def _learn(self, published):
-        table = published.table.astype(str)
-        return table.groupby(self.knows)[self.target].agg(lambda values: values.mode()[0]).to_dict()
-
-    def predict(self, known):
-        commonest = self._commonest()
-        return known[self.knows].astype(str).map(self.learned).fillna(commonest).to_numpy(dtype=object)
-
-    def baseline(self, known):
-        return np.full(len(known), self._commonest(), dtype=object)
-
-    def _commonest(self):
-        return self.published.table[self.target].mode()[0]
-
-    def truth(self, dataset):
-        return dataset.table[self.target].to_numpy()
-''',
-    "lonely": '''
-"""One measure, one file."""
-
-import numpy as np
-
-from privnb.measures.base import measure
-
-
-@measure(
-    kind="privacy", better="lower", bounds=(0, 1), title="Lonely rows", unit="share of rows", format="{:.1%} of rows",
-    sentence="Share of rows that no other row looks like.", source="nobody yet", live=True,
-)
-def lonely_share(release):
-    """Share of rows that no other row looks like."""
-    return float((np.bincount(release.equivalence_classes) == 1).mean())
-''',
-}
+TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+# The annotated examples, each of which begins with the name of its file.
+EXAMPLES = {name: text for name, text in re.findall(r"```\w+\n# (\w+\.\w+)\n(.*?)```", TEXT, re.DOTALL)}
+FILES = {name.removesuffix(".py"): text for name, text in EXAMPLES.items() if name.endswith(".py")}
 
 
 @pytest.fixture(scope="module")
 def strangers(tmp_path_factory):
-    """The three modules, imported from a folder of their own, and forgotten afterwards."""
+    """The modules, imported from a folder of their own, and forgotten afterwards."""
     folder = tmp_path_factory.mktemp("strangers")
     for name, text in FILES.items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
@@ -229,7 +145,7 @@ def test_lists_of_sanitizers_have_it(strangers, clinic):
 def test_the_gallery_shows_it(strangers, clinic):
     family = [each for each in catalogue.family(clinic) if type(each).__name__ in ("Mondrian", "Neighbours")]
     described = gallery.described(family).table
-    expected = "Sort the records, and publish the smallest labels of each k that stand side by side."
+    expected = "Sort the records, and publish the smallest labels of each k that are next to each other."
     assert described.loc["Neighbours", "what it does"] == expected
     assert "Neighbours" in gallery.side_by_side(clinic, family).table.index
     assert set(gallery.losses(clinic, k="5").sanitizer) > {"Neighbours"}
@@ -295,7 +211,7 @@ def test_the_frontier_measures_it_in_other_processes_and_keeps_the_results(stran
 
 
 def test_the_attack_and_the_measure_give_numbers(strangers, clinic):
-    _, neighbours, first_column, lonely = strangers
+    _, neighbours, first_column, lonely, *_ = strangers
     release = neighbours.Neighbours(5).sanitize(clinic, rng=1)
     assert lonely.lonely_share(release) == 0
     assert lonely.lonely_share(Identity().sanitize(clinic, rng=1)) > 0.5
@@ -311,7 +227,7 @@ def test_the_attack_and_the_measure_give_numbers(strangers, clinic):
 
 
 def test_evaluate_asks_them_in_other_processes_and_a_chart_shows_them(strangers, clinic, tmp_path):
-    _, neighbours, first_column, lonely = strangers
+    _, neighbours, first_column, lonely, _, lonely_chart = strangers
     attack, sanitizers = first_column.FirstColumn("diagnosis", "age"), [neighbours.Neighbours(5), LaplaceNoise(1.0)]
     asked = {"attacks": [attack], "measures": [lonely.lonely_share]}
     found = evaluate(clinic, sanitizers, **asked, store=str(tmp_path))
@@ -320,6 +236,37 @@ def test_evaluate_asks_them_in_other_processes_and_a_chart_shows_them(strangers,
     assert numbers.value["Neighbours", "lonely_share"] == 0
     assert 0 < numbers.value["Neighbours", "guessed_right"] < 1
     assert numbers.status["LaplaceNoise", "guessed_right"] == "refused", "it reads no noise"
-    chart = str(charts.bars(found, "lonely_share").to_dict())
-    assert "lonely rows (share of rows)" in chart
-    assert "Neighbours, k = 5" in chart
+    for chart in (charts.bars(found, "lonely_share"), lonely_chart.lonely(found)):
+        assert "Neighbours, k = 5" in str(chart.to_dict())
+    assert "lonely rows (share of rows)" in str(charts.bars(found, "lonely_share").to_dict())
+    assert (
+        "Up to 0% of rows" in lonely_chart.lonely(found[found.sanitizer == "Neighbours"]).to_dict()["title"]["text"][0]
+    )
+
+
+def test_there_is_an_example_of_each_kind():
+    assert [*EXAMPLES] == [
+        "neighbours.py", "first_column.py", "lonely.py", "commonest_share.py", "ours.toml", "lonely_chart.py",
+    ]  # fmt: skip
+
+
+def test_each_keeps_the_contracts(strangers):
+    _, neighbours, first_column, lonely, commonest_share, _ = strangers
+    testing.check_sanitizer(neighbours.Neighbours(5))
+    testing.check_attack(first_column.FirstColumn)
+    testing.check_measure(lonely.lonely_share)
+    testing.check_model(commonest_share.CommonestShare(0.5, "disease"))
+
+
+def test_a_sanitizer_enforces_the_model_and_a_release_is_graded_by_it(strangers, clinic):
+    model = strangers[4].CommonestShare(0.5, "diagnosis")
+    release = Mondrian(KAnonymity(5), model).sanitize(clinic, rng=1)
+    assert achieved(model, release) <= 0.5 < achieved(model, Identity().sanitize(clinic, rng=1))
+    assert model in release.provenance.claims
+
+
+def test_a_policy_is_read_from_its_file(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text(EXAMPLES["ours.toml"], encoding="utf-8")
+    policy = policies.read(path)
+    assert (policy.floor, policy.needs[0].measure) == (5, "normalized_certainty_penalty")

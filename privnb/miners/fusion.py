@@ -39,7 +39,7 @@ def vote(guesses: Sequence[Array]) -> Array:
     times = np.sum([codes == codes[:, [column]] for column in range(codes.shape[1])], axis=0)
     times[codes < 0] = 0  # code -1 is None
     won = np.where(times == times.max(axis=1, keepdims=True), codes, len(labels)).min(axis=1)
-    return np.append(np.asarray(labels, dtype=object), None)[won]
+    return np.concatenate([np.asarray(labels, dtype=object), [None]])[won]
 
 
 @dataclass(frozen=True, eq=False)

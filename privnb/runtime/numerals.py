@@ -78,7 +78,7 @@ def percent(share: float) -> str:
     return bare("{:%}", share)
 
 
-def share(value, low, high):
+def share(value: float, low: float, high: float) -> str:
     """A share with its 95% interval, equal ends where it is exact; a withheld one, NaN, by its upper bound.
 
     >>> share(0.0886, 0.0841, 0.0932), share(0.5, 0.5, 0.5), share(math.nan, math.nan, 0.2)
