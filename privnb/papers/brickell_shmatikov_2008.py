@@ -3,8 +3,11 @@
 Long, since its tables and figures share data sets, sets of miners and U_base.
 """
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.attributes import first_number, published_name
@@ -22,6 +25,7 @@ from privnb.runtime import expect
 from privnb.runtime.names import name_list, names_in
 from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers import Identity, Suppress, catalogue
+from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import ends
 
 # The paper's data sets: the study of each, and the workload beside its sensitive attribute. Section 6.2.
@@ -40,7 +44,7 @@ class DataSet(NamedTuple):
     workload: str
 
     @property
-    def targets(self):
+    def targets(self) -> list[str]:
         """The researcher's workloads: Figures 1 and 2, then Figures 3 and 4."""
         return [self.sensitive, self.workload] if self.workload else [self.sensitive]
 
@@ -48,7 +52,7 @@ class DataSet(NamedTuple):
 expect.word("set", DataSet, several="sets", instead="data_sets(studies) gives them.")
 
 
-def data_sets(studies, *, study="", workload=""):
+def data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str = "") -> list[DataSet]:
     """The data sets to compare, of studies of one description: those of the paper where both are there, else all.
 
     The first sensitive attribute of categories is the adversary's.
@@ -93,8 +97,17 @@ def data_sets(studies, *, study="", workload=""):
 
 
 def check_comparison(
-    dataset, sets, *, profile="quick", researcher="", neutral="all", knows="", miners="", target="", seeds=0
-):
+    dataset: Dataset,
+    sets: Sequence[DataSet],
+    *,
+    profile: str = "quick",
+    researcher: str = "",
+    neutral: str = "all",
+    knows: str = "",
+    miners: str = "",
+    target: str = "",
+    seeds: int = 0,
+) -> None:
     """Refuse, before anything is mined, what would else be refused minutes later.
 
     Parameters
@@ -128,7 +141,15 @@ def check_comparison(
     check_miners("MINERS", miners or next(iter(size.gains)), published)
 
 
-def with_and_without(sets, *, profile="quick", miners="", seeds=0, fewest=withholding.LIMIT, store=""):
+def with_and_without(
+    sets: Sequence[DataSet],
+    *,
+    profile: str = "quick",
+    miners: str = "",
+    seeds: int = 0,
+    fewest: int = withholding.LIMIT,
+    store: str = "",
+) -> pd.DataFrame:
     """Table 2: `workload.Utility` of what a researcher could predict, with all quasi-identifiers and without.
 
     Parameters
@@ -158,7 +179,15 @@ def with_and_without(sets, *, profile="quick", miners="", seeds=0, fewest=withho
     return together(evaluated(tasks, store, "with and without quasi-identifiers").values())
 
 
-def figures(sets, *, profile="quick", miners="", seeds=0, fewest=withholding.LIMIT, store=""):
+def figures(
+    sets: Sequence[DataSet],
+    *,
+    profile: str = "quick",
+    miners: str = "",
+    seeds: int = 0,
+    fewest: int = withholding.LIMIT,
+    store: str = "",
+) -> pd.DataFrame:
     """Table 3 and Figures 1 to 4: what adversary and researcher gain by each data set's fifteen sanitizations.
 
     The sanitizations are the same for both workloads of a data set; equal releases are mined once. U_base is of the
@@ -190,7 +219,17 @@ def figures(sets, *, profile="quick", miners="", seeds=0, fewest=withholding.LIM
     return _compared(cases, list(_sets(profile, miners, seeds)), fewest, store)
 
 
-def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0, fewest=withholding.LIMIT, store=""):
+def others(
+    sets: Sequence[DataSet],
+    *,
+    profile: str = "quick",
+    miners: str = "",
+    neutral: str = "all",
+    knows: str = "",
+    seeds: int = 0,
+    fewest: int = withholding.LIMIT,
+    store: str = "",
+) -> pd.DataFrame:
     """The same comparison for one sanitizer of each kind, `catalogue.family`, and a neutral workload if there is one.
 
     Beyond the paper, and for as many data sets as the profile says: in the quick one for the first. Noise leaves no
@@ -222,7 +261,7 @@ def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0
     return _compared(cases, own, fewest, store, neutral, knows)
 
 
-def coins():
+def coins() -> pd.DataFrame:
     """Section 7: `disclosures.Shares` of three coin flips: intact, without a2, and trivially sanitized."""
     sanitizers = [Identity(), Suppress("a2"), *disclosures.trivial()]
     return answers(load("coins"), sanitizers, disclosures.Shares())
@@ -252,7 +291,7 @@ STATEMENTS = (
 )
 
 
-def judged(shares):
+def judged(shares: pd.DataFrame) -> list[tuple[Statement, str, float, list[float], bool]]:
     """Each statement of section 7 beside what `disclosures.Shares` of the coins gives.
 
     A list of (statement, the set that is meant, its share, the shares that any set gives, whether the statement holds).
@@ -275,20 +314,20 @@ class _Case(NamedTuple):
 
     data: DataSet
     target: str
-    sanitizers: dict
+    sanitizers: Mapping[Sanitizer, Sanitizer]
 
 
 class _Miners(NamedTuple):
     """A set of the profile: `base` for U_base, `every` for all releases."""
 
     name: str
-    base: list
-    every: list
+    base: Sequence[Any]
+    every: Sequence[Any]
     seeds: range
     folds: int
 
 
-def _sets(profile, miners, seeds):
+def _sets(profile: str, miners: str, seeds: int) -> Iterator[_Miners]:
     """The sets of miners of the profile that can run here, the main one first."""
     sets = profile_of(profile).workloads
     main, *_ = sets
@@ -298,17 +337,19 @@ def _sets(profile, miners, seeds):
         yield _Miners(miner_set, base, every, repeats, sets.get(names, sets[main])[1])
 
 
-def _compared(cases, sets, fewest, store, neutral="all", knows=""):
+def _compared(
+    cases: Sequence[_Case], sets: Sequence[_Miners], fewest: int, store: str, neutral: str = "all", knows: str = ""
+) -> pd.DataFrame:
     """The rows of both sides for each case: first U_base of each set of miners, then all releases in small groups."""
     if not cases:
         return tidy([])
-    runs = {}
+    runs: dict[str, tuple[_Case, _Miners, int, dict[str, Any]]] = {}
     for miners in sets:
         for place, case in enumerate(cases):
             data, target = case.data.dataset, case.target
             used = neutral if neutral == "all" else _there(data, neutral, target)
             for seed in miners.seeds if able(miners.base, data.table[target]) else ():
-                asked = {"target": target, "neutral": used, "folds": miners.folds}
+                asked: dict[str, Any] = {"target": target, "neutral": used, "folds": miners.folds}
                 runs[f"{miners.name} {place} {seed}"] = case, miners, seed, asked
     trivial = {}
     for key, (case, miners, seed, asked) in runs.items():
@@ -334,11 +375,11 @@ def _compared(cases, sets, fewest, store, neutral="all", knows=""):
     return together([*gains, *trivial.values()])
 
 
-def _column(case):
+def _column(case: _Case) -> pd.Series:
     return case.data.dataset.table[case.target]
 
 
-def _adversary(case, main, knows, fewest):
+def _adversary(case: _Case, main: _Miners, knows: str, fewest: int) -> Iterator[Any]:
     """The tasks of the adversary: exact where a release has classes, with the main set's miners where it has not."""
     data, sensitive, _ = case.data
     known = knows if knows == "all" else _there(data, knows, sensitive)
@@ -352,7 +393,7 @@ def _adversary(case, main, knows, fewest):
         yield from (partial(answer, data, sanitizer, seed, question, fewest) for seed in main.seeds)
 
 
-def _best(trivial):
+def _best(trivial: pd.DataFrame) -> tuple[Sanitizer, str] | None:
     """The trivial sanitization and the miner that give U_base, from rows of `utility`; None where none finished, and
     where all are withheld.
     """
@@ -363,14 +404,14 @@ def _best(trivial):
     return next(each for each in disclosures.trivial() if each.changed_params() == best.parameters), best.miner
 
 
-def _alike(dataset, sanitizers):
+def _alike(dataset: Dataset, sanitizers: Iterable[Sanitizer]) -> dict[Sanitizer, Sanitizer]:
     """`{sanitizer: the first one whose release has an equal table}`, of sanitizers that are not randomized."""
-    first = {}
+    first: dict[bytes, Sanitizer] = {}
     tables = {each: content(disclosures.released(dataset, each).table) for each in sanitizers}
     return {each: first.setdefault(table, each) for each, table in tables.items()}
 
 
-def _shared(rows, sanitizers):
+def _shared(rows: pd.DataFrame, sanitizers: Mapping[Sanitizer, Sanitizer]) -> pd.DataFrame:
     """The rows, and those of one release again in the name of each other sanitizer that gives it."""
     parts = [rows]
     for each, first in sanitizers.items():
@@ -381,17 +422,17 @@ def _shared(rows, sanitizers):
     return join(*parts)
 
 
-def _categories(dataset, *roles):
+def _categories(dataset: Dataset, *roles: Role) -> list[str]:
     return [name for name in dataset.schema.names(*roles) if not dataset.schema[name].numeric]
 
 
-def _there(dataset, names, target):
+def _there(dataset: Dataset, names: str, target: str) -> str:
     """Those of the names that are neutral attributes of this dataset and help to guess the target."""
     given = names_in(names)
     return name_list([name for name in dataset.schema.names(Role.NEUTRAL) if name in given and name != target])
 
 
-def _check_neutral(sets, *texts):
+def _check_neutral(sets: Sequence[DataSet], *texts: str) -> None:
     """Refuse a name that is a neutral attribute of none of the data sets."""
     there = {name for data, *_ in sets for name in data.schema.names(Role.NEUTRAL)}
     asked = [name for text in texts if text != "all" for name in names_in(text)]

@@ -6,6 +6,7 @@ ledgers.
 """
 
 import subprocess
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,14 +20,14 @@ FOUND = ["measured", "lowest", "highest", "difference", "status", "note"]
 WHEN = ["date", "commit"]
 
 
-def read(path=PATH):
+def read(path: str | Path = PATH) -> pd.DataFrame:
     """The shipped numbers: a frame with the columns `NAME`, `FOUND` and `WHEN`, without rows where none is shipped."""
     if not Path(path).exists():
         return pd.DataFrame(columns=[*NAME, *FOUND, *WHEN])
     return _read(path)
 
 
-def beside(compared, shipped=None):
+def beside(compared: pd.DataFrame, shipped: pd.DataFrame | None = None) -> pd.DataFrame:
     """A ledger whose rows that its run did not measure are those that the full profile measured.
 
     Parameters
@@ -50,7 +51,7 @@ def beside(compared, shipped=None):
     return together.reset_index()[[*compared.columns, *WHEN]]
 
 
-def write(reports, path=PATH):
+def write(reports: Iterable[str | Path], path: str | Path = PATH) -> pd.DataFrame:
     """Write what some reports measured to a file, with today's date and the commit of this checkout.
 
     Parameters
@@ -82,12 +83,12 @@ def write(reports, path=PATH):
     return rows
 
 
-def _read(path):
+def _read(path: str | Path) -> pd.DataFrame:
     missing = {name: [""] for name in ("measured", "lowest", "highest", "difference")}
     return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype={"commit": str})
 
 
-def commit():
+def commit() -> str:
     """The commit whose files these are, 12 digits. Raises ValueError if some of them are in no commit."""
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{PATH.name}")
     if changed:
@@ -97,6 +98,6 @@ def commit():
     return _git("rev-parse", "--short=12", "HEAD")
 
 
-def _git(*arguments):
+def _git(*arguments: str) -> str:
     found = subprocess.run(["git", *arguments], cwd=PATH.parent, capture_output=True, text=True, check=True)
     return found.stdout.strip()

@@ -35,9 +35,11 @@ The shares are those found by re-running the papers with other tools before this
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from math import isclose, isfinite, nan
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -54,17 +56,20 @@ SELECTOR = ("dataset", *SETTING, *QUESTION)
 WHO = ("miner_set", "miner")
 CASE = tuple(column for column in SELECTOR if column not in WHO)
 PUBLISHED_COLUMNS = (*PLACE, "published", "tolerance", "unit", *SELECTOR, "obstacle", "note")
+Who = tuple[str, ...]  # set and miner
+Case = tuple[str, ...]  # as `CASE`
+Cases = dict[Any, dict[Any, pd.DataFrame]]
 _MAIN = SETS["five"]  # Table 1's set is part of it; miners beside these have summaries of their own
 _NAMED = 12  # more miners than these are counted in a note, not named
 _WEKA = "Weka"  # the set of its miners, of whichever version
 
 
-def read_published():
+def read_published() -> pd.DataFrame:
     """The printed numbers, as strings: a frame with the columns `PUBLISHED_COLUMNS`, one row each."""
     return pd.read_csv(Path(__file__).with_name("published.csv"), dtype=str, keep_default_na=False)
 
 
-def compare(results, published=None):
+def compare(results: pd.DataFrame, published: pd.DataFrame | None = None) -> pd.DataFrame:
     """The ledger: one row for each printed number, in the order of `published` (default: `read_published()`).
 
     `results` are tidy results with at least the columns of `SELECTOR`, `seed` and `value`. Several seeds are
@@ -86,7 +91,7 @@ def compare(results, published=None):
     return pd.DataFrame([_row(entry, cases) for entry in published.to_dict("records")], columns=COLUMNS)
 
 
-def same_digits(printed, measured):
+def same_digits(printed: str | Decimal, measured: float | Decimal) -> bool:
     """Whether `measured`, rounded half up to the digits of the string `printed`, equals every one of them.
 
     A printed zero is met by zero alone: without a digit, rounding says nothing.
@@ -100,7 +105,7 @@ def same_digits(printed, measured):
     return measured == printed
 
 
-def _row(entry, cases):
+def _row(entry: dict[str, str], cases: Cases) -> dict[str, Any]:
     """One row of the ledger from one printed number, both as dicts."""
     case, who = (tuple(entry[column] for column in columns) for columns in (CASE, WHO))
     found = cases.get(case, {}).get(who) if any(case) else None
@@ -131,12 +136,12 @@ def _row(entry, cases):
     }
 
 
-def _settled(value):
+def _settled(value: float | Decimal) -> Decimal:
     """A float as a decimal of 10 significant digits, at most 12 after the point: the rest is machine noise."""
     return Decimal(f"{round(float(value), 12) + 0.0:.10g}")
 
 
-def _by_case(results, published):
+def _by_case(results: pd.DataFrame, published: pd.DataFrame) -> Cases:
     """The results as `{case: {(set, miner): frame of (version, seed, value, status)}}`.
 
     Cases are tuples in the order of `CASE`: those that are `published`, and those that say why there is no number.
@@ -154,9 +159,10 @@ def _by_case(results, published):
     rows["miner_set"] = rows["miner_set"].mask(of_one_miner(rows), "")
     rows["version"] = ""
     for column in WHO:
-        versions, names = zip(*map(weka.unversioned, rows[column]), strict=True) if len(rows) else ((), ())
-        rows["version"] = rows["version"].mask(rows["version"] == "", pd.Series(versions, rows.index, dtype=object))
-        rows[column] = list(names)
+        pairs = [weka.unversioned(name) for name in rows[column]]
+        versions = pd.Series([version for version, _ in pairs], rows.index, dtype=object)
+        rows["version"] = rows["version"].mask(rows["version"] == "", versions)
+        rows[column] = [name for _, name in pairs]
     rows["seed"] = pd.to_numeric(results["seed"]).astype(str)  # 1 and 1.0 are one seed
     rows["value"] = results["value"].astype(float)
     rows = rows.drop_duplicates()
@@ -167,7 +173,7 @@ def _by_case(results, published):
             "Give each run a seed of its own, or drop one of them."
         )
     asked = pd.MultiIndex.from_frame(rows[list(CASE)]).isin(pd.MultiIndex.from_frame(published[list(CASE)]))
-    cases = {}
+    cases: Cases = {}
     for case, group in rows[asked | rows["status"].isin(REASONS)].groupby(list(CASE), sort=False):
         if len(versions := sorted(set(group["version"]) - {""})) > 1:
             raise ValueError(
@@ -179,7 +185,7 @@ def _by_case(results, published):
     return cases
 
 
-def _circumstances(found, case, who, cases):
+def _circumstances(found: pd.DataFrame | None, case: Case, who: Who, cases: Cases) -> list[str]:
     """How a number was measured, or why it was not, as notes: what the results tell beside its value `found`."""
     miner_set, miner = who
     real = miner_set == _WEKA or weka.is_weka(miner)
@@ -208,7 +214,7 @@ def _circumstances(found, case, who, cases):
     return notes
 
 
-def _averaged(average, members, failed):
+def _averaged(average: pd.DataFrame, members: Mapping[str, pd.DataFrame], failed: Mapping[str, str]) -> str:
     """The miners whose results have this average, as a note; empty if theirs is another: it is not over them."""
     means = [group["value"].mean(skipna=False) for group in members.values()]
     if not means or not isclose(sum(means) / len(means), average["value"].mean(), rel_tol=ROUNDING):
@@ -218,7 +224,7 @@ def _averaged(average, members, failed):
     return f"average over {counted} miners{names}"
 
 
-def _worst_miner(worst, members):
+def _worst_miner(worst: pd.DataFrame, members: Mapping[str, pd.DataFrame]) -> str:
     """The miners whose own results attain a worst case, as a note; empty if none is known."""
     attained = set(worst[["seed", "value"]].itertuples(index=False, name=None))
     names = sorted(
@@ -231,7 +237,7 @@ def _worst_miner(worst, members):
     return f"measured worst miner: {', '.join(names) if len(names) <= _NAMED else f'{len(names)} alike'}"
 
 
-def _failed(case, cases):
+def _failed(case: Case, cases: Cases) -> dict[str, str]:
     """The Weka miners that have no result in a case, and why: `{name: "unfinished", "unavailable" or "refused"}`."""
     about = dict(zip(CASE, case, strict=True))
     settings = {tuple(about[column] for column in SETTING)}
@@ -248,12 +254,12 @@ def _failed(case, cases):
     }
 
 
-def _has_reason(rows):
+def _has_reason(rows: pd.DataFrame) -> bool:
     """Whether these rows say why there is no number."""
     return rows["status"].isin(REASONS).all()
 
 
-def _check(published):
+def _check(published: pd.DataFrame) -> None:
     """Refuse printed numbers that are not well-formed, naming the row."""
     if tuple(published.columns) != PUBLISHED_COLUMNS:
         raise ValueError(
@@ -279,7 +285,7 @@ def _check(published):
             raise ValueError(f"printed number {source} {item}: {fault}")
 
 
-def _is_number(text):
+def _is_number(text: str) -> bool:
     """Whether a string is a finite decimal number."""
     try:
         return isfinite(float(text))

@@ -3,10 +3,11 @@
 What is shown is chosen with radio buttons and CSS alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib import resources
+from typing import Any
 
 import pandas as pd
 
@@ -43,6 +44,7 @@ GROUPS = {
     NOT_RUN: "this run left it out; its note says what measures it",
     OUT: "nothing measures it, and the note says why",
 }
+Cell = dict[str, Any]  # a row of the ledger, or a part of the page
 MEASURED = "measured"  # how the first reading of a cell is called
 
 
@@ -79,13 +81,13 @@ class Ledger:
         return full_profile.beside(self.compared)
 
     @property
-    def by_notebook(self) -> dict[str, list[dict]]:
+    def by_notebook(self) -> dict[str, list[Cell]]:
         """What each notebook measured of what papers print, by table or figure.
 
         Of each table its `title`, its `paper`, its `anchor` on the ledger's page, and `counts`: how many numbers have
         which status, in words.
         """
-        found: dict[str, list[dict]] = {}
+        found: dict[str, list[Cell]] = {}
         if "notebook" not in self.compared:
             return found
         rows = self.compared[self.compared["notebook"] != ""]
@@ -98,7 +100,7 @@ class Ledger:
             found.setdefault(notebook, []).append(block)
         return found
 
-    def page(self, templates, shipped=None):
+    def page(self, templates: Any, shipped: pd.DataFrame | None = None) -> str:
         """Return the HTML of the page `ledger.html`, which needs nothing else.
 
         Parameters
@@ -129,7 +131,7 @@ class Ledger:
         )
 
 
-def _cited(title):
+def _cited(title: str) -> str:
     """How a text cites a paper.
 
     >>> _cited("Li, Li: On the Tradeoff Between Privacy and Utility in Data Publishing. KDD 2009")
@@ -139,12 +141,12 @@ def _cited(title):
     return f"{f'{names[0]} et al.' if len(names) > 2 else ' and '.join(names)} {title[-4:]}"
 
 
-def _anchor(source, title):
+def _anchor(source: str, title: str) -> str:
     """Where a table or figure stands on the ledger's page."""
     return rendering.anchor(f"{source} {title}")
 
 
-def count(rows):
+def count(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
     """`{group: how many rows}`, and those that this run measured by status, `{status: how many rows}`."""
     here = rows.loc[rows["place"] == HERE, "status"].value_counts().to_dict()
     return {
@@ -153,12 +155,12 @@ def count(rows):
     }
 
 
-def _printed(rows):
+def _printed(rows: pd.DataFrame) -> int:
     """How many printed numbers these rows are about: of one there may be several readings."""
     return len(rows[["source", "block", "row", "column"]].drop_duplicates())
 
 
-def _place(row):
+def _place(row: Cell) -> str:
     if row["status"] in ("not reproducible", "out of scope") and row["measured"] != row["measured"]:
         return OUT
     if row["date"]:
@@ -166,7 +168,7 @@ def _place(row):
     return NOT_RUN if row["status"] == "not run" else HERE
 
 
-def _groups(rows):
+def _groups(rows: pd.DataFrame) -> list[tuple[str, str, int, list[tuple[str, int]]]]:
     """What can be chosen: each group that has rows, and in it each status, with how many rows it has."""
     chosen = []
     for group, meaning in GROUPS.items():
@@ -177,14 +179,14 @@ def _groups(rows):
     return chosen
 
 
-def _paper(source, rows):
+def _paper(source: str, rows: pd.DataFrame) -> Cell:
     """A paper: its tables and figures, those last of which nothing was or can be measured."""
     blocks = [_block(title, own, _anchor(source, title)) for title, own in rows.groupby("block", sort=False)]
     blocks.sort(key=lambda block: block["out"])
     return {"title": PAPERS[source], "name": source, "counts": count(rows)["groups"], "blocks": blocks}
 
 
-def _block(title, rows, anchor):
+def _block(title: str, rows: pd.DataFrame, anchor: str) -> Cell:
     """A table or figure: its lines as the paper has them, a line per reading below each printed one."""
     columns = list(dict.fromkeys(rows["column"]))
     lines = []
@@ -209,7 +211,7 @@ def _block(title, rows, anchor):
     }
 
 
-def _cell(row):
+def _cell(row: Cell) -> Cell:
     """What a cell shows: the measured number, to the printed digits unless that would hide a difference."""
     shown = "" if row["measured"] != row["measured"] else _measured(row)
     spread = "" if row["lowest"] != row["lowest"] else f"from {row['lowest']:.6g} to {row['highest']:.6g}"
@@ -224,53 +226,53 @@ def _cell(row):
     }
 
 
-def _measured(row):
+def _measured(row: Cell) -> str:
     printed, value = row["published"], row["measured"]
     if value in (float("inf"), float("-inf")):
         return "infinite"
-    digits = max(0, -Decimal(printed).as_tuple().exponent)
+    digits = max(0, -int(Decimal(printed).as_tuple().exponent))
     if row["status"] != "exact" and not same_digits(printed, value):
         while digits < 12 and Decimal(f"{value:.{digits}f}") == Decimal(printed):
             digits += 1
     return _number(f"{value:.{digits}f}", row["unit"])
 
 
-def _number(digits, unit):
+def _number(digits: str, unit: str) -> str:
     """Digits with thousands separators, and the unit."""
     whole, point, part = digits.partition(".")
     return f"{int(whole):,}{point}{part}{unit}" if whole not in ("-0", "") else f"{digits}{unit}"
 
 
-def _notes(rows):
+def _notes(rows: pd.DataFrame) -> list[tuple[str, str]]:
     """The notes of a block, each once: `(its cells in words, empty if all, the notes that these cells have)`."""
-    places = {}
+    places: dict[str, list[Cell]] = {}
     for row in rows.to_dict("records"):
         for note in filter(None, row["note"].split("; ")):
             places.setdefault(note, []).append(row)
-    found = {}
+    found: dict[str, list[str]] = {}
     for note, cells in places.items():
         found.setdefault(_where(cells, rows), []).append(note)
     return [(where, "; ".join(notes)) for where, notes in found.items()]
 
 
-def _where(cells, rows):
+def _where(cells: list[Cell], rows: pd.DataFrame) -> str:
     """Which cells these are, in words: the rows, columns and readings that tell them apart."""
     names = ["row", "column", "reading"]
     chosen = {name: list(dict.fromkeys(cell[name] for cell in cells)) for name in names}
     differing = [name for name in names if set(chosen[name]) != set(rows[name])]
     if len(rows[rows[names].isin(chosen).all(axis=1)]) == len(cells):
         return "; ".join(_listed(chosen[name]) for name in differing)
-    lines = {}
+    lines: dict[str, list[str]] = {}
     for cell in cells:
         line = _listed([cell[name] for name in ("row", "reading") if cell[name]])
         lines.setdefault(line, []).append(cell["column"])
-    alike = {}
+    alike: dict[str, list[str]] = {}
     for line, columns in lines.items():
         alike.setdefault(_listed(columns) if any(columns) else "", []).append(line)
     return "; ".join(f"{'; '.join(own)}{columns and f' at {columns}'}" for columns, own in alike.items())
 
 
-def _listed(names):
+def _listed(names: Iterable[str]) -> str:
     """Names in a row, what they begin with alike said once: `k = 2, 10`."""
     said, before = [], ""
     for name in names:

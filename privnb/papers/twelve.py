@@ -8,6 +8,7 @@ One module: what is worked by hand belongs beside the release that it is worked 
 
 import hashlib
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -19,14 +20,17 @@ import pandas as pd
 from privnb import decision
 from privnb.attacks import Linkage
 from privnb.datasets import dataset
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.predictions import mine
 from privnb.evaluation.results import row_builder, tidy
 from privnb.measures.disclosure import gains, linkage, tradeoff
 from privnb.measures.utility import information_loss, mining
+from privnb.microdata.release import Release
 from privnb.privacy_models import DistinctDiversity, KAnonymity, TCloseness, achieved
 from privnb.runtime import numerals
-from privnb.runtime.sentences import B, Page, say
+from privnb.runtime.sentences import B, Page, Sentences, say
 from privnb.sanitizers import FullDomain, Identity, Mondrian, Suppress, catalogue
+from privnb.sanitizers.base import Sanitizer
 
 SHA256 = "5d0075ee65de3b5d556b1242113dfc289e088c38446fad477d7911a39fb7703d"
 SECRET = "illness"
@@ -45,14 +49,14 @@ class Worked:
     format: str = "{:,}"
 
     @property
-    def agrees(self):
+    def agrees(self) -> bool:
         return bool(np.isclose(float(self.hand), self.computed, rtol=1e-12, atol=1e-12))
 
 
 SHARE, PLAIN = "{:%}", "{:g}"
 
 
-def people(study="twelve"):
+def people(study: str = "twelve") -> Dataset:
     """The twelve: a Dataset with age, house and illness.
 
     Parameters
@@ -77,12 +81,12 @@ def people(study="twelve"):
     return dataset.load("twelve", study)
 
 
-def table():
+def table() -> Page:
     """Everybody, one row each."""
     return Page(people().table, "Twelve made-up people")
 
 
-def published():
+def published() -> Page:
     """What Mondrian publishes with k = 3, beside whom each row is of, which is not published."""
     release = _release(MONDRIAN)
     rows = release.table.rename(columns=lambda name: f"{name}, published").assign(
@@ -91,7 +95,7 @@ def published():
     return Page(people().table[["person", "age", "house"]].join(rows), "What Mondrian publishes with k = 3")
 
 
-def uniqueness():
+def uniqueness() -> list[Worked]:
     """How many are alone with what is known of them, in the original."""
     return [
         Worked("alone with their age", "10 ages occur, 30 and 40 twice: 12 - 2 - 2 = 8 people", 8, _alone("age")),
@@ -100,7 +104,7 @@ def uniqueness():
     ]
 
 
-def classes():
+def classes() -> list[Worked]:
     """The classes of the release, and how many people share the smallest."""
     release = _release(MONDRIAN)
     sizes = np.bincount(release.classes)
@@ -111,7 +115,7 @@ def classes():
     ]
 
 
-def detail():
+def detail() -> list[Worked]:
     """The certainty penalty, cell by cell."""
     release = _release(MONDRIAN)
     spans = [
@@ -146,7 +150,7 @@ def detail():
     ]  # fmt: skip
 
 
-def neighbour():
+def neighbour() -> list[Worked]:
     """How often a neighbour who knows age and house takes the right row."""
     return [
         Worked("without any release", "one row of 12 at random: 1 of 12", Fraction(1, 12), _found(Suppress()), SHARE),
@@ -156,7 +160,7 @@ def neighbour():
     ]  # fmt: skip
 
 
-def models():
+def models() -> list[Worked]:
     """How mixed the illnesses of a class are: l and t."""
     release = _release(MONDRIAN)
     return [
@@ -168,7 +172,7 @@ def models():
     ]  # fmt: skip
 
 
-def guesses():
+def guesses() -> list[Worked]:
     """What an adversary who knows the class of everybody gains about their illness."""
     release = _release(MONDRIAN)
     counts = gains.class_counts(release, SECRET)
@@ -189,7 +193,7 @@ def guesses():
     ]  # fmt: skip
 
 
-def miner():
+def miner() -> list[Worked]:
     """For whom the simplest miner, which always says the commonest label, comes nearer than the release."""
     release, twelve = _release(MONDRIAN), people()
     said = mine(release, "age", "majority", rng=1).guesses["majority"]
@@ -210,7 +214,7 @@ def miner():
     ]  # fmt: skip
 
 
-def releases():
+def releases() -> list[Worked]:
     """Five releases: what each loses in privacy, by the accuracy gain, and in utility, by the certainty penalty."""
     hand = {
         Identity(): (Fraction(6, 12), "12 right less 6", Fraction(0), "every cell as it is"),
@@ -235,7 +239,7 @@ def releases():
 
 
 @cache
-def losses():
+def losses() -> pd.DataFrame:
     """The five releases as tidy results: accuracy gain, beside what it is by chance, and certainty penalty."""
     rows = []
     for sanitizer in RELEASES:
@@ -247,12 +251,12 @@ def losses():
     return tidy(rows)
 
 
-def frontier():
+def frontier() -> pd.DataFrame:
     """The five releases as points, for `charts.frontier`: which no other one beats."""
     return decision.points(losses(), privacy="accuracy_gain", utility="certainty_penalty")
 
 
-def lattice():
+def lattice() -> pd.DataFrame:
     """Every choice of one level per attribute: its labels, the k that it achieves, its penalty, and the chosen one."""
     table, hierarchies = people("levels").table, people("levels").hierarchies
     best = FullDomain(KAnonymity(3)).search(people("levels")).best.levels
@@ -268,7 +272,7 @@ def lattice():
     return pd.DataFrame(nodes, columns=["age", "house", "k", "penalty", "chosen"])
 
 
-def boxes():
+def boxes() -> pd.DataFrame:
     """What Mondrian cuts, step by step: the ends of each class with k = 12, 6 and 3, one row each."""
     found = []
     for step, k in enumerate((12, 6, 3)):
@@ -282,7 +286,7 @@ def boxes():
     return pd.DataFrame(found)
 
 
-def worked(*parts):
+def worked(*parts: Iterable[Worked]) -> Page:
     """A table to look at: each number, the arithmetic in words, its value by hand and the one that is computed."""
     rows = [
         (
@@ -298,7 +302,7 @@ def worked(*parts):
     )
 
 
-def answer():
+def answer() -> Sentences:
     """What the twelve show, in sentences."""
     both = {release: _found(release) for release in (Identity(), MONDRIAN)}
     right = gains.class_counts(_release(MONDRIAN), SECRET)
@@ -318,16 +322,16 @@ def answer():
 
 
 @cache
-def _release(sanitizer):
+def _release(sanitizer: Sanitizer) -> Release:
     return sanitizer.sanitize(people("levels" if isinstance(sanitizer, FullDomain) else "twelve"), rng=1)
 
 
-def _found(sanitizer):
+def _found(sanitizer: Sanitizer) -> float:
     published, key = _release(sanitizer).publish()
     share, *_ = linkage.reidentification_rate(Linkage().fit(published), people(), key)
     return share
 
 
-def _alone(*names):
+def _alone(*names: str) -> int:
     published, key = _release(Identity()).publish()
     return linkage.singled_out(Linkage(names).fit(published), people(), key)

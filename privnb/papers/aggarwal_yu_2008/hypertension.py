@@ -1,8 +1,10 @@
 """Aggarwal and Yu 2008, chapter 5: the worked example whose tables are all made of the same 66 tuples."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from privnb.datasets.dataset import load
 from privnb.evaluation.results import row, row_builder, tidy
@@ -13,8 +15,9 @@ from privnb.miners.baskets import Baskets
 from privnb.miners.rules import itemsets
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.sanitizers import Identity, Suppress, TopDownSpecialization
+from privnb.sanitizers.base import Sanitizer
 
-SUBGROUPS = (
+SUBGROUPS: tuple[dict[str, str], ...] = (
     {},
     {"marital-status": "divorced"},
     {"marital-status": "divorced", "sex": "M"},
@@ -46,7 +49,7 @@ state("k_before_step", better="higher", format="{:,}")
 state("anonymity_loss", better="lower", format="{:,}")
 
 
-def hypertension():
+def hypertension() -> pd.DataFrame:
     """What chapter 5 prints of its 66 tuples, measured: tidy results of the dataset `hypertension`.
 
     `tuples`: how many have the values, or the labels, in `group`; of `Identity` in the table, of top-down
@@ -69,7 +72,7 @@ def hypertension():
     return tidy(rows + _steps(table, sanitizer))
 
 
-def hypertension_results():
+def hypertension_results() -> pd.DataFrame:
     """What chapter 5 prints of results that are published of the 66 tuples: tidy results of `tuples`.
 
     Section 5.7.1: itemsets of a support of 40 (A: been married, B: male, C: 40 hours or more), with counts that are
@@ -91,12 +94,12 @@ def hypertension_results():
     return tidy(found)
 
 
-def _tuples(table, labels):
+def _tuples(table: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     """How many tuples have all the `{attribute: label}`."""
     return int(_fits(table, labels).sum())
 
 
-def _fits(table, labels):
+def _fits(table: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     """Which tuples have all of them: bool array (n,)."""
     fits = np.ones(len(table), dtype=bool)
     for name, label in labels.items():
@@ -107,7 +110,7 @@ def _fits(table, labels):
     return fits
 
 
-def _released(table, sanitizer):
+def _released(table: pd.DataFrame, sanitizer: Sanitizer) -> pd.DataFrame:
     made, names = row_builder(table, sanitizer, ""), table.schema.quasi_identifiers
     classes = sanitizer.sanitize(table, rng=1).table.groupby(names).size()
     return [
@@ -116,7 +119,7 @@ def _released(table, sanitizer):
     ]
 
 
-def _steps(table, sanitizer):
+def _steps(table: pd.DataFrame, sanitizer: Any) -> pd.DataFrame:
     made, rows = row_builder(table, sanitizer, ""), []
     for step in sanitizer.steps(table).query("chosen").itertuples():
         rows.append(made("k_before_step", step.k, group=str(step.step)))
@@ -124,5 +127,5 @@ def _steps(table, sanitizer):
     return rows
 
 
-def _written(labels):
+def _written(labels: pd.DataFrame) -> pd.DataFrame:
     return ", ".join(f"{name}={label}" for name, label in labels.items())

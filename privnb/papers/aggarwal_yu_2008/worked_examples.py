@@ -3,9 +3,12 @@
 Each is computed by the code that measures releases, from what the book states beside it. Nobody's data are in it.
 """
 
+from collections.abc import Iterator, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.linalg import hilbert
 
 from privnb.attacks.algorithms.deconvolution import left
@@ -15,10 +18,13 @@ from privnb.measures.count_tables.log_linear import degrees_of_freedom
 from privnb.measures.noise.column_privacy import naive_differences
 from privnb.measures.noise.noise_privacy import differential_entropy, information, interval_width, privacy_loss_share
 from privnb.microdata.treatment import Jointly, Law
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import EXACT
 
+Row = dict[str, Any]  # of results
+
 # Table 3.2: attributes of ten records, and as they are printed after rank swapping with p = 10 %.
-SWAPPED = {
+SWAPPED: dict[str, tuple[Sequence[Any], Sequence[Any]]] = {
     "attribute 1": (range(1, 11), range(1, 11)),
     "attribute 2": ("KLNMLHHFDC", "HLMNLFKHCD"),
     "attribute 3": ((3.7, 3.8, 3, 4.5, 5, 6, 4.5, 6.7, 8, 10), (3, 4.5, 3.7, 5, 4.5, 6.7, 3.8, 6, 10, 8)),
@@ -40,14 +46,14 @@ state("record_index", format="{:,}")
 class _Uniform(Law):
     """Noise that is uniform on -half to half."""
 
-    def __init__(self, half):
+    def __init__(self, half: float) -> None:
         self.half = half
 
-    def cumulative(self, noise):
+    def cumulative(self, noise: FloatArray) -> FloatArray:
         return np.clip((np.asarray(noise, dtype=float) / self.half + 1) / 2, 0, 1)
 
 
-def worked_examples():
+def worked_examples() -> pd.DataFrame:
     """What the book works out on the page: tidy results.
 
     Section 2.2.1 and its example 2.1, repeated in 6.4: two unit intervals under uniform noise on -1 to 1. Section
@@ -60,7 +66,7 @@ def worked_examples():
     return tidy([*rows, *_tables_of_counts(), *_excluded(), *_ranks_moved(), _rotated()])
 
 
-def _example_2_1():
+def _example_2_1() -> Iterator[Row]:
     shares, edges, noise = np.array([0.5, 0.5]), np.array([[0.0, 4.0], [1.0, 5.0]]), _Uniform(1)
     one = differential_entropy(np.ones(1), np.array([[0.0], [1.0]]))
     own, of_noise = differential_entropy(shares, edges), differential_entropy(np.ones(1), np.array([[-1.0], [1.0]]))
@@ -79,7 +85,7 @@ def _example_2_1():
     yield _row("example 2.1", "book_entropy_length", 2 ** (own - bits), target="X | Z")
 
 
-def _indices():
+def _indices() -> Iterator[Row]:
     domain = {"age": ["Child", "Adult", "Senior"], "sex": ["Male", "Female"], "education": ["Elementary", "Graduate"]}
     joint = Jointly(tuple(domain), tuple(map(len, domain.values())), Law())
     named = ("Child-Male-Elementary", "Child-Male-Graduate", "Child-Female-Graduate", "Senior-Male-Elementary")
@@ -88,7 +94,7 @@ def _indices():
         yield _row("section 10.2.1", "record_index", int(joint.positions(codes)[0]) + 1, group=record)
 
 
-def _tables_of_counts():
+def _tables_of_counts() -> Iterator[Row]:
     whole = {"A": 3, "B": 4, "C": 5, "D": 2, "E": 2, "F": 2, "G": 3, "H": 2}
     reduced = whole | {"C": 2, "G": 2}
     yield _row("section 12.5.2", "book_cells", prod(whole.values()), target="Full table")
@@ -102,7 +108,7 @@ def _tables_of_counts():
         yield _row("section 12.5.2", "book_degrees_of_freedom", degrees_of_freedom(levels, sets), target=name)
 
 
-def _excluded():
+def _excluded() -> Iterator[Row]:
     """Uniform noise on -1 to 1, and 1 is published; half of the originals are on 0 to 1, half on 5 to 6."""
     edges = np.linspace(-1, 7, 81)
     middle = (edges[1:] + edges[:-1]) / 2
@@ -115,7 +121,7 @@ def _excluded():
             yield _row("section 15.3.6", "book_interval_end", float(number[0]), target=end, knows=known)
 
 
-def _ranks_moved():
+def _ranks_moved() -> Iterator[Row]:
     """Equal values are ranked as that takes least."""
     for name, (before, after) in SWAPPED.items():
         ordered = sorted(before)
@@ -127,11 +133,11 @@ def _ranks_moved():
         yield _row("table 3.2", "book_ranks_moved", moved / len(ordered), target=name)
 
 
-def _last(ordered, value):
+def _last(ordered: Sequence[Any], value: Any) -> int:
     return ordered.index(value) + ordered.count(value) - 1
 
 
-def _rotated():
+def _rotated() -> Row:
     """On average over all rotations and reflections of two uncorrelated scores: squares of sines are exact over evenly
     spaced angles.
     """
@@ -142,5 +148,5 @@ def _rotated():
     return _row("section 7.5.1", "book_difference", float(np.mean(every)), target="mean")
 
 
-def _row(dataset, measure, value, **columns):
+def _row(dataset: str, measure: str, value: float, **columns: object) -> Row:
     return row(measure, value, dataset=dataset, sanitizer="worked by hand", **columns)

@@ -10,8 +10,10 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from privnb.evaluation.results import row, tidy
 from privnb.measures.base import state
@@ -41,7 +43,7 @@ state("user_utility", kind="utility", better="higher", unit="bits", axis=True)
 state("user_degradation", kind="utility", unit="bits", axis=True)
 
 
-def appendix():
+def appendix() -> pd.DataFrame:
     """The appendix's two channels against an adversary who knows nothing of the four tables, and one who knows all.
 
     Rows as of `space`; `sanitizer` is "its mechanism", or "anything" for the channel that publishes any table.
@@ -56,7 +58,7 @@ def appendix():
     )
 
 
-def space(name):
+def space(name: str) -> pd.DataFrame:
     """k-anonymity by full-domain generalization of one of `SPACES`, however one of the allowed levels is chosen.
 
     Rows of the `original`: `values_per_row`, `tables` that may go in, `anonymous_tables` among them. Rows of each
@@ -80,7 +82,7 @@ def space(name):
     return tidy(rows)
 
 
-def published(listed):
+def published(listed: Any) -> Any:
     """How one of the k-anonymous generalizations of a table may be chosen: `{in words: the channel}`."""
     return {
         RANDOM: listed.randomized(),
@@ -90,7 +92,7 @@ def published(listed):
     }
 
 
-def aims(name="3 rows, ages 4-2-1"):
+def aims(name: str = "3 rows, ages 4-2-1") -> pd.DataFrame:
     """What adversaries gain who know of one person in the table, or who want something else than the exact table.
 
     Rows `expected_gain` of a level drawn at random, baseline: without the release. `target`: the table; a close one,
@@ -116,7 +118,7 @@ def aims(name="3 rows, ages 4-2-1"):
     return tidy(rows)
 
 
-def users(name="4 rows, ages 4-2-1"):
+def users(name: str = "4 rows, ages 4-2-1") -> pd.DataFrame:
     """What tables tell users of attributes, by what they knew before and what interests them.
 
     Rows `user_utility` of the `original` and of what is published, `user_degradation`: what is lost, all means in bits.
@@ -145,7 +147,7 @@ def users(name="4 rows, ages 4-2-1"):
     return tidy(rows)
 
 
-def _rows(name, sanitizer, channel, knows=NOTHING, k=None):
+def _rows(name: str, sanitizer: str, channel: Any, knows: str = NOTHING, k: Any = None) -> Any:
     before, after = measures.prior_vulnerability(channel), measures.posterior_vulnerability(channel)
     lowest, highest = measures.error_bounds(channel)
     row = partial(_row, name, sanitizer, k=k, knows=knows, target=TABLE)
@@ -165,7 +167,7 @@ def _rows(name, sanitizer, channel, knows=NOTHING, k=None):
     ]
 
 
-def _row(name, sanitizer, measure, value, k=None, **columns):
+def _row(name: str, sanitizer: str, measure: str, value: Any, k: Any = None, **columns: object) -> dict[str, Any]:
     if k is not None:
         columns |= {"parameters": f"k={k}", "parameter": "k", "bound": k}
     return row(measure, value, dataset=f"askari: {name}", sanitizer=sanitizer, **columns)

@@ -4,8 +4,12 @@ In the paper the adversary guesses a whole small table. Of a table of thousands 
 is, or their sensitive value. Both are channels, and measured alike.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
+import pandas as pd
+
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name, sensitive_name
 from privnb.evaluation.cases import answer
 from privnb.evaluation.disclosure import leakage
@@ -17,10 +21,11 @@ from privnb.papers.askari_2012 import small_channels
 from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
 from privnb.sanitizers import Identity, Mondrian, catalogue
+from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import ends
 
 
-def small_tables(*, store=""):
+def small_tables(*, store: str = "") -> pd.DataFrame:
     """All small examples: `small_channels.appendix`, `aims`, `users`, and `space` of each of `SPACES`, the paper's
     last.
     """
@@ -30,7 +35,13 @@ def small_tables(*, store=""):
     return together(evaluated({"": tasks}, store, "list small tables").values())
 
 
-def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field's letters
+def channels(
+    dataset: Dataset,
+    *,
+    k: str | float = "10",
+    l: str | float = "2",  # noqa: E741 - the field's letter
+    epsilon: str | float = "1",
+) -> list[Sanitizer]:
     """One sanitizer of each kind, `catalogue.family`, for each value of its parameter, between the two ends.
 
     Parameters
@@ -64,7 +75,9 @@ def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field'
     return [first, *sorted(every, key=lambda sanitizer: order.index(type(sanitizer))), last]
 
 
-def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
+def known_attributes(
+    dataset: Dataset, *, k: str | float = "10", fewest: int = withholding.LIMIT, store: str = ""
+) -> pd.DataFrame:
     """`leakage.Known` of the original, and of its generalization by Mondrian for each value of `k`.
 
     Parameters
@@ -89,7 +102,14 @@ def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
     return together(evaluated({"": tasks}, store, "every set of attributes").values())
 
 
-def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""):
+def priced(
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
+    *,
+    price: float = 1.0,
+    fewest: int = withholding.LIMIT,
+    store: str = "",
+) -> pd.DataFrame:
     """`leakage.Worth` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones.
 
     Parameters
@@ -113,7 +133,9 @@ def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""
     return found[found.status != "not possible"].reset_index(drop=True)
 
 
-def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
+def leaked(
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: int = withholding.LIMIT, store: str = ""
+) -> pd.DataFrame:
     """`leakage.Leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
     and Shmatikov, `releases.Gains`, unless they would tell a share that is withheld.
 

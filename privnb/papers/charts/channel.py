@@ -1,5 +1,7 @@
 """What releases leak, as charts: by what is known of a person, and of all kinds of sanitizers on one axis."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ VULNERABILITIES = ("identity_vulnerability", "attribute_vulnerability", "sensiti
 RIGHT = "probability that the guess is right"
 
 
-def known_attributes(results, secret="identity"):
+def known_attributes(results: pd.DataFrame, secret: str = "identity") -> Any:
     """How likely a guess is right for an adversary who knows some attributes of a person.
 
     A tick for each set of attributes, by their number; the set that tells most is named. One panel per release.
@@ -70,7 +72,7 @@ def known_attributes(results, secret="identity"):
     )
 
 
-def leaks(results, attribute=""):
+def leaks(results: pd.DataFrame, attribute: str = "") -> Any:
     """All sanitizers on one axis: how likely a guess is right before and after, whatever kind of release it is made
     from. One panel per secret.
 
@@ -125,7 +127,7 @@ def leaks(results, attribute=""):
     )
 
 
-def _of(results, secret, attribute):
+def _of(results: pd.DataFrame, secret: str, attribute: str) -> pd.DataFrame:
     """The rows of one panel."""
     rows = results[(results.measure == f"{secret}_vulnerability") & (results.knows == "")]
     if secret == "attribute":
@@ -148,7 +150,7 @@ def _of(results, secret, attribute):
     )
 
 
-def _bounded(rows):
+def _bounded(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows with their share as `said`. A withheld one stands at its lower bound, of noise at its upper one."""
     most, withheld = rows.variant == "at most", rows.value.isna()
     rows = rows.assign(value=rows.value.fillna(rows.low.mask(most, rows.high)), bound=withheld)
@@ -159,11 +161,11 @@ def _bounded(rows):
     return rows.assign(low=rows.low.mask(withheld), high=rows.high.mask(withheld)).dropna(subset=["value", "baseline"])
 
 
-def _share(row):
+def _share(row: Any) -> str:
     return row.said.rpartition(", ")[0]
 
 
-def _axis(rows, secret):
+def _axis(rows: pd.DataFrame, secret: str) -> Any:
     top = rows.value.max()
     if secret == "identity":
         low = 10 ** np.floor(np.log10(rows.baseline.min()))
@@ -177,12 +179,12 @@ def _axis(rows, secret):
     return alt.X("value:Q", title=RIGHT, scale=scale, axis=axis)
 
 
-def _powers(low):
+def _powers(low: float) -> list[float]:
     """The powers of ten from `low` to 1."""
     return [10.0**power for power in range(round(np.log10(low)), 1)]
 
 
-def _thinned(rows):
+def _thinned(rows: pd.DataFrame) -> pd.DataFrame:
     """Sets that tell nearly the same are one tick, where there are more than can be drawn."""
     for digits in (4, 3, 2, 1):
         rounded = rows.assign(value=rows.value.map(lambda value, d=digits: float(f"{value:.{d}g}")))
@@ -192,7 +194,7 @@ def _thinned(rows):
     return kept
 
 
-def _known(row, every):
+def _known(row: Any, every: int) -> str:
     """How a row of the chart is labelled: how many attributes are known, and which of them tell most."""
     if row.size_ == every:
         return f"all {every}"

@@ -1,6 +1,7 @@
 """Li and Li's figures: what releases lose of privacy against what they lose of utility."""
 
 from functools import partial
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -16,7 +17,7 @@ from privnb.runtime import expect, numerals
 HEIGHT = 300
 
 
-def trade_off(results, measure="utility_loss"):
+def trade_off(results: pd.DataFrame, measure: str = "utility_loss") -> Any:
     """Privacy loss of each release against a measure of utility loss, one line per privacy model, form and target where
     these differ; beside it what both scales mean. Figures 2 and 3 of Li and Li 2009.
 
@@ -69,7 +70,7 @@ def trade_off(results, measure="utility_loss"):
     )
 
 
-def two_critiques(results):
+def two_critiques(results: pd.DataFrame) -> Any:
     """The direct comparison beside Li and Li's losses, one row per release: above, what an adversary and a researcher
     gain; below, the two losses as shares of the ends of their scales.
 
@@ -111,11 +112,11 @@ def two_critiques(results):
     )
 
 
-def _called(measure):
+def _called(measure: str) -> str:
     return facts(measure).phrase
 
 
-def _with_series(rows):
+def _with_series(rows: pd.DataFrame) -> pd.DataFrame:
     """What tells the lines apart: model, form and kind of queries, as far as there are several."""
     asked = queries_of(rows)
     kinds = asked.dimension.map("qd={:g}".format), asked.selectivity.map("sel={:g}".format)
@@ -123,13 +124,13 @@ def _with_series(rows):
     return rows.assign(series=several[0].str.cat(several[1:], sep=", ").str.strip(", "))
 
 
-def _unit(results):
+def _unit(results: pd.DataFrame) -> str:
     distance = results[results.measure == "privacy_loss"].variant.iloc[0] or "Jensen-Shannon"
     unit = "nats" if distance in ("Jensen-Shannon", "Kullback-Leibler") else "share"
     return f"privacy loss of the worst-off person ({distance}, {unit}; lower is better)"
 
 
-def _scales(scale, rows):
+def _scales(scale: pd.Series, rows: pd.DataFrame) -> Any:
     """What the ends of the scales are, as dashed lines."""
     layers = alt.layer()
     dashed = {"color": GREY, "strokeDash": [5, 4]}
@@ -142,7 +143,7 @@ def _scales(scale, rows):
     return layers
 
 
-def _ends(rows, right):
+def _ends(rows: pd.DataFrame, right: float) -> Any:
     """The parameters at both ends of each line, where they do not cover one another."""
     ends = rows.loc[[i for _, part in rows.groupby("series", sort=False) for i in (part.index[0], part.index[-1])]]
     ends = ends[~ends.index.duplicated()].assign(text=lambda r: r.letter + " = " + r.bound.map("{:g}".format))
@@ -175,7 +176,7 @@ def _ends(rows, right):
     )
 
 
-def _title(rows, measure):
+def _title(rows: pd.DataFrame, measure: str) -> str:
     """Which line lies lowest and which highest where all of them run, or else where the one begins and ends."""
     written, name, plain = facts(measure).bare, facts(measure).phrase, partial(numerals.bare, "{:g}")
     groups = list(rows.groupby("series", sort=False))
@@ -185,12 +186,12 @@ def _title(rows, measure):
         ends = [f"{written(row.value)} at a privacy loss of {plain(row.privacy)}" for row in (least, most)]
         return f"{name.capitalize()}: {ends[0]}, {ends[1]}"
     reached = {series: np.interp(at, part.privacy, part.value) for series, part in groups}
-    least, *_, most = sorted(reached, key=reached.get)
+    least, *_, most = sorted(reached, key=lambda series: reached[series])
     least, most = (f"{written(reached[series])} ({series})" for series in (least, most))
     return f"At a privacy loss of {plain(at)} the {name} is {least} to {most}"
 
 
-def _explained(scale, rows, seeds):
+def _explained(scale: pd.Series, rows: pd.DataFrame, seeds: int) -> str:
     said = ["Marks: one release each, lines join those of one privacy model as its parameter changes."]
     if len(scale):
         said.append(

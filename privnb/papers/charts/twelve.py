@@ -3,6 +3,8 @@
 These charts show records, which no other chart may: they are nobody's, and nothing here takes another table.
 """
 
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -12,7 +14,7 @@ from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, distinguished
 AGE, HOUSE = (18, 60), (0, 42)
 
 
-def cuts():
+def cuts() -> Any:
     """Mondrian, step by step: the twelve in the plane of age and house, the boxes and the cuts between them."""
     people, boxes = twelve.people().table, twelve.boxes().drop(columns=["class", "people"])
     titles = {1: "First cut: 6 and 6", 2: "Second cuts: 3 in each"}
@@ -25,10 +27,14 @@ def cuts():
     )
 
 
-def _step(people, boxes, step, title):
+def _step(people: pd.DataFrame, boxes: pd.DataFrame, step: int, title: str) -> Any:
     axis = alt.Axis(tickCount=4)
-    x = {"scale": alt.Scale(domain=HOUSE, nice=False), "title": "house", "axis": axis}
-    y = {"scale": alt.Scale(domain=AGE, nice=False), "title": "age" if step == 1 else None, "axis": axis}
+    x: dict[str, Any] = {"scale": alt.Scale(domain=HOUSE, nice=False), "title": "house", "axis": axis}
+    y: dict[str, Any] = {
+        "scale": alt.Scale(domain=AGE, nice=False),
+        "title": "age" if step == 1 else None,
+        "axis": axis,
+    }
     own = boxes[boxes["step"] == step]
     box = alt.Chart(own).mark_rect(fill=COLOURS[0], fillOpacity=0.12, stroke=COLOURS[0])
     letters = alt.Chart(people[["person", "age", "house", "illness"]]).encode(
@@ -47,7 +53,7 @@ def _step(people, boxes, step, title):
     return alt.layer(*layers).properties(width=212, height=230, title=alt.Title(title, fontSize=13, offset=4))
 
 
-def _lines(boxes, step):
+def _lines(boxes: pd.DataFrame, step: int) -> pd.DataFrame:
     """The cuts up to a step: half way between the two boxes, through the whole box that is cut."""
     lines = []
     for earlier in range(step):
@@ -69,7 +75,7 @@ def _lines(boxes, step):
     return pd.DataFrame(lines)
 
 
-def lattice():
+def lattice() -> Any:
     """Every choice of a level per attribute, the finest at the bottom, and the one that loses least with k = 3."""
     nodes = twelve.lattice()
     words = {

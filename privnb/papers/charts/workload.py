@@ -1,5 +1,7 @@
 """What a release gives an adversary and a researcher, on one axis; and printed numbers beside the measured ones."""
 
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -15,7 +17,7 @@ ADVERSARY = "adversary"
 TICK = "M-.2,-1H.2V1H-.2Z"
 
 
-def compared(results):
+def compared(results: pd.DataFrame) -> Any:
     """Figures 1 to 4: the gains of the adversary and of each researcher's miner by sanitization, one panel per data
     set and workload.
 
@@ -53,7 +55,7 @@ def compared(results):
     )
 
 
-def _marks(results):
+def _marks(results: pd.DataFrame) -> pd.DataFrame:
     """One row a mark: data set, workload ("" for the adversary), setting, who, value, low, high, chance.
 
     The adversary is that of `best_adversary`.
@@ -69,7 +71,7 @@ def _marks(results):
     )
 
 
-def _panel(rows, settings, order, named):
+def _panel(rows: pd.DataFrame, settings: list[str], order: list[str], named: bool) -> Any:
     base = of_columns(rows, ["setting", "who", "value", "low", "high", "chance"]).encode(
         y=alt.Y("setting:N", title=None, scale=alt.Scale(domain=settings), axis=alt.Axis(grid=True, labels=named)),
         yOffset=alt.YOffset("who:N", sort=order, scale=alt.Scale(domain=order)),
@@ -88,7 +90,7 @@ def _panel(rows, settings, order, named):
     return chart.properties(height=alt.Step(20 if len(order) == 2 else 9 * len(order), **{"for": "position"}))
 
 
-def printed(results, source, items):
+def printed(results: pd.DataFrame, source: str, items: str) -> Any:
     """The paper's numbers whose item starts with `items` beside the measured ones: the rows of the ledger.
 
     Parameters
@@ -122,7 +124,7 @@ def printed(results, source, items):
     )
 
 
-def statements(shares):
+def statements(shares: pd.DataFrame) -> Any:
     """The statements of section 7 beside the share of the information that is measured, and whether they hold."""
     check_results("shares", shares)
     columns = ["statement", "claimed", "known from", "share", "shares by any set", "holds"]

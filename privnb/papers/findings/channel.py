@@ -1,6 +1,8 @@
 """What channels tell: how likely the table is guessed, which attributes give a person away, what each release leaks."""
 
+from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,7 @@ from privnb.sanitizers.catalogue import group
 
 
 @of_results(otherwise="These results do not say what any release leaks.")
-def leakage(results):
+def leakage(results: pd.DataFrame) -> Iterator[Any]:
     """How likely a small table is guessed, which attributes of this one give a person away, and what releases leak."""
     rows = of(results, "identity_vulnerability")
     yield " ".join(filter(None, [_table(results), _person(_known(rows))]))
@@ -32,7 +34,7 @@ def leakage(results):
         yield f"{settings(absent)}: not possible on this table, so there is no leakage to state."
 
 
-def _table(results):
+def _table(results: pd.DataFrame) -> str:
     """How likely the adversary guesses the right one of all small tables of the largest space that is listed."""
     tables = of(results, "tables").set_index("dataset").value
     rows = of(results, "posterior_vulnerability", sanitizer=RANDOM)
@@ -43,16 +45,18 @@ def _table(results):
             f"Knowing the algorithm, an adversary guesses the right one of {many} small tables with probability "
             f"{found.text}."
         )
+    return ""
 
 
-def _person(rows):
+def _person(rows: pd.DataFrame) -> str:
     """Which two attributes of the original lead to most people's rows."""
     if (top := _most_known(rows)) is not None:
         return f"Here {listed(names_in(top.knows))} lead to the row of {Finding.of(top, guess='by chance').text}."
+    return ""
 
 
 @of_results("bayes_risk", "degradation", otherwise="These results list no small tables.")
-def random_levels(results):
+def random_levels(results: pd.DataFrame) -> Iterator[Any]:
     """Whether a level drawn at random protects small tables more than a fixed one, and what it costs in utility."""
     named = pd.MultiIndex.from_product([["bayes_risk", "degradation"], [RANDOM, LOWEST, HIGHEST]])
     wide = results.pivot_table(index="dataset", columns=["measure", "sanitizer"], values="value", sort=False)
@@ -73,7 +77,7 @@ def random_levels(results):
 
 
 @of_results(errata=partial(expect.table, columns=COLUMNS, instead="`errata.errata` gives one."))
-def errata(errata):
+def errata(errata: pd.DataFrame) -> Iterator[Any]:
     """Each erratum of the paper with its counter-example: the number as printed and the number that it should be."""
     yield (
         "After each example stand two numbers: as printed, or the first that the example names; as it should be, or "
@@ -86,7 +90,7 @@ def errata(errata):
         )
 
 
-def most_revealing(rows):
+def most_revealing(rows: pd.DataFrame) -> Finding | None:
     """Which two attributes of the original tell most, beside all of them and beside each release; None without it.
 
     `rows`: of one measure, one row per release and set of known attributes.
@@ -109,7 +113,7 @@ def most_revealing(rows):
     return Finding.of(top, subject, setting="the original", beside=others)
 
 
-def _most_known(rows):
+def _most_known(rows: pd.DataFrame) -> pd.Series | None:
     """The row of the two attributes of the original that tell most, of one where no two are; None without any."""
     rows = rows[(rows.sanitizer == "Identity") & (rows.knows != "")]
     sizes = rows.knows.map(names_in).map(len)
@@ -117,6 +121,6 @@ def _most_known(rows):
     return None if rows.empty else rows.loc[rows["at"].idxmax()]
 
 
-def _known(rows):
+def _known(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows with the number that they are compared by, `at`: of a withheld one its lower bound; others are left out."""
     return rows.assign(at=rows.value.fillna(rows.low)).dropna(subset=["at", "baseline"])

@@ -1,5 +1,8 @@
 """What Li and Li's trade-off shows: what releases lose, which dominate, where the critics disagree."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -18,7 +21,7 @@ NO_UTILITY_LOSS = (
 
 
 @of_results(otherwise="None of these privacy models can be kept on this table: there is no trade-off to see.")
-def privacy_models(results):
+def privacy_models(results: pd.DataFrame) -> Iterator[Any]:
     """What the strictest and the loosest release lose, which privacy models are efficient, and whether buckets help."""
     yield from _ends(results)
     both = results[results.measure.isin(LOSSES)]
@@ -44,12 +47,12 @@ def privacy_models(results):
         yield f"Not kept even by all records together, so without a release: {settings(none)}."
 
 
-def _ends(results):
+def _ends(results: pd.DataFrame) -> Any:
     """The answer: both losses of the generalized release that loses least privacy, and of the one that loses most."""
     rows = results[results.sanitizer == "Mondrian"]
     utility = of(rows, "utility_loss").set_index("parameters", drop=False)
     known = of(rows, "privacy_loss").dropna(subset="value").sort_values("value", kind="stable")
-    said = []
+    said: list[Any] = []
     for row in known.loc[[*dict.fromkeys(known.index[[0, -1]])] if len(known) else []].itertuples():
         privacy, users = Finding.of(row, guess="by chance"), ""
         lost = privacy.text if said else f"{B}{privacy.number}{B} of privacy"
@@ -63,7 +66,7 @@ def _ends(results):
             yield NO_UTILITY_LOSS
 
 
-def both_critiques(results):
+def both_critiques(results: pd.DataFrame) -> pd.DataFrame:
     """What both critiques say of the generalized releases that have both: one row by `parameters`, means over seeds.
 
     Columns: the four measures; `low` of the researcher's 95% interval; `ahead`: whether that is above what the
@@ -81,7 +84,7 @@ def both_critiques(results):
     return wide.assign(setting=short.mask(short.duplicated(keep=False), wide.index.to_series()))
 
 
-def critiques(results):
+def critiques(results: pd.DataFrame) -> list[Finding]:
     """In how many releases the researcher clearly gains more than the adversary, and how much utility these avoid
     losing: two findings, or none.
     """

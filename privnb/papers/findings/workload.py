@@ -1,6 +1,10 @@
 """What Brickell and Shmatikov ask: whether even modest privacy is paid for with almost all utility."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
+
+import pandas as pd
 
 from privnb.evaluation.results import SETTING, over_seeds, setting_name
 from privnb.measures import facts
@@ -17,13 +21,13 @@ NOT_MINED = "The original was not mined, so there is nothing to compare with wha
 BEST = "which looks better than it is; the interval takes the original's gain as exact."
 
 
-def gains(results):
+def gains(results: pd.DataFrame) -> pd.DataFrame:
     """The gains of each adversary and researcher over all seeds, but those of a partly suppressed table."""
     rows = over_seeds(results[results.measure.isin(["accuracy_gain", "workload_gain"])])
     return rows[(rows.sanitizer != "Suppress") | (rows.parameters == "")]
 
 
-def both_sides(results):
+def both_sides(results: pd.DataFrame) -> pd.DataFrame:
     """The gains of adversary and researcher, one row per data set, workload and release, over all seeds.
 
     Columns `adversary`, `chance` (the same classes with values permuted at random), `gain`, `low`, `high`, `miner`: of
@@ -40,14 +44,14 @@ def both_sides(results):
     return wide.assign(setting=[setting_name(row) for row in wide.itertuples()])
 
 
-def best_adversary(rows):
+def best_adversary(rows: pd.DataFrame) -> pd.DataFrame:
     """The `accuracy_gain` of each release: the exact one, or else, as under noise, that of the best miner."""
     best = of(rows, "accuracy_gain").sort_values("value", ascending=False, kind="stable")
     best = best.sort_values("miner", key=lambda miner: miner != "", kind="stable")
     return best.drop_duplicates(["dataset", *SETTING]).sort_index()
 
 
-def sanitized(sides):
+def sanitized(sides: pd.DataFrame) -> pd.DataFrame:
     """The rows of `both_sides` that are no end of the scale and known on both sides, with columns `more` and `less`.
 
     `more`: the adversary gains more than the researcher, beyond the interval, than 0, and than by chance.
@@ -58,7 +62,7 @@ def sanitized(sides):
     return rows.assign(more=more, less=rows.low > rows.adversary.clip(lower=0))
 
 
-def ahead(sides):
+def ahead(sides: pd.DataFrame) -> Finding:
     """In how many comparisons of `both_sides`, a release and a workload each, either side gains more than the other: a
     `Finding`.
     """
@@ -67,7 +71,7 @@ def ahead(sides):
 
 
 @of_results(otherwise=NOTHING)
-def adversary_and_researcher(compared):
+def adversary_and_researcher(compared: pd.DataFrame) -> Iterator[Any]:
     """How much of the researcher's gain each release keeps beside what the adversary gains, for each workload.
 
     `compared`: of `papers.figures`; of nothing compared it says what that takes.
@@ -103,7 +107,7 @@ def adversary_and_researcher(compared):
     yield [found for _, found in kept]
 
 
-def _original(whole, held):
+def _original(whole: Any, held: Any) -> Any:
     """What the original gives the researcher of one workload, beside what it gives the adversary.
 
     `held`: the releases that hold the adversary to half of what that gives.
@@ -120,14 +124,16 @@ def _original(whole, held):
     )
 
 
-def _kept(whole, held):
+def _kept(whole: Any, held: Any) -> Any:
     """How much of that a release keeps at most that holds the adversary to half; none where it may be nothing."""
     if whole.low > 0 and len(held):
         best, format = held.loc[held.gain.idxmax()], facts("workload_gain").format
         sure = "" if best.low > 0 else "That is not distinguishable from nothing. "
         yield Finding(
             f"{whole.dataset}, predicting {whole.target}: held to half, a release keeps of the researcher's gain",
-            *best[["gain", "low", "high"]] / whole.gain,
+            best.gain / whole.gain,
+            best.low / whole.gain,
+            best.high / whole.gain,
             "{:.0%}",
             best.setting,
             {f"the {who}": reported(format, best[of]) for who, of in (("researcher", "gain"), ("adversary",) * 2)},

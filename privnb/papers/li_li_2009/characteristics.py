@@ -6,6 +6,8 @@ person; `utility_loss`, about populations of at least 5 % of all people. The fir
 of the others.
 """
 
+from typing import Any
+
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
@@ -20,7 +22,7 @@ from privnb.sanitizers import Identity, Suppress
 CASES = ("specific or aggregate", "individual or accumulated", "false or correct")
 
 
-def specific_or_aggregate():
+def specific_or_aggregate() -> pd.DataFrame:
     """Specific knowledge is paid for in privacy, aggregate knowledge is useful.
 
     Half of a town is ill, and one of the two people in a house, against a tenth of all. One release tells the town, the
@@ -36,7 +38,7 @@ def specific_or_aggregate():
     return _compared(CASES[0], people, either)
 
 
-def individual_or_accumulated():
+def individual_or_accumulated() -> pd.DataFrame:
     """Privacy is each individual's, utility accumulates.
 
     Everybody in a home is ill, against 40 % of all; of women 43.6 %. One release tells the home, the other the sex: the
@@ -52,7 +54,7 @@ def individual_or_accumulated():
     return _compared(CASES[1], people, either)
 
 
-def false_or_correct():
+def false_or_correct() -> pd.DataFrame:
     """Whatever is believed of people may harm them, but only what is correct is useful.
 
     In the north 30 % are ill, in the south 10 %. One release says so, the other the opposite.
@@ -63,7 +65,7 @@ def false_or_correct():
     return _compared(CASES[2], people, {"the truth is published": Identity()}, {"the opposite is published": wrong})
 
 
-def made_up(*groups, knows):
+def made_up(*groups: Any, knows: Any) -> Any:
     """A dataset of made-up people: each group is (how many, their quasi-identifiers `knows`, their health)."""
     columns = [*knows, "health"]
     table = pd.DataFrame([values for n, *values in groups for _ in range(n)], columns=columns)
@@ -81,7 +83,7 @@ def made_up(*groups, knows):
     return Dataset("made up", table, schema, {name: flat(schema[name]) for name in knows})
 
 
-def _compared(case, people, cases, false=None):
+def _compared(case: str, people: Any, cases: Any, false: Any = None) -> Any:
     """Rows of each release by what it tells: of nothing, of what sanitizers leave, of `false` tables as they are."""
     populations, releases = (
         LargePopulations.of(people, "health"),

@@ -3,12 +3,15 @@
 Long, since the parameters and rows of each experiment are described where it stands.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation import trade_off as losses
 from privnb.evaluation.attributes import secret_name, sensitive_name
 from privnb.evaluation.cases import answers
@@ -31,6 +34,7 @@ DIMENSIONS = (2, 3, 4, 5, 6)  # of Figure 3(c)
 SELECTIVITY, DIMENSION = 0.05, 4  # elsewhere
 BELOW_ONE = (0.5, 0.6, 0.7, 0.8, 0.9)  # bounds of semantic privacy that the paper left out
 MODELS = {"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness", "delta": "semantic privacy"}
+Partitions = dict[str, list[Mondrian]]  # by the letter of their privacy model
 FORMS = {"Mondrian": "generalized", "Bucketize": "in buckets"}
 MOST = 100_000  # queries at once, as `CountQueries.of` takes them
 ERRORS = ("average_relative_error", "median_relative_error")
@@ -48,7 +52,15 @@ state(
 )
 
 
-def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: E741 - the field's letters
+def partitions(
+    dataset: Dataset,
+    *,
+    k: str | float = "",
+    l: str | float = "",  # noqa: E741 - the field's letter
+    t: str | float = "",
+    delta: str | float = "",
+    median: str = "left",
+) -> Partitions:
     """Mondrian under each privacy model of section 5, for the values of its letter.
 
     l-diversity is section 2's (no value belongs to more than one in l), t-closeness is by Jensen-Shannon divergence,
@@ -70,7 +82,7 @@ def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: 
     """
     expect.these(dataset=dataset)
     sensitive = sensitive_name(dataset, None)
-    models = {
+    models: dict[str, list[Any]] = {
         "k": [KAnonymity(value) for value in numbers("K", k, int)],
         "l": [FrequencyDiversity(value, sensitive) for value in numbers("L", l, number)],
         "t": [JensenShannonCloseness(value, sensitive) for value in numbers("T", t, number)],
@@ -83,15 +95,15 @@ def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: 
 
 
 def check_queries(
-    dataset,
+    dataset: Dataset,
     *,
-    number=1000,
-    miners="decision tree",
-    profile="quick",
-    seeds=0,
-    distance="Jensen-Shannon",
-    support=SUPPORT,
-):
+    number: int = 1000,
+    miners: str = "decision tree",
+    profile: str = "quick",
+    seeds: int = 0,
+    distance: str = "Jensen-Shannon",
+    support: float = SUPPORT,
+) -> None:
     """Refuse what `trade_off`, `count_queries` and `direct` would refuse after minutes of other work.
 
     Parameters
@@ -117,12 +129,20 @@ def check_queries(
     check_miners("MINERS", miners, *([] if dataset.schema[sensitive.name].numeric else [sensitive]))
 
 
-def _check_number(number):
+def _check_number(number: int) -> None:
     if not (expect.is_whole(number) and 1 <= number <= MOST):
         raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(number)}.")
 
 
-def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=SUPPORT, fewest=withholding.LIMIT, store=""):
+def trade_off(
+    dataset: Dataset,
+    partitions: Partitions,
+    *,
+    distance: str = "Jensen-Shannon",
+    support: float = SUPPORT,
+    fewest: int = withholding.LIMIT,
+    store: str = "",
+) -> pd.DataFrame:
     """Figure 2 and how it is read.
 
     Mondrian cuts `trade_off.on_lines`; the large populations are of the dataset's own hierarchies.
@@ -172,7 +192,15 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=SUPPORT
     return join(found, _overall(dataset, found, partitions))
 
 
-def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0, store=""):
+def count_queries(
+    dataset: Dataset,
+    partitions: Partitions,
+    *,
+    number: int = 1000,
+    profile: str = "quick",
+    seeds: int = 0,
+    store: str = "",
+) -> pd.DataFrame:
     """Figure 3: `queries.count_queries` of each partition as (a) asks, both forms; of the buckets of t-closeness by
     selectivity (b) and by dimension (c); of its first and last bound also in the literal reading of selectivity.
 
@@ -195,7 +223,7 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
     """
     _check(dataset, partitions, profile=profile, seeds=seeds, store=store)
     _check_number(number)
-    seeds = repeated(seeds, profile_of(profile).queries)
+    repeats = repeated(seeds, profile_of(profile).queries)
     ask = partial(queries.count_queries, losses.on_lines(dataset), number=number)
     there = len(dataset.schema.quasi_identifiers)
     dimension = min(DIMENSION, there)
@@ -204,12 +232,12 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
     ends_of = [each for i, each in enumerate(buckets) if i in (0, len(buckets) - 1)]
     tasks = [
         partial(ask, _both(each), dimension=dimension, selectivity=SELECTIVITY, seed=seed)
-        for seed in seeds
+        for seed in repeats
         for each in partitions.values()
     ]
     tasks += [
         partial(ask, some, dimension=d, selectivity=s, reading=reading, seed=seed)
-        for seed in seeds
+        for seed in repeats
         for d, s in dict.fromkeys(varied)
         for reading, some in zip(READINGS, (buckets, ends_of), strict=True)
         if some and (d, s, reading) != (dimension, SELECTIVITY, READINGS[0])
@@ -217,7 +245,15 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
     return together(evaluated({"": tasks}, store, "count").values())
 
 
-def direct(dataset, partitions, *, miners="decision tree", profile="quick", fewest=withholding.LIMIT, store=""):
+def direct(
+    dataset: Dataset,
+    partitions: Partitions,
+    *,
+    miners: str = "decision tree",
+    profile: str = "quick",
+    fewest: int = withholding.LIMIT,
+    store: str = "",
+) -> pd.DataFrame:
     """`trade_off.direct` of every fourth partition of each privacy model: the critics' comparison on the same releases.
 
     Parameters
@@ -243,7 +279,7 @@ def direct(dataset, partitions, *, miners="decision tree", profile="quick", fewe
     return together(evaluated({"": [task]}, store, "compare directly").values())
 
 
-def pairs(results, measure="utility_loss"):
+def pairs(results: pd.DataFrame, measure: str = "utility_loss") -> pd.DataFrame:
     """The losses of each release side by side.
 
     Parameters
@@ -267,7 +303,7 @@ def pairs(results, measure="utility_loss"):
     return rows.assign(letter=rows.parameter, model=rows.parameter.map(MODELS), form=rows.sanitizer.map(FORMS))
 
 
-def asked(results, by="", form="Bucketize"):
+def asked(results: pd.DataFrame, by: str = "", form: str = "Bucketize") -> pd.DataFrame:
     """Results with the COUNT queries of one panel of Figure 3 alone.
 
     Parameters
@@ -299,7 +335,7 @@ def asked(results, by="", form="Bucketize"):
     return results[~errors | (plain & chosen)]
 
 
-def queries_of(results):
+def queries_of(results: pd.DataFrame) -> pd.DataFrame:
     """The `dimension` and `selectivity` of the COUNT queries that rows of results are of; NaN for others: DataFrame."""
     asked = [(d, s) for d in range(1, DIMENSIONS[-1] + 1) for s in SELECTIVITIES]
     kinds = {queries.queries_name(*each): each for each in asked}
@@ -307,17 +343,17 @@ def queries_of(results):
     return pd.DataFrame(found, columns=["dimension", "selectivity"], index=results.index)
 
 
-def _check(dataset, partitions, **others):
+def _check(dataset: Dataset, partitions: Partitions, **others: object) -> None:
     """Raise the error of an argument that is not what its name means; `partitions` are by letter here."""
     expect.kind("partitions", partitions, dict, instead="Give what papers.partitions gives.")
     expect.these(dataset=dataset, partitions=[each for found in partitions.values() for each in found], **others)
 
 
-def _both(partitions):
+def _both(partitions: Iterable[Mondrian]) -> list[Mondrian | Bucketize]:
     return [form for each in partitions for form in (each, Bucketize(each))]
 
 
-def _overall(dataset, found, partitions):
+def _overall(dataset: Dataset, found: pd.DataFrame, partitions: Partitions) -> pd.DataFrame:
     """What holds of all releases of a form together."""
     bounds = {letter: [str(main_parameter(one)[1]) for one in each] for letter, each in partitions.items()}
     every = ", ".join(f"{letter}={' '.join(values)}" for letter, values in bounds.items())

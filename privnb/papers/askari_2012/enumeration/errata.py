@@ -5,8 +5,10 @@ mechanisms", CODASPY 2012.
 """
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import comb
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +19,10 @@ from privnb.measures.utility.attribute_utility import average_utility
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.papers.askari_2012.enumeration.full_domain import FullDomain
 from privnb.papers.askari_2012.enumeration.tables import Tables
+from privnb.runtime.arrays import IntArray
 from privnb.runtime.tolerances import ROUNDING
 
+Erratum = tuple[Any, ...]  # as `COLUMNS`
 COLUMNS = ("place", "kind", "erratum", "example", "as printed", "here")
 KINDS = {
     "wrong": "the printed formula or claim fails on the example",
@@ -33,7 +37,7 @@ GENDER = Taxonomy("gender", (("Male", "*"), ("Female", "*")))
 DISEASES = ("Cold", "Heart attack", "Diabetes")
 
 
-def appendix(prior=None):
+def appendix(prior: Any = None) -> Channel:
     """The channel of the appendix, four tables in and four out, in fractions."""
     matrix = [
         ["5/17", "2/17", 0, "10/17"],
@@ -44,33 +48,33 @@ def appendix(prior=None):
     return Channel.of(matrix, prior, ("T1", "T2", "T3", "T4"), ("T'1", "T'2", "T'3", "T'4"))
 
 
-def uniform(prior=None):
+def uniform(prior: Any = None) -> Channel:
     """The appendix's second channel: four tables, each published as anything."""
     return Channel.of([["1/4"] * 4] * 4, prior)
 
 
-def section_5(records=5, k=2):
+def section_5(records: int = 5, k: int = 2) -> FullDomain:
     """The example of section 5.3, k-anonymous: age, gender, disease. Its hierarchies are assumed, see `AGE`."""
     return FullDomain((AGE, GENDER), {"disease": DISEASES}, records, k)
 
 
-def ages(records=3, k=2, hierarchy=AGE):
+def ages(records: int = 3, k: int = 2, hierarchy: Taxonomy = AGE) -> FullDomain:
     """A smaller one, to look at whole: one quasi-identifier, and two sensitive values."""
     return FullDomain((hierarchy,), {"disease": DISEASES[:2]}, records, k)
 
 
-def printed_error(channel):
+def printed_error(channel: Channel) -> float:
     """Eq. 3 to the letter, with the posterior P(T|T') in place of the likelihood: for a uniform prior."""
     return 1 - (channel.largest(channel.joint) / channel.output_probability).sum() / len(channel.inputs)
 
 
-def printed_number_of_anonymous_tables(kinds, records, k):
+def printed_number_of_anonymous_tables(kinds: int, records: int, k: int) -> int:
     """Eq. 25 to the letter, for `kinds` possible rows."""
     groups = records // k
     return sum(comb(kinds, groups - i) * comb(groups - i + i * k - 1, i * k) for i in range(groups))
 
 
-def errata():
+def errata() -> pd.DataFrame:
     """The errata one by one: a table with `COLUMNS`, the numbers computed; `KINDS` says what each kind means."""
     rows = [*_of_privacy(), *_of_utility(), *_of_counts(), *_of_the_setting()]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"as printed": float, "here": float})
@@ -80,7 +84,7 @@ def errata():
 # fmt: off
 
 
-def _of_privacy():
+def _of_privacy() -> Iterator[Erratum]:
     channel, flat = appendix(), uniform()
     uncertainty, nats = conditional_entropy(channel), conditional_entropy(flat) * math.log(2)
     yield (
@@ -107,7 +111,7 @@ def _of_privacy():
     )
 
 
-def _of_utility():
+def _of_utility() -> Iterator[Erratum]:
     space = ages(records=4)
     channel = space.deterministic("highest")
     lost = space.degradation(channel)
@@ -144,7 +148,7 @@ def _of_utility():
     )
 
 
-def _of_counts():
+def _of_counts() -> Iterator[Erratum]:
     cells = Tables.every({"row": ("a", "b")}, records=5)
     yield (
         "eq. 25", "wrong", "only tables of k floor(r/k) rows are counted, so it fails where k does not divide r",
@@ -178,7 +182,7 @@ def _of_counts():
     )
 
 
-def _of_the_setting():
+def _of_the_setting() -> Iterator[Erratum]:
     channel = ages(records=4).randomized()
     orders = np.array([_orders(counts) for counts in channel.inputs.counts])
     drawn = channel.believing([f"{each}/{orders.sum()}" for each in orders])
@@ -197,7 +201,9 @@ def _of_the_setting():
 # fmt: on
 
 
-def _gaining(tables, hierarchies, levels, original_domain=False):
+def _gaining(
+    tables: Tables, hierarchies: Sequence[Taxonomy], levels: Sequence[int], original_domain: bool = False
+) -> Any:
     """How many tables look more useful generalized than before."""
     after = tables.generalized(hierarchies, levels)
     if original_domain:
@@ -205,10 +211,10 @@ def _gaining(tables, hierarchies, levels, original_domain=False):
     return (average_utility(after) > average_utility(tables) + ROUNDING).sum()
 
 
-def _table(domains, **columns):
+def _table(domains: Mapping[str, Sequence[str]], **columns: Sequence[str]) -> pd.DataFrame:
     return Tables.of(pd.DataFrame(columns), domains)
 
 
-def _orders(counts):
+def _orders(counts: IntArray) -> int:
     """In how many orders a table's rows can stand."""
     return math.factorial(counts.sum()) // math.prod(math.factorial(count) for count in counts)

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from privnb.measures.disclosure.channel_matrix import Channel
 from privnb.measures.utility.attribute_utility import average_utility
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.papers.askari_2012.enumeration.tables import Tables, number_of_anonymous_tables
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import ROUNDING
 
 
@@ -32,16 +34,16 @@ class Releases:
     levels: tuple[tuple[int, ...], ...]
     tables: tuple[Tables, ...]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return sum(map(len, self.tables))
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> Any:
         i = range(len(self))[i]
         at = self.generalization[i]
         return self.tables[at][i - np.searchsorted(self.generalization, at)]
 
     @cached_property
-    def generalization(self):
+    def generalization(self) -> Any:
         """Which generalization each release is of, integer array (releases,)."""
         return np.repeat(np.arange(len(self.tables)), [len(tables) for tables in self.tables])
 
@@ -59,7 +61,7 @@ class FullDomain:
     records: int
     k: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "hierarchies", tuple(self.hierarchies))
         if not 1 <= self.k <= self.records:
             raise ValueError(f"k must be from 1 to the number of records, {self.records}; got {self.k}.")
@@ -67,12 +69,12 @@ class FullDomain:
             raise ValueError(f"{sorted(twice)} stand among the quasi-identifiers and among the others. Keep one.")
 
     @cached_property
-    def originals(self):
+    def originals(self) -> Any:
         """Every table that may go in."""
         return Tables.every({tree.name: tree.leaves for tree in self.hierarchies} | dict(self.sensitive), self.records)
 
     @property
-    def levels(self):
+    def levels(self) -> Any:
         """Every generalization, from the least to the most: a tuple of the level of each quasi-identifier.
 
         By the sum of the levels; of equal sums first the one that generalizes the first attribute less.
@@ -81,12 +83,12 @@ class FullDomain:
         return tuple(sorted(every, key=lambda levels: (sum(levels), levels)))
 
     @property
-    def releases(self):
+    def releases(self) -> Any:
         """Every table that may come out."""
         return self._links[0]
 
     @property
-    def number_of_releases(self):
+    def number_of_releases(self) -> int:
         """How many tables may come out, by formula: for more than can be listed. Eq. 24 and 25, corrected."""
         kinds = prod(map(len, self.sensitive.values()))
         return sum(
@@ -94,7 +96,7 @@ class FullDomain:
         )
 
     @cached_property
-    def _links(self):
+    def _links(self) -> Any:
         """The releases, and for each original what it is at each generalization: integer array (originals,
         generalizations), -1 where that is not k-anonymous."""
         names, found, links, start = [tree.name for tree in self.hierarchies], [], [], 0
@@ -109,7 +111,7 @@ class FullDomain:
             links.append(link)
         return Releases(self.levels, tuple(found)), np.column_stack(links)
 
-    def randomized(self, step=1):
+    def randomized(self, step: float = 1) -> Any:
         """The channel that publishes one of the k-anonymous generalizations of a table at random.
 
         `step`: how many times likelier a release becomes with each level more, above 0; 1: all alike, P(T'|T) = 1/x of
@@ -127,7 +129,7 @@ class FullDomain:
         row, level = np.nonzero(links >= 0)
         return self._channel(row, links[row, level], shares[which[row], level])
 
-    def deterministic(self, publish="lowest"):
+    def deterministic(self, publish: Any = "lowest") -> Any:
         """The channel that always publishes one generalization of a table: the "lowest" or "highest" k-anonymous one.
 
         The first or last in the order of `levels`. The highest suppresses all quasi-identifiers, whatever the table.
@@ -139,7 +141,7 @@ class FullDomain:
         row = np.arange(len(links))
         return self._channel(row, links[row, chosen], np.full(len(row), Fraction(1)))
 
-    def distinct_rows(self, i):
+    def distinct_rows(self, i: int) -> Any:
         """The distinct rows of release i, as pairs (how many kinds of original rows it covers, how often it stands).
 
         `number_of_originals` tells from them for how many originals the release may stand.
@@ -150,7 +152,7 @@ class FullDomain:
         counts = self.releases.tables[at].counts[i - np.searchsorted(self.releases.generalization, at)]
         return [(int(kinds), int(often)) for kinds, often in zip(covered, counts, strict=True) if often]
 
-    def degradation(self, channel, weights=None, users=()):
+    def degradation(self, channel: Any, weights: Any = None, users: Any = ()) -> float:
         """Utility_G of a channel of this object: bits of `average_utility` lost on average; lower is better.
 
         `weights`: P(A), see `average_utility`. `users`: pairs (P(p), what they know, Tables of one joint distribution
@@ -163,7 +165,7 @@ class FullDomain:
             raise ValueError(f"the users' probabilities add up to {sum(share for share, _ in users)}, not to 1.")
         return sum(share * expected_degradation(channel, *self.utilities(weights, user)) for share, user in users)
 
-    def utilities(self, weights=None, user=None):
+    def utilities(self, weights: Any = None, user: Any = None) -> tuple[FloatArray, FloatArray]:
         """`average_utility` of all originals and of all releases: two float arrays, in bits."""
         after = [
             average_utility(tables, weights, None if user is None else user.generalized(self.hierarchies, levels))
@@ -171,10 +173,10 @@ class FullDomain:
         ]
         return average_utility(self.originals, weights, user), np.concatenate(after)
 
-    def _cells(self, levels):
+    def _cells(self, levels: Any) -> Any:
         """How many combinations of labels a generalization has."""
         return prod(len(set(tree.groups[level])) for tree, level in zip(self.hierarchies, levels, strict=True))
 
-    def _channel(self, row, column, probability):
+    def _channel(self, row: Any, column: Any, probability: Any) -> Any:
         n = len(self.originals)
         return Channel(self.originals, self.releases, row, column, probability, np.full(n, Fraction(1, n)))

@@ -4,16 +4,19 @@ As in Askari, Safavi-Naini, Barker, CODASPY 2012, sections 5.2-5.4. A table is a
 tells nothing, so tables that differ in order alone are one. How many there are comes from formulas, too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import comb, prod
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.microdata.counts import distinct_codes
+from privnb.microdata.hierarchy import Taxonomy
+from privnb.runtime.arrays import BoolArray, FloatArray
 
 MOST = 1_000_000
 
@@ -32,7 +35,7 @@ class Tables:
     counts: np.ndarray
 
     @classmethod
-    def every(cls, domains, records):
+    def every(cls, domains: Mapping[str, Sequence[str]], records: int) -> "Tables":
         """All tables of so many rows over the domains `{name: values}`, each once. Raises ValueError beyond 1,000,000.
 
         >>> len(Tables.every({"age": ("young", "old"), "disease": ("cold", "flu")}, records=2))
@@ -52,7 +55,7 @@ class Tables:
         return cls({name: tuple(values) for name, values in domains.items()}, kinds, counts)
 
     @classmethod
-    def of(cls, table, domains=None):
+    def of(cls, table: pd.DataFrame, domains: Mapping[str, Sequence[str]] | None = None) -> "Tables":
         """One table, a DataFrame. `domains`: `{name: values}`, its columns; None: the values that occur.
 
         Raises ValueError for a value outside its domain.
@@ -67,17 +70,17 @@ class Tables:
         kinds, counts = np.unique(np.column_stack(columns), axis=0, return_counts=True)
         return cls({name: tuple(values) for name, values in domains.items()}, kinds, counts[None])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.counts)
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> pd.DataFrame:
         labels = [tuple(d[code] for d, code in zip(self.domains.values(), kind, strict=True)) for kind in self.kinds]
         return tuple(row for row, count in zip(labels, self.counts[i], strict=True) for _ in range(int(count)))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Tables({len(self)} over {', '.join(f'{name}: {len(d)}' for name, d in self.domains.items())})"
 
-    def counted(self, *names):
+    def counted(self, *names: str) -> Any:
         """How often each combination of values of some attributes occurs in each table: array (tables, combinations).
 
         Combinations that no kind of row has are left out; without names, the number of rows.
@@ -87,7 +90,7 @@ class Tables:
         starts = np.searchsorted(group[order], np.arange(group.max() + 1))
         return np.add.reduceat(self.counts[:, order], starts, axis=1)
 
-    def holding(self, **values):
+    def holding(self, **values: Any) -> Any:
         """In which tables a person with these values stands: boolean array (tables,). What an adversary may know.
 
         >>> tables = Tables.every({"age": ("young", "old"), "disease": ("cold", "flu")}, records=2)
@@ -96,7 +99,7 @@ class Tables:
         """
         return self.counts[:, self._fits(values)].sum(axis=1) > 0
 
-    def shares(self, name, **values):
+    def shares(self, name: str, **values: Any) -> FloatArray:
         """How the values of attribute `name` are shared among people with these values: fractions (its values, tables).
 
         In the order of its domain; 0 in a table without such people. As a gain for each value guessed: how likely it is
@@ -107,7 +110,7 @@ class Tables:
         each = [self.counts[:, fits & self._fits({name: value})].sum(axis=1) for value in self.domains[name]]
         return np.array([[Fraction(int(a), int(b) or 1) for a, b in zip(row, total, strict=True)] for row in each])
 
-    def rows_in_common(self):
+    def rows_in_common(self) -> Any:
         """How many rows any two tables share, as multisets: integer array (tables, tables). For small sets of tables.
 
         As a gain it makes the adversary guess a close table, each row right counts. The paper announces such an
@@ -118,13 +121,13 @@ class Tables:
             raise ValueError(f"{len(self):,} tables make too many pairs. Compare 10,000 or fewer.")
         return sum(np.minimum.outer(count, count) for count in self.counts.T)
 
-    def _grouped(self, names):
+    def _grouped(self, names: Sequence[str]) -> Any:
         """Kinds of rows alike in `names`: the first kind of each group, and the group of each kind."""
         columns = [self.kinds[:, list(self.domains).index(name)] for name in names]
         widths = [len(self.domains[name]) for name in names]
         return distinct_codes([np.zeros(len(self.kinds), dtype=np.int64), *columns], [1, *widths])
 
-    def _fits(self, values):
+    def _fits(self, values: Any) -> BoolArray:
         """Which kinds of rows have these values of attributes."""
         fits = np.ones(len(self.kinds), dtype=bool)
         for name, value in values.items():
@@ -133,7 +136,7 @@ class Tables:
             fits &= self.kinds[:, list(self.domains).index(name)] == self.domains[name].index(value)
         return fits
 
-    def generalized(self, hierarchies, levels):
+    def generalized(self, hierarchies: Sequence[Taxonomy], levels: Sequence[int]) -> "Tables":
         """The same tables with each attribute of `hierarchies`, Taxonomy objects, at its level of `levels`.
 
         The domain of such an attribute becomes its labels of that level: what a release may say.
@@ -148,20 +151,20 @@ class Tables:
         merged = replace(self, domains=domains, kinds=kinds)
         return replace(merged, kinds=kinds[merged._grouped(names)[0]], counts=merged.counted(*names))
 
-    def distinct(self):
+    def distinct(self) -> Any:
         """Each table once, and which of these every table is: Tables and an integer array (tables,)."""
         keys = np.ascontiguousarray(-self.counts)  # in the order of `every`
         keys = keys.view([("", keys.dtype)] * keys.shape[1])[:, 0]
         _, first, which = np.unique(keys, return_index=True, return_inverse=True)
         return replace(self, counts=self.counts[first]), which
 
-    def anonymous(self, names, k):
+    def anonymous(self, names: Sequence[str], k: int) -> Any:
         """Which tables are k-anonymous: nobody shares the values of `names` with fewer than k. Boolean array."""
         groups = self.counted(*names)
         return ((groups == 0) | (groups >= k)).all(axis=1)
 
 
-def number_of_tables(kinds, records):
+def number_of_tables(kinds: int, records: int) -> int:
     """How many tables of so many rows there are, if a row can be of so many kinds: multisets. Source: eq. 21 and 23.
 
     >>> number_of_tables(4 * 2 * 3, records=5)
@@ -170,7 +173,7 @@ def number_of_tables(kinds, records):
     return comb(kinds + records - 1, records)
 
 
-def number_of_anonymous_tables(cells, values, records, k):
+def number_of_anonymous_tables(cells: int, values: int, records: int, k: int) -> int:
     """How many tables of so many rows are k-anonymous: `cells` combinations of quasi-identifiers, `values` of the rest.
 
     The coefficient of x^records in sum over g of C(cells, g) (sum over n >= k of C(n + values - 1, n) x^n)^g: g classes
@@ -188,7 +191,7 @@ def number_of_anonymous_tables(cells, values, records, k):
     return total
 
 
-def number_of_originals(rows):
+def number_of_originals(rows: Any) -> int:
     """How many tables generalize to a release: `rows` says for each distinct row (kinds it may have been, how often).
 
     The product of C(kinds + often - 1, often), since a table is a multiset. Erratum: section 5.5 adds up.
