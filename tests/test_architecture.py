@@ -102,7 +102,7 @@ def test_no_module_hides_another_kind_of_code(texts, trees):
     for path, tree in trees.items():
         with naming(str(path)):
             assert "disable_max_rows" not in texts[path]
-            if path.stem not in ("cli", "report", "progress"):
+            if path.parts[0] != "cli" and path.stem not in ("report", "progress"):
                 calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
                 assert "print" not in [call.id for call in calls if isinstance(call, ast.Name)]
 

@@ -95,7 +95,7 @@ def test_report_of_another_profile_goes_beside_the_quick_one(project, asked, wri
 def test_make_passes_its_variables_on(asked, command):
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "PROFILE", "DATASET")}
     make = ["make", "--no-print-directory", "--dry-run", "--assume-old=.venv/.installed", *asked]
-    root = Path(cli.__file__).parent.parent
+    root = Path(cli.__file__).parents[2]
     said = subprocess.run(make, cwd=root, env=environment, capture_output=True, text=True, check=True).stdout
     assert shlex.split(said) == [".venv/bin/privnb", *shlex.split(command.replace("my data.toml", "'my data.toml'"))]
 
@@ -139,6 +139,7 @@ def test_stopping_it_by_hand_is_no_fault(project, monkeypatch, capsys):
 ENDLESS = """
 import os, signal, sys, threading
 from privnb import cli
+from privnb.cli import audit
 from privnb.tables import engine
 
 def count(args):
@@ -146,7 +147,7 @@ def count(args):
         threading.Timer(1, os.kill, (os.getpid(), signal.{})).start()
         connection.sql("select sum(sqrt(a.range * b.range)) from range(10000000) a, range(100000) b").fetchall()
 
-cli.audit = count
+audit.run = count
 sys.exit(cli.main(["audit", "x"]))
 """
 
@@ -168,6 +169,7 @@ except BaseException:
 SWALLOWED = """
 import os, signal, sys, time
 from privnb import __main__, cli
+from privnb.cli import audit
 
 class Callback:
     def __del__(self):
@@ -179,7 +181,7 @@ def swallow(args):
     time.sleep(30)
     print("the stop was swallowed")
 
-cli.audit = swallow
+audit.run = swallow
 sys.argv[1:] = ["audit", "x"]
 sys.exit({}.main())
 """
@@ -225,7 +227,7 @@ def test_a_stop_after_the_work_changes_nothing():
 
 def options():
     """Each argument of each command that takes a value: the words before it, and what must be named."""
-    (commands,) = cli._parser()._subparsers._group_actions
+    (commands,) = cli.parser()._subparsers._group_actions
     for name, command in commands.choices.items():
         needed = [word for each in command._actions if each.required and each.option_strings
                   for word in (each.option_strings[0], "x")]  # fmt: skip
@@ -281,7 +283,7 @@ def test_want_of_memory_is_a_sentence(monkeypatch, capsys):
         def audit(_):
             raise error
 
-        monkeypatch.setattr(cli, "audit", audit)
+        monkeypatch.setattr("privnb.cli.audit.run", audit)
         return cli.main(["audit", "x"])
 
     wrapped = ValueError("no table")

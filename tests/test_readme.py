@@ -35,7 +35,7 @@ COMMANDS = re.findall(r"^\.venv/bin/privnb (?!.*--help)(.*?)(?: +#.*)?$", TEXT, 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_is_one_that_there_is(command):
-    args = cli._parser().parse_args(shlex.split(command))
+    args = cli.parser().parse_args(shlex.split(command))
     if getattr(args, "notebook", None):
         assert notebooks.choose(ROOT / "notebooks", args.notebook, dict(args.parameter))
 

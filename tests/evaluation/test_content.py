@@ -163,7 +163,8 @@ def test_code_of_the_package_counts_with_all_its_files(monkeypatch, tmp_path):
     third = of(tmp_path)
     (tmp_path / "reporting").mkdir()
     (tmp_path / "reporting" / "bars.py").write_text("what only reads results", encoding="utf-8")
-    (tmp_path / "cli.py").write_text("what only reads results", encoding="utf-8")
+    (tmp_path / "cli").mkdir()
+    (tmp_path / "cli" / "check.py").write_text("what only reads results", encoding="utf-8")
     assert of(tmp_path) == third
     monkeypatch.setattr(module.importlib.metadata, "version", lambda name: "0")
     assert len({first, second, third, of(tmp_path)}) == 4

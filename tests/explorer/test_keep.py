@@ -235,7 +235,7 @@ def test_the_lines_say_of_all_that_is_drawn_that_a_seed_undoes_it(clinic, settin
 )  # fmt: skip
 def test_the_command_reads_back_as_the_setting(adult, setting, expected):
     words = shlex.split(command(adult, setting))
-    args = cli._parser().parse_args(words[1:])
+    args = cli.parser().parse_args(words[1:])
     assert words[0] == runs_as()
     assert (args.notebook, args.dataset) == (["09_explore"], "adult")
     assert dict(args.parameter) == {"STUDY": "sramka", "RECORDS": "100", **expected}
@@ -251,7 +251,7 @@ def test_the_command_reads_back_as_the_setting(adult, setting, expected):
     ids=["defaults", "some", "all"],
 )
 def test_the_notebook_reads_the_command_as_the_setting(adult, setting):
-    args = cli._parser().parse_args(shlex.split(command(adult, setting))[1:])
+    args = cli.parser().parse_args(shlex.split(command(adult, setting))[1:])
     (notebook,) = choose(notebooks_folder(Path(__file__).parent), args.notebook, dict(args.parameter))
     values = {name.lower(): value for name, value in notebook.values.items()}
     found = asked(**{field.name: values[field.name] for field in fields(Setting)})

@@ -1,0 +1,45 @@
+"""Say which single values follow from published totals."""
+
+from argparse import Namespace
+
+from privnb.cli.arguments import Parser
+
+TOTALS = """\
+FILE has the columns total (a name), covers (the records or groups that it is of, with ; between) and value; a column
+kind, which may be left out, says sum, max or min:
+  total,covers,value
+  all wards,north;south;east,61.5
+  north and south,north;south,40
+Here east = 21.5 follows.
+"""
+
+
+def add_arguments(command: Parser) -> None:
+    """Add the arguments of the subcommand."""
+    command.description = (
+        "Say which single values follow exactly from published totals, with the totals that prove it. Status 1 if any "
+        "does."
+    )
+    command.more = lambda: "\n" + TOTALS
+    command.value("file", "FILE", "a table with one row per published total")
+
+
+def run(args: Namespace) -> int:
+    """Say which single values follow from published totals, with the totals that prove it; status 1 if any does."""
+    from privnb.measures.count_tables.totals import disclosed, read_totals
+    from privnb.microdata.schema import SchemaError
+
+    totals = read_totals(args.file)
+    try:
+        found = disclosed(totals)
+    except ValueError as error:
+        raise SchemaError(f"{args.file}: {error}") from None
+    names = {name for total in totals for name in total.of}
+    published = f"the {len(totals)} published totals" if len(totals) > 1 else "this 1 published total"
+    if found:
+        print(f"{len(found)} of {len(names)} values follow exactly from {published}:", *found, sep="\n")
+        print("Publish fewer totals, or totals of sets that overlap otherwise, and audit them again.")
+    else:
+        print(f"No value of {len(names)} follows from {published} alone.")
+    print("Whoever knows some of the values, or bounds on them, may learn more than this.")
+    return int(bool(found))
