@@ -10,7 +10,7 @@ __all__ = sorted(HOMES)
 LIBRARIES = ("privnb.evaluation._preloaded", "privnb.explorer.board")  # what the kernels of the page begin with
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     """Loaded when it is asked for: a process beside the interface begins with `work` alone."""
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

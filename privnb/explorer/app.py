@@ -7,7 +7,9 @@ import os
 import re
 import shutil
 import webbrowser
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from privnb.datasets.dataset import load
 from privnb.explorer.keep import STATE
@@ -19,7 +21,7 @@ from privnb.runtime import expect
 EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8", "anywidget"]
 
 
-def check_setting(notebook):
+def check_setting(notebook: Any) -> None:
     """Raise ValueError for parameters of the explorer that it would refuse, before a server starts."""
     given = notebook.values
     bounds = (given[name] for name in ("K", "L", "T", "DELTA", "EPSILON"))
@@ -45,7 +47,9 @@ def checked_host(name: str) -> str:
     return name.lower()
 
 
-def served(parameters, folder, *, base_url="/", hosts=()):
+def served(
+    parameters: Mapping[str, object], folder: Path, *, base_url: str = "/", hosts: Sequence[str] = ()
+) -> tuple[type[Any], dict[str, Any]]:
     """Voila and its settings, for a notebook with these `parameters`. The kernel holds the records, so the page is
     for its owner alone; Voila by itself lets anybody in.
 
@@ -66,7 +70,7 @@ def served(parameters, folder, *, base_url="/", hosts=()):
     from voila.app import Voila
     from voila.static_file_handler import TemplateStaticFileHandler
 
-    def prepare(handler, *, notebook, cwd):
+    def prepare(handler: Any, *, notebook: Any, cwd: object) -> None:
         """The page's title and the board alone, with the parameters asked for."""
         _ = handler.xsrf_token  # to ask for it sets the cookie without which a closing page cannot end its kernel
         notebook.cells[0].source, *_ = notebook.cells[0].source.splitlines()
@@ -76,7 +80,7 @@ def served(parameters, folder, *, base_url="/", hosts=()):
         notebook.cells.insert(place + 1, new_code_cell("\n".join(f"{k} = {v!r}" for k, v in parameters.items())))
 
     class Elsewhere(Matcher):
-        def match(self, request):
+        def match(self, request: Any) -> dict[str, Any] | None:
             """Whether a request addresses a name that is not this machine's nor one of `hosts`."""
             name = re.sub(r":\d+$", "", request.host).strip("[]").lower()
             try:
@@ -86,7 +90,7 @@ def served(parameters, folder, *, base_url="/", hosts=()):
             return None if is_own else {}
 
     class Refused(RequestHandler):
-        def prepare(self):
+        def prepare(self) -> None:
             name = json.dumps(self.request.host_name[:100])
             self.set_status(403)
             self.set_header("Content-Type", "text/plain; charset=utf-8")
@@ -95,40 +99,40 @@ def served(parameters, folder, *, base_url="/", hosts=()):
                 "If a hub serves the page by that name, start it with `privnb app --allow-host NAME`.\n"
             )
 
-    class Templates(TemplateStaticFileHandler):
-        async def get(self, path, include_body=True):
+    class Templates(TemplateStaticFileHandler):  # type: ignore[misc]
+        async def get(self, path: str | os.PathLike[str], include_body: bool = True) -> None:
             """A path that cannot be one of a template is not found."""
             try:
                 await super().get(path, include_body)
             except (ValueError, AssertionError):
                 raise HTTPError(404) from None
 
-    class Page(Voila):
-        def init_handlers(self):
+    class Page(Voila):  # type: ignore[misc]
+        def init_handlers(self) -> list[Any]:
             handlers = [
                 (rule[0], Templates, *rule[2:]) if rule[1] is TemplateStaticFileHandler else rule
                 for rule in super().init_handlers()
             ]
             return [Rule(Elsewhere(), Refused), *handlers]
 
-        def initialize(self, argv=None):
+        def initialize(self, argv: Any = None) -> None:
             super().initialize(argv)
             # Trust is about outputs that were saved; here each is made anew.
             self.log.addFilter(lambda record: record.msg != "Notebook %s is not trusted")
 
-        def init_settings(self):
+        def init_settings(self) -> Any:
             """A page that is loaded again goes on where it was: the kernels of this server share a file of its own, in
             the folder that `start` has just made and that goes with the server."""
             os.environ[STATE] = str(Path(self.connection_dir) / "board.json")
             return super().init_settings()
 
-        def stop(self):
+        def stop(self) -> None:
             """The kernels end before their folder goes, into which they write. One may end by itself meanwhile."""
             with contextlib.suppress(HTTPError):
                 run_sync(self.kernel_manager.shutdown_all)()
             shutil.rmtree(self.connection_dir, ignore_errors=True)
 
-        def launch_browser(self):
+        def launch_browser(self) -> None:
             """Voila opens its page without the token. A file holds it, since anybody sees a browser's arguments."""
             way = Path(self.connection_dir) / "open.html"
             way.write_text(f'<meta http-equiv="refresh" content="0; url={self.display_url}">', encoding="utf-8")
@@ -170,11 +174,11 @@ def served(parameters, folder, *, base_url="/", hosts=()):
     }
 
 
-def _of_board(cells):
+def _of_board(cells: list[Any]) -> list[Any]:
     """The title, the board, and the code that the board is made with: the cells up to it, without further text."""
     board = next(i for i, cell in enumerate(cells) if "interactive" in _tags(cell))
     return cells[:1] + [cell for cell in cells[1 : board + 1] if cell.cell_type == "code"]
 
 
-def _tags(cell):
+def _tags(cell: Any) -> list[str]:
     return cell.metadata.get("tags", [])

@@ -6,10 +6,15 @@ Widgets take values and never redirect output: an `Output` widget can hang a not
 import gc
 import os
 from functools import partial
+from typing import Any
 
+from markupsafe import Markup
+
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.samples import record_by_record
 from privnb.explorer import controls, gauges, keep, panels, saving
 from privnb.explorer.html import render
+from privnb.explorer.numbers import Reading
 from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
 from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked, means_something
@@ -24,15 +29,15 @@ PAGES = ("form", "actions", "state", "risks", "published", "kept", "gained", "pl
 
 
 def explore(
-    dataset,
-    setting=None,
+    dataset: Dataset,
+    setting: Setting | None = None,
     *,
-    pins="09_explore.pins.json",
-    store="",
-    source="",
-    policy=gauges.POLICY,
-    fewest=withholding.LIMIT,
-):
+    pins: str | os.PathLike[str] = "09_explore.pins.json",
+    store: str | os.PathLike[str] = "",
+    source: str | os.PathLike[str] = "",
+    policy: str = gauges.POLICY,
+    fewest: int = withholding.LIMIT,
+) -> "Board":
     """The board of a dataset, which a notebook shows.
 
     Parameters
@@ -70,11 +75,12 @@ def explore(
 class Board(Session):
     """One setting, live: `widget` is what is shown."""
 
-    def __init__(self, dataset, setting, *, policy=gauges.POLICY, **options):
+    def __init__(self, dataset: Dataset, setting: Setting, *, policy: str = gauges.POLICY, **options: Any) -> None:
         gauges.menu(expect.text("policy", policy, "a ready policy or a file"))  # it is refused before anything runs
         super().__init__(dataset, setting, **options)
         self.place = Place(dataset, partial(self._try, self._list), self.fewest)
-        self.policy, self._own, self._gauged = policy, policy, None
+        self.policy, self._own = policy, policy
+        self._gauged: tuple[Any, ...] | None = None
         sample = record_by_record(dataset)
         self._sample = "" if sample is dataset else f"Of a random sample: {sample.name}."
         path = os.environ.get(keep.STATE)  # which a page sets, for it has no kernel of before
@@ -92,16 +98,16 @@ class Board(Session):
         if not gc.get_freeze_count():
             gc.freeze()  # the libraries: looked through in the middle of some key press, they take a third of a second
 
-    def _repr_mimebundle_(self, **options):
+    def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.widget._repr_mimebundle_(**options)
 
-    def axis(self, axis, measure):
+    def axis(self, axis: str, measure: str) -> None:
         """Choose what an axis of the plane shows, "privacy" or "utility"."""
         self._did(f"the choice of the {axis} axis", partial(self.place.axes.update, {axis: self.place.axes[axis]}))
         self.place.axes[axis] = measure
         self._draw()
 
-    def choose(self, policy):
+    def choose(self, policy: str) -> None:
         """Choose the policy that the gauges stand beside: one of `gauges.menu`."""
         expect.one_of("policy", policy, gauges.menu(self._own))
         self._did("the choice of the policy", partial(setattr, self, "policy", self.policy))
@@ -110,7 +116,7 @@ class Board(Session):
 
     # --- what is shown ---
 
-    def _draw(self):
+    def _draw(self) -> None:
         """Show everything anew; the panels only once there is a reading."""
         off = idle(self.setting, self.dataset)
         letters = [letter for letter in LETTERS if letter not in off]
@@ -121,7 +127,7 @@ class Board(Session):
             shown["published"] = panels.published(self.reading)
             shown["kept"] = panels.kept(self.reading, self.mined, without.get("user", ""), failed)
             shown["gained"] = panels.gained(self.reading, self.mined, without.get("adversary", ""), failed)
-            shown["take"] = self._take()
+            shown["take"] = self._take(self.reading)
         for name, html in shown.items():  # one after the other, so that a browser lays them out together
             self._put(name, html)
         if self.reading:
@@ -136,7 +142,7 @@ class Board(Session):
         pinned = self.setting in self.pinned
         self._put("actions", render("actions", letters=letters, letter=self.letter, pinned=pinned, undo=undo))
 
-    def _clear(self):
+    def _clear(self) -> None:
         """Show no numbers: those of an older setting are not to be taken for this one's."""
         for name in ("published", "kept", "gained", "take"):
             self._put(name, "")
@@ -144,15 +150,15 @@ class Board(Session):
         self._put("place", self.place.head())
         self._list()
 
-    def _draw_place(self):
+    def _draw_place(self) -> None:
         self.place.draw(self.setting, self.pinned, self.curve)
         self._put("place", self.place.head())
         self._list()
 
-    def _list(self):
+    def _list(self) -> None:
         self._put("listed", self.place.listed(self.pinned, self.setting))
 
-    def _gauge(self):
+    def _gauge(self) -> None:
         if self.reading and self.reading.refused:
             self._gauged = None
             self._put("risks", gauges.no_gauges(self.policy, "There is no release to attack.", self._own))
@@ -163,7 +169,7 @@ class Board(Session):
             self._gauged = what
             self._put("risks", gauges.gauges(self.policy, self.risks, failed, self._sample, self._own))
 
-    def _state(self):
+    def _state(self) -> None:
         busy = self._busy
         how = f"counted in {self.seconds:.2f} s." if self.seconds > 0.005 else "counted before."
         if not self.reading:
@@ -179,33 +185,33 @@ class Board(Session):
         shown = {"status": status, "marks": marks, "busy": busy, "doing": doing, "fraction": fraction}
         self._put("state", render("state", **shown, fault=self.fault, again=bool(again)))
 
-    def _take(self):
-        if self.reading.refused:
+    def _take(self, reading: Reading) -> Markup:
+        if reading.refused:
             return render("taken", refused=True)
         return render(
             "taken",
             refused=False,
             code=keep.code(self.dataset, self.setting, self.source),
             command=keep.command(self.dataset, self.setting, self.source, self.fewest),
-            terms=self.reading.terms,
+            terms=reading.terms,
             formats=saving.FORMATS,
             format=self.format,
             said=self.said,
         )
 
-    def _put(self, name, html):
+    def _put(self, name: str, html: str) -> None:
         self._pages[name].html = str(html)
 
-    def _heard(self, page, content, __):
+    def _heard(self, page: Any, content: Any, __: Any) -> None:
         # All of it, for the sender of a message hears nothing of what goes wrong.
         self._try(self._said, page, content)
 
-    def _said(self, page, content):
+    def _said(self, page: Any, content: Any) -> None:
         if content["name"] == "shown":
             page.send_state("html")  # what was shown before anybody listened
         self._act(content["name"], content.get("value"))
 
-    def _act(self, name, value):
+    def _act(self, name: str, value: Any) -> None:
         """Do what a control of the page asks for."""
         self.fault = "" if self.reading else self.fault
         if name == "shown" and not self._open:
@@ -233,7 +239,7 @@ class Board(Session):
             getattr(self, name)()
 
 
-def _read(name, value):
+def _read(name: str, value: Any) -> Any:
     """The value of a field of `Setting`, as a control tells it."""
     if isinstance(value, list):
         if not value:

@@ -4,12 +4,14 @@ No progress is shown, for the board has no place for a bar.
 """
 
 import re
-from functools import lru_cache, partial
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.cases import Case, OfMeasure, answer_rows
+from privnb.evaluation.cases import Case, OfMeasure, Question, answer_rows
 from privnb.evaluation.disclosure.leakage import (
     attribute_rows,
     check_readable,
@@ -21,14 +23,19 @@ from privnb.evaluation.disclosure.leakage import (
 from privnb.evaluation.releases import Costs, Gains
 from privnb.evaluation.results import collect
 from privnb.evaluation.trade_off import Losses
-from privnb.explorer.setting import MODELS, STEPS
+from privnb.explorer.setting import STEPS, Setting
 from privnb.measures.base import live, state
 from privnb.measures.disclosure.disclosed import tells_few
 from privnb.measures.utility.information_loss import suppressed_cells
 from privnb.microdata import withholding
 from privnb.microdata.counts import people_in
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
+from privnb.privacy_models import achieved
 from privnb.reporting.charts.base import Aggregate, merge_small
+from privnb.sanitizers.base import MODELS
+
+Rows = list[dict[str, Any]]
 
 state(
     "l_achieved",
@@ -62,12 +69,12 @@ state(
 )
 
 
-def _times(number):
+def _times(number: str) -> str:
     return "none changed" if number == "1" else f"{number} times"
 
 
 # The levels as a person reads them who does not know the letters; and their letters.
-IN_WORDS = {
+IN_WORDS: dict[str, tuple[str, Callable[[float], str]]] = {
     "l_achieved": ("l", lambda level: f"{1 / level:.0%} have it"),
     "t_achieved": ("t", lambda level: f"{level:.0%} differ"),
     "delta_achieved": ("delta", lambda level: "one is absent" if np.isinf(level) else _times(f"{np.exp(level):.3g}")),
@@ -76,38 +83,34 @@ IN_WORDS = {
 SHOWN = ("identity_vulnerability", "sensitive_vulnerability", "bucket_vulnerability", "attribute_vulnerability")
 
 
-def rows(dataset, setting, made, release, fewest=withholding.LIMIT):
-    """Everything counted of the `release` that the sanitizer `made` made of `dataset`: tidy results.
+def rows(case: Case, setting: Setting) -> pd.DataFrame:
+    """Return everything that is counted of the release of a setting: tidy results.
 
-    Of `Costs`, `Losses`, `Gains` and `leakage` what the board shows, and `k_achieved`, `l_achieved`, `t_achieved`,
-    `delta_achieved`: what the worst class reaches of each model; baseline: what the setting asks for. Numbers of fewer
-    than `fewest` people are withheld. Noise leaves no classes, and has rows of what it does to cells instead.
-    After them each measure that is `live`.
+    Of `Costs`, `Losses`, `Gains` and `Guesses` what the board shows, and `k_achieved`, `l_achieved`, `t_achieved`,
+    `delta_achieved`: what the worst class reaches of each model; baseline: what the setting asks for. Noise leaves no
+    classes, and has rows of what it does to cells instead. After them each measure that is `live`.
     """
-    case = Case(dataset, made, setting.seed, release, fewest)
-    found = _counted_rows(case, setting, fewest)
-    return collect([found, *(answer_rows(OfMeasure(each), case) for each in live())])
+    return collect([_counted_rows(case, setting), *(answer_rows(OfMeasure(each), case) for each in live())])
 
 
-def _counted_rows(case, setting, fewest):
+def _counted_rows(case: Case, setting: Setting) -> Rows:
     release, sensitive = case.release, setting.sensitive
     # The levels have the k, the costs have the classes.
-    found = [row for row in _asked(Costs(), case) if row["measure"] != "k_achieved"]
-    found += [row for row in _asked(_losses(sensitive), case) if row["measure"] != "classes"]
-    levels = [] if release.groups is None else _levels(case, release, setting, fewest)
+    found = [row for row in _answer(Costs(), case) if row["measure"] != "k_achieved"]
+    found += [row for row in _answer(_losses(sensitive), case) if row["measure"] != "classes"]
+    levels = [] if release.groups is None else _levels(case, setting)
     try:
-        check_readable(release)
-        leaks = _leaks(case, release, sensitive)
+        leaks = [row for row in _guesses(case, sensitive) if row["measure"] in SHOWN]
     except Unreadable:  # the note of a reading says why
         return found + levels
     if release.classes is not None:
-        found += Gains(sensitive).rows(case) + levels + _cells(case, release, fewest)
+        found += Gains(sensitive).rows(case) + levels + [case.row("suppressed_cells", _cells(case))]
         if np.isnan(found[-1]["value"]):  # what a cell loses on average may give the number of suppressed ones back
             found = [row | {"value": np.nan} if row["measure"] == "certainty_penalty" else row for row in found]
-    return found + [row for row in leaks if row["measure"] in SHOWN]
+    return found + leaks
 
 
-def _asked(question, case):
+def _answer(question: Question, case: Case) -> Rows:
     """Its rows; none where it cannot speak of such a release, of which the board shows what there is."""
     try:
         return question.rows(case)
@@ -115,8 +118,19 @@ def _asked(question, case):
         return []
 
 
-def _leaks(case, release, sensitive):
-    """Rows of what the release leaks."""
+@lru_cache(maxsize=8)
+def _losses(sensitive: str) -> Losses:
+    """One question for all settings, since it keeps what their releases have in common."""
+    return Losses(sensitive)
+
+
+def _guesses(case: Case, sensitive: str) -> Rows:
+    """How likely a guess is right: `Leakage` of what is noisy or in buckets, and of people with several records.
+
+    Raises Unreadable where nothing is known of how a record's cells and its values hang together.
+    """
+    release = case.release
+    check_readable(release)
     if release.people is not None:
         return people_rows(case, release, sensitive)
     leaks = identity_rows(case, release)
@@ -127,49 +141,31 @@ def _leaks(case, release, sensitive):
     return leaks + (class_rows(case, release, sensitive) if release.classes is not None else [])
 
 
-@lru_cache(maxsize=8)
-def _losses(sensitive):
-    """One question for all settings, since it keeps what their releases have in common."""
-    return Losses(sensitive)
-
-
-def _levels(case, release, setting, fewest):
+def _levels(case: Case, setting: Setting) -> Rows:
     """Rows of the levels that the worst class reaches; baseline: what is asked for."""
-    rows, asked, sensitive = [], setting.asked, setting.sensitive
-    # All models of sensitive values count alike, but for people who have several, so they are counted once.
-    counts, few = _counted(MODELS["t"](0.5, sensitive), release), tells_few(release, sensitive, fewest)
+    rows, few = [], tells_few(case.release, setting.sensitive, case.fewest)
     for letter, kind in MODELS.items():
-        model = kind(STEPS[letter][-1], *[sensitive] * (letter != "k"))  # a level depends on no bound
-        of_values = letter != "k" and (release.people is None or not model.of_members)
-        levels = model.level(*(counts if of_values else _counted(model, release)))
-        level, nothing = (levels.min(), 1) if model.better == "higher" else (levels.max(), 0)
-        hidden = few and letter != "k" and level > nothing
-        reached = partial(case.row, f"{letter}_achieved", np.nan if hidden else level, better=model.better)
-        rows.append(reached(baseline=asked.get(letter, np.nan)))
+        model = kind(STEPS[letter][-1], *[setting.sensitive] * (letter != "k"))  # a level depends on no bound
+        level = achieved(model, case.release)
+        is_told = few and letter != "k" and level > (1 if model.better == "higher" else 0)
+        asked = setting.asked.get(letter, np.nan)
+        rows.append(case.row(f"{letter}_achieved", np.nan if is_told else level, better=model.better, baseline=asked))
     return rows
 
 
-def _counted(model, release):
-    """What a model counts in each class, and in all of them as one."""
-    parts, whole = model.parts(release)
-    return np.concatenate([*parts]), whole
+def _cells(case: Case) -> float:
+    """How many cells are suppressed, NaN where that would tell of few people."""
+    release, fewest = case.release, case.fewest
+    cells = suppressed_cells(release)
+    others = cells - release.suppressed * len(release.schema.quasi_identifiers)  # of people who keep some of theirs
+    is_told = withholding.tells(release.suppressed_people, release.headcount, fewest)
+    return np.nan if is_told or withholding.few(cells, fewest) or withholding.few(others, fewest) else cells
 
 
-def _cells(case, release, fewest):
-    suppressed, cells = release.suppressed, suppressed_cells(release)
-    others = cells - suppressed * len(release.schema.quasi_identifiers)  # of people who keep some of theirs
-    hidden = (
-        withholding.tells(release.suppressed_people, release.headcount, fewest)
-        or withholding.few(cells, fewest)
-        or withholding.few(others, fewest)
-    )
-    return [case.row("suppressed_cells", np.nan if hidden else cells)]
-
-
-def class_sizes(release, fewest=withholding.LIMIT):
-    """People by the size of their class or bucket, in steps of 1, 2 and 5: an `Aggregate` with the columns `people in a
-    class`, or `people in a bucket`, and `people`, those of fewer than `fewest` merged;
-    None of noise, and of fewer people.
+def class_sizes(release: Release, fewest: int = withholding.LIMIT) -> Aggregate | None:
+    """Return the people by the size of their class or bucket, in steps of 1, 2 and 5: an `Aggregate` with the columns
+    `people in a class`, or `people in a bucket`, and `people`, those of fewer than `fewest` merged; None of noise, and
+    of fewer people.
     """
     withholding.check(fewest)
     if release.groups is None or release.headcount < fewest:

@@ -1,17 +1,21 @@
 """The numbers of one setting: at once what counts tell, and slower what miners tell."""
 
+import os
 from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from pathlib import Path
+from typing import Annotated, Any
 
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.decision import points
 from privnb.evaluation.cases import Case, answer, reached
 from privnb.evaluation.content import content
 from privnb.evaluation.disclosure.disclosures import Disclosure
 from privnb.evaluation.disclosure.nearer_predictions import Nearer
-from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import REASONS, join, of_one_miner, tidy
 from privnb.evaluation.samples import record_by_record
 from privnb.evaluation.store import Store
@@ -20,14 +24,18 @@ from privnb.explorer.counting import class_sizes, rows
 from privnb.explorer.saving import Terms, terms
 from privnb.explorer.setting import Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
 from privnb.measures import facts
+from privnb.measures.base import Measure
+from privnb.microdata import withholding
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE, Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.reporting.charts.base import Aggregate
 from privnb.reporting.findings import steep_hierarchy
-from privnb.runtime import expect
+from privnb.runtime.validation import validated
 from privnb.sanitizers import Suppress
 
 READINGS = 500  # that are kept
+MinCount = Annotated[int, lambda name, value: withholding.check(value, name)]
 CHANGED = {"noisy": ", with noise", "perturbed": ", with other values in it"}
 
 
@@ -56,28 +64,18 @@ class Reading:
     refused: str = ""
 
 
-def counted(dataset, setting, *, fewest=LIMIT):
-    """The `Reading` of a setting, kept for when it is asked again of equal records.
+def counted(dataset: Dataset, setting: Setting, *, fewest: int = LIMIT) -> Reading:
+    """Return the `Reading` of a setting, and keep it for when it is asked again of equal records.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    setting : Setting
-    fewest : int
-        Numbers of fewer people are withheld.
-
-    Returns
-    -------
-    Reading
+    Numbers of fewer than `fewest` people are withheld.
     """
-    expect.these(fewest=fewest)
     return recalled(dataset, setting, fewest) or remember(dataset, _reading(dataset, checked(setting, dataset), fewest))
 
 
-def recalled(dataset, setting, fewest=LIMIT):
-    """The `Reading` of a setting if it was counted before, else None."""
+def recalled(dataset: Dataset, setting: Setting, fewest: int = LIMIT) -> Reading | None:
+    """Return the `Reading` of a setting if it was counted before, else None."""
     setting = checked(setting, dataset)
-    expect.these(fewest=fewest)
+    withholding.check(fewest)
     key = release_key(dataset, setting, fewest)
     if key not in _readings:
         return None
@@ -85,24 +83,24 @@ def recalled(dataset, setting, fewest=LIMIT):
     return replace(_readings[key], setting=setting)
 
 
-def remember(dataset, reading):
-    """Keep a reading that was counted elsewhere, such as in another process; returns it."""
+def remember(dataset: Dataset, reading: Reading) -> Reading:
+    """Keep a reading that was counted elsewhere, such as in another process, and return it."""
     _readings[release_key(dataset, reading.setting, reading.fewest)] = reading
     while len(_readings) > READINGS:
         _readings.popitem(last=False)
     return reading
 
 
-_readings = OrderedDict()
+_readings: OrderedDict[tuple[Any, ...], Reading] = OrderedDict()
 
 
-def release_key(dataset, setting, fewest):
-    """What a reading and the risks depend on: not the sliders that its sanitizer does not read, nor the miner."""
+def release_key(dataset: Dataset, setting: Setting, fewest: int) -> tuple[Any, ...]:
+    """Return what a reading and the risks depend on: neither a slider that the sanitizer does not read, nor a miner."""
     return content(dataset), setting.roles, setting.sanitizer, *setting.asked.items(), setting.seed, fewest
 
 
-def mined(dataset, setting, store="", fewest=LIMIT):
-    """What the miner and the adversary's scenario tell of a setting, which takes seconds: tidy results.
+def mined(dataset: Dataset, setting: Setting, store: str | os.PathLike[str] = "", fewest: int = LIMIT) -> pd.DataFrame:
+    """Return what the miner and the adversary's scenario tell of a setting, which takes seconds: tidy results.
 
     `good_utility` of the original, the release and the trivial one; `anti_utility` of the scenario, with
     `nearer_share` for whom the worst miner hits; of noise the miner's `accuracy_gain`. For whom a release is not mined,
@@ -111,7 +109,7 @@ def mined(dataset, setting, store="", fewest=LIMIT):
     """
     setting, without = checked(setting, dataset), unmined(setting, dataset)
     data, made = record_by_record(of_roles(dataset, setting)), sanitizer(setting, dataset)
-    call = Store(store).call if store else lambda function, *given, **options: function(*given, **options)
+    call = Store(Path(store)).call if store else lambda function, *given, **options: function(*given, **options)
     asked, parts = {"miners": setting.miner, "seed": setting.seed, "fewest": fewest}, []
     if "user" not in without:
         both = list(dict.fromkeys([made, Suppress()]))
@@ -129,22 +127,26 @@ def mined(dataset, setting, store="", fewest=LIMIT):
     return join(*parts) if parts else tidy([])
 
 
-def measured(dataset, setting, store="", fewest=LIMIT):
-    """All that is known of a setting, `counted` and `mined`: tidy results."""
-    expect.these(store=store)
+@validated
+def measured(
+    dataset: Dataset, setting: Setting, store: str | os.PathLike[str] = "", fewest: MinCount = LIMIT
+) -> pd.DataFrame:
+    """Return all that is known of a setting, `counted` and `mined`: tidy results."""
     reading = counted(dataset, setting, fewest=fewest)
     return reading.results if reading.refused else join(reading.results, mined(dataset, setting, store, fewest))
 
 
-def axes(kind, readings):
-    """The measures that can be an axis of the plane: those of a kind that the readings have numbers of."""
+def axes(kind: str, readings: Iterable[Reading]) -> list[Measure]:
+    """Return the measures that can be an axis of the plane: those of a kind that the readings have numbers of."""
     # Not of all that are stated anywhere: to import every module that states some takes a second.
     there = dict.fromkeys(name for each in readings for name in each.results.measure[each.results.variant == ""])
     return [of for of in map(facts, there) if of.kind == kind and of.axis]
 
 
-def plane(dataset, settings, privacy, utility, fewest=LIMIT):
-    """The settings as points of the privacy-utility plane, from counts: see `frontier.points`.
+def plane(
+    dataset: Dataset, settings: Iterable[Setting], privacy: str, utility: str, fewest: int = LIMIT
+) -> pd.DataFrame:
+    """Return the settings as points of the privacy-utility plane, from counts: see `frontier.points`.
 
     `privacy`, `utility`: measures, see `axes`. Raises ValueError for a measure that none of them has, and for settings
     whose roles differ: releases about other attributes cannot replace each other.
@@ -174,55 +176,65 @@ def plane(dataset, settings, privacy, utility, fewest=LIMIT):
 
 
 @cache
-def _libraries():
+def _libraries() -> Any:
     """Of linear algebra, whose threads, when others use the processor, wait for each other longer than they work."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
-def _reading(dataset, setting, fewest=LIMIT):
+def _reading(dataset: Dataset, setting: Setting, fewest: int = LIMIT) -> Reading:
     with _libraries().limit(limits=1, user_api="blas"):
         return _read(dataset, setting, fewest)
 
 
 @lru_cache(maxsize=1)  # its risks are counted right after it
-def case(dataset, setting, fewest=LIMIT):
-    """The release of a setting, with what it was made of: a `Case`.
+def case(dataset: Dataset, setting: Setting, fewest: int = LIMIT) -> Case:
+    """Return the release of a setting, with what it was made of: a `Case`.
 
     Raises ValueError where the sanitizer cannot be asked that.
     """
     return Case(of_roles(dataset, setting), sanitizer(setting, dataset), setting.seed, fewest=fewest)
 
 
-def _read(dataset, setting, fewest):
-    data = of_roles(dataset, setting)
+def _read(dataset: Dataset, setting: Setting, fewest: int) -> Reading:
     try:
-        of = case(dataset, setting, fewest)
-        made, release = of.sanitizer, of.release
+        made = case(dataset, setting, fewest)
+        release = made.release
     except ValueError as error:  # of the sanitizer, or of its parameters, such as an Anatomy without an l
         return Reading(setting, tidy([]), fewest, refused=str(error))
-    names = exposed(setting, dataset)
-    shown = "No rows are shown: each is one person's own record, as it is or changed."
-    if release.provenance.rows is Rows.NOBODY:
-        shown = "No rows are shown: they are nobody's, and may still be like somebody's own record."
-    if setting.sensitive in names:
-        shown = f"No rows are shown: '{setting.sensitive}' is in them as it is, and the dataset says that it is known."
-    elif not release.has_unprotected_rows:
-        # Other persons for each setting: releases of the same ones, side by side, would tell more than each.
-        shown = release.show(rng=stream(setting.seed, made, "show"), fewest=fewest)
-        if shown.empty:
-            shown = f"No rows are shown: fewer than {fewest} people share each."
-    found = rows(data, setting, made, release, fewest)
+    names, steep = exposed(setting, dataset), steep_hierarchy(release)
     as_is = f"An adversary is taken not to know {', '.join(names)}." if names else ""
-    steep = steep_hierarchy(release)
     why = f"{steep.title}. {steep.note}" if steep else ""
-    note = " ".join(filter(None, [release.provenance.note, why, as_is]))
-    said = _exact(release), _each(release), _promise(release), terms(dataset, setting, release)
-    return Reading(setting, found, fewest, class_sizes(release, fewest), shown, note, *said)
+    return Reading(
+        setting,
+        rows(made, setting),
+        fewest,
+        sizes=class_sizes(release, fewest),
+        rows=_shown(made, names, setting),
+        note=" ".join(filter(None, [release.provenance.note, why, as_is])),
+        exact=_exact(release),
+        each=_each(release),
+        promise=_promise(release),
+        terms=terms(dataset, setting, release),
+    )
 
 
-def _each(release):
+def _shown(made: Case, exposed: Sequence[str], setting: Setting) -> pd.DataFrame | str:
+    """A dozen sanitized rows, or why none are shown."""
+    release = made.release
+    if setting.sensitive in exposed:
+        return f"No rows are shown: '{setting.sensitive}' is in them as it is, and the dataset says that it is known."
+    if release.has_unprotected_rows and release.provenance.rows is Rows.NOBODY:
+        return "No rows are shown: they are nobody's, and may still be like somebody's own record."
+    if release.has_unprotected_rows:
+        return "No rows are shown: each is one person's own record, as it is or changed."
+    # Other persons for each setting: releases of the same ones, side by side, would tell more than each.
+    shown = release.show(rng=made.stream("show"), fewest=made.fewest)
+    return f"No rows are shown: fewer than {made.fewest} people share each." if shown.empty else shown
+
+
+def _each(release: Release) -> str:
     """What a row of a release is, where nothing hides people in classes."""
     if release.provenance.rows is Rows.NOBODY:
         return "Each row is made up: it is nobody's."
@@ -230,7 +242,7 @@ def _each(release):
     return f"Each row is one person's{changed}."
 
 
-def _promise(release):
+def _promise(release: Release) -> str:
     """What a release without classes promises, and why no class can be looked up; empty for one with classes."""
     if not (why := release.without_classes):
         return ""
@@ -238,7 +250,7 @@ def _promise(release):
     return f"k, l, t and delta say nothing of it: {why}.{promise}"
 
 
-def _exact(release):
+def _exact(release: Release) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Of the columns that are as recorded those by which an adversary looks for people, and the others. A label may
     happen to be the value; then it is its class that hides people.
     """

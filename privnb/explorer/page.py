@@ -1,7 +1,9 @@
 """The widgets that the board is made of: pieces of HTML with native controls, and how they stand on the page."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from privnb.reporting import vega
 from privnb.runtime.invisible import shown
@@ -10,7 +12,7 @@ HERE = Path(__file__).parent
 
 
 @cache
-def page():
+def page() -> type[Any]:
     """The widget of a piece of HTML: a class, for anywidget takes long to import."""
     import anywidget
     import traitlets
@@ -23,14 +25,14 @@ def page():
         html = traitlets.Unicode().tag(sync=True)
 
         @traitlets.validate("html")
-        def _shown(self, proposal):
+        def _shown(self, proposal: dict[str, str]) -> str:
             return shown(proposal["value"])
 
     return Page
 
 
 @cache
-def drawing():
+def drawing() -> type[Any]:
     """The widget of a chart: a class. Not `altair.JupyterChart`, which checks and draws all anew when a row changes."""
     import anywidget
     import traitlets
@@ -47,7 +49,7 @@ def drawing():
     return Drawing
 
 
-def laid_out(pages, chart):
+def laid_out(pages: Mapping[str, Any], chart: Any) -> Any:
     """The controls above the gauges and four panels, two by two where there is room."""
     from ipywidgets import GridBox, VBox
 

@@ -109,7 +109,7 @@ def gained(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str)
 def marks(setting: Setting, reading: Reading | None, mined: pd.DataFrame | None) -> dict[str, str]:
     """Return the setting, in JSON, and its numbers for machines: `{name: text}`."""
     found = {"setting": json.dumps(asdict(setting))}
-    for results in (reading and reading.results, mined):
+    for results in (reading.results if reading else None, mined):
         if results is not None:
             own = results[results.sanitizer == setting.sanitizer]
             for measure, value in zip(own.measure, own.value, strict=True):

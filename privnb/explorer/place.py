@@ -1,18 +1,23 @@
 """The fourth panel: where a setting lies among those that were pinned or swept, and a brush that lists some of them."""
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
 
+from privnb.datasets.dataset import Dataset
 from privnb.explorer.html import render
-from privnb.explorer.numbers import axes, plane, recalled
+from privnb.explorer.numbers import Reading, axes, plane, recalled
 from privnb.explorer.page import drawing
 from privnb.explorer.setting import Setting, called
 from privnb.measures import facts
 from privnb.reporting.charts import explorer as charts
 from privnb.runtime import numerals
 from privnb.sanitizers import catalogue
+
+Name = tuple[str, ...]  # of a release, by sanitizer and parameters
 
 
 class Place:
@@ -22,20 +27,22 @@ class Place:
     when the brush moves.
     """
 
-    def __init__(self, dataset, moved, fewest):
+    def __init__(self, dataset: Dataset, moved: Callable[[], None], fewest: int) -> None:
         self.dataset, self.moved, self.fewest, self.chart = dataset, moved, fewest, drawing()()
         self.chart.observe(self._brushed, "box")
         self.axes = {"privacy": "accuracy_gain", "utility": "utility_loss"}
-        self.readings = []  # those that are drawn
-        self.releases, self.box, self.lead, self.marks, self._drawn = pd.DataFrame(), None, "", "", None
+        self.readings: list[Reading] = []  # those that are drawn
+        self.releases, self.lead, self.marks = pd.DataFrame(), "", ""
+        self.box: dict[str, Any] | None = None
+        self._drawn: tuple[Any, ...] | None = None
 
-    def draw(self, setting, pinned, curve):
+    def draw(self, setting: Setting, pinned: Sequence[Setting], curve: Sequence[Setting]) -> None:
         """Draw a setting among those of the same roles that are counted; `curve`: the settings of a sweep."""
         readings = {
             each: recalled(self.dataset, each, self.fewest) for each in dict.fromkeys((setting, *pinned, *curve))
         }
         self.readings = [each for each in readings.values() if each and not each.refused]
-        named = {}
+        named: dict[Setting, Name] = {}
         for each, reading in readings.items():
             if reading and not reading.refused and each.roles == setting.roles:
                 name = tuple(reading.results.iloc[0][charts.SETTING])
@@ -47,12 +54,12 @@ class Place:
             self._drawn, self.box = new, None
             self.releases, self.lead, self.marks, self.chart.spec = _drawn(self.dataset, self.fewest, *new)
 
-    def clear(self):
+    def clear(self) -> None:
         """Show nothing."""
         self._drawn, self.box, self.releases, self.lead, self.marks = None, None, pd.DataFrame(), "", ""
         self.chart.spec = {}
 
-    def _brushed(self, change):
+    def _brushed(self, change: Mapping[str, Any]) -> None:
         self.box = change["new"] if len(self.releases) else None
         self.moved()
 
@@ -84,7 +91,7 @@ class Place:
 
 
 @lru_cache(maxsize=100)
-def _ends(dataset, fewest, roles, privacy, utility):
+def _ends(dataset: Dataset, fewest: int, roles: tuple[str, str], privacy: str, utility: str) -> pd.DataFrame | None:
     """What all releases lie between, as points of the plane; None where it has no such numbers."""
     known, sensitive = roles
     kinds = [name for name, kind in catalogue.kinds().items() if kind.reference]
@@ -96,7 +103,16 @@ def _ends(dataset, fewest, roles, privacy, utility):
 
 
 @lru_cache(maxsize=100)
-def _drawn(dataset, fewest, settings, current, pinned, curve, privacy, utility):
+def _drawn(
+    dataset: Dataset,
+    fewest: int,
+    settings: tuple[Setting, ...],
+    current: Name | None,
+    pinned: tuple[Name, ...],
+    curve: tuple[Name, ...],
+    privacy: str,
+    utility: str,
+) -> tuple[pd.DataFrame, str, str, dict[str, Any]]:
     """The releases of settings in the plane of two measures, what is said above and below it, and the chart itself.
 
     `current`, `pinned`, `curve`: which of them are marked so, by sanitizer and parameters.
@@ -124,11 +140,11 @@ def _pins(pinned: list[Setting], setting: Setting) -> list[tuple[Setting, str, s
     return found
 
 
-def _headed(measure):
+def _headed(measure: str) -> str:
     """What a column of a measure is called: its title and unit."""
     *_, unit = numerals.parts(facts(measure).format)
     return ", ".join(filter(None, (facts(measure).title, unit.strip())))
 
 
-def _loss(loss, measure):
+def _loss(loss: float, measure: str) -> str:
     return "unknown" if pd.isna(loss) else facts(measure).bare(loss)

@@ -2,19 +2,26 @@
 interface.
 """
 
+import os
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
+import pandas as pd
+
+from privnb.datasets.dataset import Dataset
 from privnb.decision.policies import RISKS
 from privnb.evaluation import risks
-from privnb.evaluation.cases import answer, answered
+from privnb.evaluation.cases import Question, answer, answered
 from privnb.evaluation.risks.attribute import remembered
 from privnb.evaluation.samples import record_by_record
 from privnb.evaluation.store import Store
 from privnb.explorer.numbers import case
-from privnb.explorer.setting import checked, of_roles, sanitizer
+from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
+from privnb.microdata import withholding
 from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT
-from privnb.runtime import expect
 
 ORDER = ("linkability", "membership", "anti-utility", "identity", "certainty", "attribute")  # the quick ones first
 COUNTED = ("identity", "certainty")  # the attribute risk is what a release adds to what miners guess without it
@@ -23,8 +30,8 @@ COUNTED = ("identity", "certainty")  # the attribute risk is what a release adds
 _sampled = lru_cache(maxsize=2)(record_by_record)
 
 
-def at_once(dataset, setting, fewest=LIMIT):
-    """The risks that take a fraction of a second: identity and certainty, where the release has classes.
+def at_once(dataset: Dataset, setting: Setting, fewest: int = LIMIT) -> dict[str, pd.DataFrame]:
+    """Return the risks that take a fraction of a second: identity and certainty, where the release has classes.
 
     Parameters
     ----------
@@ -39,7 +46,7 @@ def at_once(dataset, setting, fewest=LIMIT):
     dict of str to DataFrame
         By risk its tidy results; empty where everything takes longer.
     """
-    expect.these(fewest=fewest)
+    withholding.check(fewest)
     setting = checked(setting, dataset)
     data = of_roles(dataset, setting)
     if setting.kind.slow or _sampled(data) is not data:
@@ -51,8 +58,15 @@ def at_once(dataset, setting, fewest=LIMIT):
     return {risk: answered(asked[risk], made) for risk in COUNTED}
 
 
-def beside(dataset, setting, asked, store="", fewest=LIMIT, before=None):
-    """Risks of a setting, which take seconds. Of a large table those of a random sample, see `record_by_record`.
+def beside(
+    dataset: Dataset,
+    setting: Setting,
+    asked: Iterable[str],
+    store: str | os.PathLike[str] = "",
+    fewest: int = LIMIT,
+    before: Mapping[Any, Any] | None = None,
+) -> tuple[dict[str, pd.DataFrame], dict[Any, Any]]:
+    """Measure risks of a setting, which takes seconds; of a large table those of a random sample: `record_by_record`.
 
     Parameters
     ----------
@@ -74,7 +88,7 @@ def beside(dataset, setting, asked, store="", fewest=LIMIT, before=None):
     before : dict
         What is guessed without a release, as far as it was asked for.
     """
-    expect.these(fewest=fewest)
+    withholding.check(fewest)
     setting = checked(setting, dataset)
     whole = of_roles(dataset, setting)
     data, questions = _sampled(whole), _questions(whole, setting)
@@ -82,10 +96,10 @@ def beside(dataset, setting, asked, store="", fewest=LIMIT, before=None):
     guessed.update(before or {})
     if not store and data is whole:
         return {risk: answered(questions[risk], case(dataset, setting, fewest)) for risk in asked}, guessed
-    call = Store(store).call if store else lambda function, *given: function(*given)
+    call = Store(Path(store)).call if store else lambda function, *given: function(*given)
     made = sanitizer(setting, dataset)
     return {risk: call(answer, data, made, setting.seed, questions[risk], fewest) for risk in asked}, guessed
 
 
-def _questions(data, setting):
+def _questions(data: Dataset, setting: Setting) -> dict[str, Question]:
     return dict(zip(RISKS, risks.questions(data, sensitive=setting.sensitive), strict=True))

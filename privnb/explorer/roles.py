@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -81,7 +81,7 @@ def your_table(file: str = "", name: str = "") -> "YourTable":
 class YourTable:
     """The roles of one table, live: `widget` is what is shown."""
 
-    def __init__(self, table):
+    def __init__(self, table: OwnTable) -> None:
         from ipywidgets import VBox
 
         self.table, self.roles, self.said = table, table.roles, Answer()
@@ -93,34 +93,34 @@ class YourTable:
         self.widget.add_class("privnb-board")
         self._draw()
 
-    def _repr_mimebundle_(self, **options):
+    def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.widget._repr_mimebundle_(**options)
 
-    def _draw(self):
+    def _draw(self) -> None:
         self._page.html = str(
             form(self.table.seen(self.roles), self.roles, self.table.day_forms, self.table.guessed_missing)
             + state(self.roles, self.said if any(self.said) else self._unsaved(), self.table.copies)
         )
 
-    def _restore(self):
+    def _restore(self) -> None:
         """Take what was chosen before the page was loaded again, if the description is still the same."""
         try:
-            held = json.loads(Path(self._stand).read_text(encoding="utf-8"))
+            held = json.loads(Path(self._stand or "").read_text(encoding="utf-8"))
             if held.pop("text") == self.table.text:
                 chosen = {name: Role(held["chosen"][name]) for name in self.roles.chosen}
                 self.roles = replace(self.roles, **held | {"chosen": chosen, "missing": (*held["missing"],)})
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             pass  # choices that begin anew do no harm
 
-    def _hold(self):
+    def _hold(self) -> None:
         said = {name: getattr(self.roles, name) for name in ("chosen", "none_sensitive", "one_each", "days", "missing")}
         if self._stand:
             keep.write(Path(self._stand), said | {"text": self.table.text})
 
-    def _unsaved(self):
+    def _unsaved(self) -> Answer:
         return Answer("Not saved yet." * (self.roles != self.table.roles))
 
-    def _heard(self, page, content, _):
+    def _heard(self, page: Any, content: Any, _: Any) -> None:
         before = self.roles
         try:
             if content["name"] == "shown":
@@ -133,11 +133,11 @@ class YourTable:
         except Exception as error:  # of a message of the page: its sender would hear nothing of it
             self._wrong(f"{type(error).__name__}: {error}. {FAULT}", before)
 
-    def _wrong(self, text, roles):
+    def _wrong(self, text: str, roles: Roles) -> None:
         self.roles, self.said = roles, Answer(fault=text)
         self._draw()
 
-    def act(self, name, value):
+    def act(self, name: str, value: Any) -> None:
         """What a control asks for."""
         if name == "save":
             self._save()
@@ -145,7 +145,7 @@ class YourTable:
             self.roles, self.said = chosen, Answer()
         self._hold()
 
-    def _save(self):
+    def _save(self) -> None:
         self.said = Answer("Saving …")
         self._draw()
         self.table, lacks = self.table.save(self.roles)
@@ -153,7 +153,7 @@ class YourTable:
         self.said = saved(self.table, lacks)
 
 
-def answered(roles, name, value):
+def answered(roles: Roles, name: str, value: Any) -> Roles | None:
     """The roles once a control called `name` says `value`; None if that changes nothing."""
     columns = [*roles.chosen]
     if name.startswith("role "):
@@ -238,7 +238,7 @@ def saved(table: OwnTable, lacks: Sequence[str]) -> Answer:
     return Answer(confirmed=confirmed, commands=commands)
 
 
-def _called(table):
+def _called(table: OwnTable) -> str:
     """What `--dataset` calls it: its name where that leads to it, else its path."""
     try:
         known = find(table.path.stem).resolve() == table.path

@@ -3,9 +3,11 @@
 One module, for what may be asked, what is refused and what it is called follow from the same facts.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
+from typing import Any
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import first_number, sensitive_name
@@ -74,38 +76,38 @@ class Setting:
     seed: int = 1
 
     @property
-    def roles(self):
+    def roles(self) -> tuple[str, str]:
         """Who may know what, and what they should not learn: releases with other roles are no alternatives."""
         return self.quasi_identifiers, self.sensitive
 
     @cached_property  # a key press asks for it a dozen times
-    def kind(self):
+    def kind(self) -> type[Sanitizer]:
         """The class of its sanitizer, with its facts."""
         return catalogue.kinds()[self.sanitizer]
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         # With its class, which another process imports so, wherever it is from.
         return _unpickled, (catalogue.kinds().get(self.sanitizer), *astuple(self))
 
     @property
-    def asked(self):
+    def asked(self) -> dict[str, float]:
         """The bounds that this sanitizer is asked to keep: `{letter: number}`."""
         return {letter: getattr(self, letter) for letter in self.kind.letters if getattr(self, letter)}
 
-    def first_bounds(self, sanitizer):
+    def first_bounds(self, sanitizer: str) -> dict[str, float]:
         """The bounds that another sanitizer cannot do without and that nobody has asked for yet: `{letter: number}`."""
         kind = catalogue.kinds().get(sanitizer, Sanitizer)  # of an unknown one others tell what there is
         return {letter: USUAL[letter] for letter in kind.requires if not getattr(self, letter)}
 
 
-def _unpickled(kind, *values):
+def _unpickled(kind: object, *values: Any) -> Setting:
     return Setting(*values)
 
 
 expect.word("setting", Setting, instead="Give one such as Setting(k=10).")
 
 
-def called(setting):
+def called(setting: Setting) -> str:
     """What a person calls a setting.
 
     >>> called(Setting(k=20, t=0.3)), called(Setting("Suppress"))
@@ -115,7 +117,7 @@ def called(setting):
     return catalogue.called(setting.sanitizer, setting.asked)
 
 
-def choices(dataset):
+def choices(dataset: Dataset) -> dict[str, tuple[str, ...]]:
     """What each control that is no slider offers for this table: `{control: tuple of names}`.
 
     Sanitizers that some choice of quasi-identifiers allows; attributes that can be quasi-identifiers, or sensitive, the
@@ -134,7 +136,12 @@ def choices(dataset):
     }
 
 
-def idle(setting, dataset):
+def changed(setting: Setting, **fields: Any) -> Setting:
+    """Return a setting with other values in some fields."""
+    return replace(setting, **fields)
+
+
+def idle(setting: Setting, dataset: Dataset) -> dict[str, str]:
     """The controls that this setting does not read.
 
     Parameters
@@ -159,7 +166,7 @@ def idle(setting, dataset):
     return reasons
 
 
-def unmined(setting, dataset):
+def unmined(setting: Setting, dataset: Dataset) -> dict[str, str]:
     """For whom this release is not mined.
 
     Parameters
@@ -179,7 +186,11 @@ def unmined(setting, dataset):
     target = attacked(setting, dataset)
     if treatment == "exact":
         reasons["adversary"] = "Every value is published exactly: no prediction can be nearer."
-    elif treatment not in TRUE and dataset.schema[target].numeric and not reference_set(setting.miner)[0].regressor:
+    elif (
+        treatment not in TRUE
+        and dataset.schema[target].numeric
+        and not getattr(reference_set(setting.miner)[0], "regressor", None)
+    ):
         reasons["adversary"] = (
             f"{setting.sanitizer} publishes '{target}' as numbers, which {setting.miner} cannot guess. Choose another "
             "miner, such as decision tree."
@@ -187,7 +198,7 @@ def unmined(setting, dataset):
     return reasons
 
 
-def attacked(setting, dataset):
+def attacked(setting: Setting, dataset: Dataset) -> str:
     """The quasi-identifier that the adversary wants to know more exactly: the first number, or else the first; where
     categories are randomised, the first of these.
 
@@ -219,7 +230,7 @@ def check_bounds(setting: Setting) -> None:
         raise ValueError(f"SEED is a whole number from 0, got {setting.seed!r}.")
 
 
-def checked(setting, dataset):
+def checked(setting: Setting, dataset: Dataset) -> Setting:
     """The setting with the names of its attributes filled in, whole numbers as such.
 
     Parameters
@@ -260,12 +271,12 @@ def checked(setting, dataset):
             f"'{dataset.name}' has no quasi-identifier but '{sensitive}'. Give one or more columns that role."
         )
     numbers = {letter: _plain(getattr(setting, letter)) for letter in LETTERS}
-    found = replace(setting, **numbers, quasi_identifiers=name_list(known), sensitive=sensitive)
+    found = changed(setting, **numbers, quasi_identifiers=name_list(known), sensitive=sensitive)
     object.__setattr__(found, CHECKED, dataset)  # no field: a copy with another field is checked anew
     return found
 
 
-def of_roles(dataset, setting):
+def of_roles(dataset: Dataset, setting: Setting) -> Dataset:
     """The dataset with the setting's quasi-identifiers and sensitive attribute.
 
     Its own other sensitive attributes stay so; all others become neutral. An attribute that is no quasi-identifier in
@@ -284,7 +295,7 @@ def of_roles(dataset, setting):
 
 
 @lru_cache(maxsize=16)
-def _of_roles(dataset, quasi_identifiers, sensitive):
+def _of_roles(dataset: Dataset, quasi_identifiers: str, sensitive: str) -> Dataset:
     schema, known = dataset.schema, names_in(quasi_identifiers)
     own = {attribute.name: attribute.role for attribute in schema.attributes}
     roles = own | dict.fromkeys(set(schema.published) - set(schema.sensitive), Role.NEUTRAL)
@@ -296,7 +307,7 @@ def _of_roles(dataset, quasi_identifiers, sensitive):
     return Dataset(name, dataset.cells, schema.with_roles(roles), hierarchies).in_bands(sensitive)
 
 
-def exposed(setting, dataset):
+def exposed(setting: Setting, dataset: Dataset) -> list[str]:
     """The dataset's own quasi-identifiers that are published as they are, as the setting takes them for unknown. Of
     buckets not the sensitive one: they hide whose its values are.
 
@@ -314,7 +325,7 @@ def exposed(setting, dataset):
     return [name for name in dataset.schema.quasi_identifiers if name not in known]
 
 
-def sanitizer(setting, dataset):
+def sanitizer(setting: Setting, dataset: Dataset) -> Sanitizer:
     """The sanitizer that is asked for.
 
     Parameters
@@ -336,7 +347,7 @@ def sanitizer(setting, dataset):
     return setting.kind.at(required | setting.asked, setting.sensitive)
 
 
-def _among(control, names, offered):
+def _among(control: str, names: Iterable[str], offered: Sequence[str]) -> None:
     unknown = [name for name in names if name not in offered]
     if unknown:
         raise ValueError(
@@ -345,6 +356,6 @@ def _among(control, names, offered):
         )
 
 
-def _plain(number):
+def _plain(number: float) -> float:
     """A number, whole where it is: 2 and 2.0 are one setting, and draw the same noise."""
     return int(number) if float(number).is_integer() else float(number)

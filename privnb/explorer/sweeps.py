@@ -1,14 +1,16 @@
 """Every setting of the sliders, counted before: what a page shows that has no kernel."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.parameters import number, numbers
 from privnb.evaluation.profiles import evaluated, profile_of
 from privnb.evaluation.results import join, tidy
 from privnb.explorer.numbers import counted
-from privnb.explorer.setting import FALLING, STEPS, Setting, called, checked, choices, sanitizer
+from privnb.explorer.setting import FALLING, STEPS, Setting, called, changed, checked, choices, sanitizer
 from privnb.measures import facts
 from privnb.measures.base import live
 from privnb.microdata.withholding import LIMIT
@@ -26,7 +28,16 @@ MEASURES = (
 )  # fmt: skip
 
 
-def grid(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):  # noqa: E741 - the field's letters
+def grid(
+    dataset: Dataset,
+    *,
+    k: str | float = "",
+    l: str | float = "",  # noqa: E741 - the field's letter
+    t: str | float = "",
+    delta: str | float = "",
+    epsilon: str | float = "",
+    profile: str = "quick",
+) -> list[Setting]:
     """The settings that this table can be asked for, one bound at a time, each series from loose to strict: a list.
 
     `k`, `l`, `t`, `delta`, `epsilon`: one number each, or several separated by commas; empty for the steps of the
@@ -49,16 +60,16 @@ def grid(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):  
     ]
 
 
-def _at(kind, letter, step):
+def _at(kind: str, letter: str, step: float | None) -> Setting | None:
     """The setting of one bound, or None where this kind has no such bound."""
     if not letter:
         return Setting(kind)
     if not kinds()[kind].accepts(letter, step):
         return None
-    return Setting(kind, **{"k": LEAST, letter: step})
+    return changed(Setting(kind), **{"k": LEAST, letter: step})
 
 
-def all_counted(dataset, settings, *, fewest=LIMIT):
+def all_counted(dataset: Dataset, settings: Sequence[Setting], *, fewest: int = LIMIT) -> pd.DataFrame:
     """The counted numbers of all `settings`, on every usable core: tidy results. What cannot be reached has no row, and
     numbers of fewer than `fewest` people are withheld.
 
@@ -70,12 +81,12 @@ def all_counted(dataset, settings, *, fewest=LIMIT):
     return evaluated({"": tasks}, "", "count every setting")[""]
 
 
-def _counted(dataset, settings, fewest=LIMIT):
+def _counted(dataset: Dataset, settings: Sequence[Setting], fewest: int = LIMIT) -> pd.DataFrame:
     found = [counted(dataset, setting, fewest=fewest) for setting in settings]
     return join(tidy([]), *(reading.results for reading in found if not reading.refused))
 
 
-def steps(dataset, settings):
+def steps(dataset: Dataset, settings: Sequence[Setting]) -> pd.DataFrame:
     """What a menu and a slider offer of `settings`: one row each, with `series` (sanitizer and the bound that varies),
     `setting` (what a person calls it), and `sanitizer` and `parameters` as results name it.
     """
@@ -90,7 +101,7 @@ def steps(dataset, settings):
     )
 
 
-def first(steps, start=""):
+def first(steps: pd.DataFrame, start: str = "") -> str:
     """The name of the setting that a chart shows first.
 
     Parameters
@@ -118,18 +129,18 @@ def first(steps, start=""):
     return start or (usual if usual in there else there[0])
 
 
-def _series(setting):
+def _series(setting: Setting) -> str:
     *_, letter = ("", *setting.asked)
     least = f" (k = {LEAST})" if letter in ("l", "t", "delta") and "k" in setting.asked else ""
     return f"{catalogue.title(setting.sanitizer)}: {letter}{least}".removesuffix(": ")
 
 
-def measures():
+def measures() -> list[str]:
     """The names of the measures that are shown of each setting: a list. Lower is better for all of them."""
     return [*MEASURES, *(each.facts.name for each in live() if each.facts.better == "lower")]
 
 
-def meanings():
+def meanings() -> Page:
     """What each of `measures` means: a table."""
     rows = [(each.label, each.sentence, each.source) for each in map(facts, measures())]
     table = pd.DataFrame(rows, columns=["number", "what it means (lower is better)", "source"])

@@ -17,9 +17,11 @@ import sys
 import threading
 import traceback
 import weakref
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from typing import Any
 
 from privnb.runtime import progress
 from privnb.runtime.processes import ENVIRONMENT
@@ -38,19 +40,21 @@ class Work:
     imports done. They end with this object, and with the process that made it, however that ends.
     """
 
-    def __init__(self, *shared):
+    def __init__(self, *shared: Any) -> None:
         self._shared = shared
-        self._sent = None  # the same as bytes, once they are needed
-        self._worker = self._reserve = self._job = None
+        self._sent: bytes | None = None  # the same as bytes, once they are needed
+        self._worker: _Worker | None = None
+        self._reserve: _Worker | None = None
+        self._job: _Job | None = None
         # JupyterLab has widgets answered in another thread than cells, each with an event loop of its own.
         self._lock = threading.RLock()
 
     @property
-    def busy(self):
+    def busy(self) -> bool:
         """Whether a task is on its way."""
         return self._job is not None
 
-    def warm(self):
+    def warm(self) -> None:
         """Start a process ahead of the first task, which would else wait some seconds for its imports.
 
         Returns at once, but for the time that it takes to pickle what is shared: a tenth of a second for Adult.
@@ -63,7 +67,14 @@ class Work:
             ]
             self._worker, self._reserve, *_ = [*(alive or [self._new()]), None]
 
-    def start(self, task, *, done, failed, progress):
+    def start(
+        self,
+        task: Callable[[], Any],
+        *,
+        done: Callable[[Any], object],
+        failed: Callable[[str], object],
+        progress: Callable[[float | None, str], object],
+    ) -> None:
         """Run `task`, a picklable function without arguments such as a `partial`; an older one is killed.
 
         One of `done(result)` and `failed(text)` is called once, unless a newer task or `stop` comes first; until then
@@ -88,15 +99,15 @@ class Work:
             self._job = job
         loop.call_soon(self._tick, loop, job)
 
-    def stop(self):
+    def stop(self) -> None:
         """End the task that runs, if any, at once; none of its callbacks is called any more."""
         with self._lock:
-            if self._job is not None and self._job.begun:
+            if self._worker is not None and self._job is not None and self._job.begun:
                 self._worker.end()
                 self._worker = None
             self._job = None  # one that no process has yet is just forgotten
 
-    def close(self):
+    def close(self) -> None:
         """Stop, and end the processes; a later `start` makes new ones."""
         with self._lock:
             self.stop()
@@ -104,33 +115,34 @@ class Work:
                 worker.end()
             self._worker = self._reserve = None
 
-    def _new(self):
+    def _new(self) -> "_Worker":
         if self._sent is None:
             self._sent = pickle.dumps(self._shared)
         return _Worker(self._sent)
 
-    def _tick(self, loop, job):
+    def _tick(self, loop: asyncio.AbstractEventLoop, job: "_Job") -> None:
         with self._lock:  # held during callbacks: a newer task cannot start in the middle of one
-            if job is not self._job:
+            worker = self._worker
+            if job is not self._job or worker is None:
                 return
             loop.call_later(POLL, self._tick, loop, job)
-            for kind, value in self._worker.heard():
+            for kind, value in worker.heard():
                 if kind in ("done", "failed"):
                     self._job = None
                     (job.done if kind == "done" else job.failed)(value)
                     return
-                self._worker.ready |= kind == "ready"
+                worker.ready |= kind == "ready"
                 job.state |= value
-            if self._worker.process.returncode is not None:
+            if worker.process.returncode is not None:
                 self._job = None
-                job.failed(_ending(self._worker.process.returncode, job.begun))
+                job.failed(_ending(worker.process.returncode, job.begun))
                 return
             job.tell()  # which may start a newer one
-            if job is self._job and self._worker.ready and not job.begun:
+            if job is self._job and worker.ready and not job.begun:
                 job.begun = True
                 self._reserve = self._reserve or self._new()
                 with contextlib.suppress(OSError):  # it has ended: the next look will tell
-                    self._worker.line.send_bytes(job.task)
+                    worker.line.send_bytes(job.task)
 
 
 @dataclass(eq=False)
@@ -138,14 +150,14 @@ class _Job:
     """A task as bytes, who is called back, whether a process has it, how far it is, and the last message."""
 
     task: bytes
-    done: object
-    failed: object
-    progress: object
+    done: Callable[[Any], object]
+    failed: Callable[[str], object]
+    progress: Callable[[float | None, str], object]
     begun: bool = False
-    state: dict = field(default_factory=lambda: {"step": ""})
-    message: object = None
+    state: dict[str, Any] = field(default_factory=lambda: {"step": ""})
+    message: tuple[float | None, str] | None = None
 
-    def tell(self):
+    def tell(self) -> None:
         message = _worded(self.state) if self.begun else (None, STARTING)
         if message != self.message:
             self.message = message
@@ -155,7 +167,7 @@ class _Job:
 class _Worker:
     """A process and the line to it."""
 
-    def __init__(self, shared):
+    def __init__(self, shared: bytes) -> None:
         self.ready = False
         self.line, theirs = Pipe()
         with theirs:
@@ -175,20 +187,20 @@ class _Worker:
         threading.Thread(target=_attend, args=(self.process, self.line, shared), daemon=True).start()
         self.end = weakref.finalize(self, self.process.kill)
 
-    def heard(self):
+    def heard(self) -> Iterator[tuple[str, Any]]:
         """What it said since the last look: pairs of "ready", "step", "done" or "failed", and what goes with it."""
         with contextlib.suppress(EOFError, OSError):
             while self.line.poll():
                 yield pickle.loads(self.line.recv_bytes())
 
 
-def _attend(process, line, shared):
+def _attend(process: subprocess.Popen[bytes], line: Connection, shared: bytes) -> None:
     with contextlib.suppress(OSError):
         line.send_bytes(shared)
     process.wait()
 
 
-def _pickled(task, shared):
+def _pickled(task: Callable[[], Any], shared: tuple[Any, ...]) -> bytes:
     """`task` as bytes, in which what is shared stands by its place alone."""
     file = io.BytesIO()
     _Pickler(file, shared).dump(task)
@@ -196,24 +208,24 @@ def _pickled(task, shared):
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, file, shared):
+    def __init__(self, file: io.BytesIO, shared: tuple[Any, ...]) -> None:
         super().__init__(file)
         self.places = {id(each): place for place, each in enumerate(shared)}
 
-    def persistent_id(self, thing):
+    def persistent_id(self, thing: object) -> int | None:
         return self.places.get(id(thing))
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file, shared):
+    def __init__(self, file: io.BytesIO, shared: tuple[Any, ...]) -> None:
         super().__init__(file)
         self.shared = shared
 
-    def persistent_load(self, place):
+    def persistent_load(self, place: int) -> Any:
         return self.shared[place]
 
 
-def _worded(state):
+def _worded(state: Mapping[str, Any]) -> tuple[float | None, str]:
     """What a task has noted of itself, as `progress` receives it: the fraction or None, and a text."""
     if not state["step"]:
         return None, "computing"
@@ -225,7 +237,7 @@ def _worded(state):
     return state["done"] / state["total"], text
 
 
-def _ending(code, begun):
+def _ending(code: int, begun: bool) -> str:
     if not begun:
         command = "python -c 'import privnb.explorer.work'"
         return f"No process could be started beside the interface (status {code}). Run `{command}` to see why."
@@ -239,13 +251,14 @@ def _ending(code, begun):
 # --- in the process ---
 
 
-def _serve(handle):
+def _serve(handle: int) -> None:
     """Get ready, then do one task after the other, until the other side closes the line, if only by being killed."""
     with contextlib.suppress(OSError):
         os.nice(10)  # the interface comes first
-    line, given = Connection(handle), queue.SimpleQueue()
+    line: Connection = Connection(handle)
+    given: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
-    def say(*pair):
+    def say(*pair: object) -> None:
         line.send_bytes(pickle.dumps(pair))
 
     os.environ[progress.FILE] = os.devnull  # no bars; the notes go through the line instead
@@ -265,14 +278,14 @@ def _serve(handle):
             say("failed", _said(error))
 
 
-def _listen(line, given):
+def _listen(line: Connection, given: queue.SimpleQueue[bytes]) -> None:
     with contextlib.suppress(EOFError, OSError):
         while True:
             given.put(line.recv_bytes())
     os._exit(1)
 
 
-def _prepare():
+def _prepare() -> None:
     """Import what a task is about to need: all of it is in functions, for it takes seconds."""
     from privnb.evaluation.predictions import miners_of
     from privnb.explorer import numbers, risks  # noqa: F401
@@ -281,7 +294,7 @@ def _prepare():
     miners_of("naive Bayes")
 
 
-def _said(error):
+def _said(error: Exception) -> str:
     """An error in words: the package's own are meant for people, others are named and come with what to do."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     if isinstance(error, ValueError) and frame.f_globals["__name__"].startswith("privnb"):
