@@ -1,6 +1,9 @@
-"""The entry of `python -m privnb.cli`."""
+"""`python -m privnb.cli` is the command, too."""
 
-from privnb.__main__ import main
+from privnb.runtime.stopping import interrupts_noted
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    with interrupts_noted():
+        from privnb import cli
+
+        raise SystemExit(cli.main())
