@@ -45,6 +45,7 @@ from privnb.measures.utility.queries import CountQueries
 from privnb.microdata.count_tables import TableOfCounts
 from privnb.microdata.hierarchy import Taxonomy, flat
 from privnb.microdata.schema import Categories, Numbers, Role
+from privnb.microdata.treatment import Jointly
 from privnb.miners import reference_set
 from privnb.miners.baskets import Baskets
 from privnb.miners.encoding import encode
@@ -324,7 +325,8 @@ def of_one():
         "measures.noise.Response.size": 3, "measures.noise.Laplace.scale": 1, "measures.noise.Geometric.scale": 1,
         "measures.noise.Gaussian.deviation": 1, "measures.noise.Gaussian.step": 1,
         "measures.noise.Uniform.deviation": 1, "measures.noise.Uniform.step": 1, "measures.noise.Diagonal.true": 0.5,
-        "measures.noise.Diagonal.size": 3, "measures.noise.Transition.matrix": ((0.5, 0.5), (0.5, 0.5)),
+        "measures.noise.Diagonal.size": 3, "measures.noise.Part.together": Jointly(("age",), (2,), law),
+        "measures.noise.Transition.matrix": ((0.5, 0.5), (0.5, 0.5)),
         "measures.noise.Laplace.step": 1, "measures.noise.Geometric.step": 1,
         "information_loss.mean_absolute_error.release": noise.sanitize(dataset, rng=1),
         "information_loss.change_rate.release": RandomizedResponse(1.0).sanitize(dataset, rng=1),

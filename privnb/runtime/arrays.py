@@ -9,3 +9,4 @@ Array = NDArray[Any]
 IntArray = NDArray[np.integer[Any]]
 FloatArray = NDArray[np.floating[Any]]
 BoolArray = NDArray[np.bool_]
+Int = int | np.integer[Any]  # one whole number, of Python or out of an array

@@ -1,9 +1,17 @@
 """Which sanitizers there are, found by importing them, and lists of them for a dataset, by the facts of a class."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 from privnb import sanitizers
-from privnb.runtime import expect
+from privnb.microdata.schema import Attribute
 from privnb.runtime.family import members
-from privnb.sanitizers.base import MODELS, Sanitizer
+from privnb.runtime.validation import validated
+from privnb.sanitizers.base import MODELS, AnyMicrodata, Sanitizer
+
+Kind = type[Sanitizer]
 
 # Of kinds, by their treatment; a kind whose cells are exact publishes fewer records.
 GROUPS = {
@@ -35,13 +43,13 @@ ORDER = (
 )  # fmt: skip
 
 
-def kinds():
+def kinds() -> dict[str, Kind]:
     """Every kind of sanitizer by name: those of `ORDER`, then others as imported."""
     found = {kind.__name__: kind for kind in members(Sanitizer)}
     return dict(sorted(found.items(), key=lambda item: ORDER.index(item[0]) if item[0] in ORDER else len(ORDER)))
 
 
-def title(name):
+def title(name: str) -> str:
     """What a person calls a sanitizer, by the name of its class; a name that is no class's is its own title.
 
     >>> title("KMember"), title("somebody's mechanism")
@@ -51,7 +59,7 @@ def title(name):
     return (kind and kind.title) or name
 
 
-def called(name, bounds=None, more=""):
+def called(name: str, bounds: Mapping[str, float] | None = None, more: str = "") -> str:
     """What a person calls a setting of a sanitizer: its title and the bounds that it was asked for.
 
     Parameters
@@ -77,24 +85,26 @@ def called(name, bounds=None, more=""):
     return ", ".join(filter(None, [title(name), *said, more.replace("=", " = ")]))
 
 
-def group(name):
+def group(name: str) -> str:
     """What kind of release a sanitizer makes, by its name: "the ends", "generalization", "buckets", "noise", ..."""
     kind = kinds().get(name, Sanitizer)
     return "the ends" if kind.reference else GROUPS.get(kind.treatment, f"{kind.treatment} values")
 
 
-def references():
+def references() -> list[str]:
     """The names of the sanitizers whose releases all others lie between, "the ends"."""
     return [name for name, kind in kinds().items() if kind.reference]
 
 
-def groups(names):
+def groups(names: Iterable[str]) -> list[str]:
     """The `group`s of sanitizers by name, each once: the ends first, then those of `GROUPS`, then others."""
     found, order = dict.fromkeys(map(group, names)), ["the ends", *GROUPS.values()]
     return sorted(found, key=lambda each: order.index(each) if each in order else len(order))
 
 
-def fits(kind, *, sensitive, known=None, keyed=False):
+def fits(
+    kind: Kind, *, sensitive: Sequence[Attribute], known: Sequence[Attribute] | None = None, keyed: bool = False
+) -> bool:
     """Whether a table has what a kind of sanitizer needs. `sensitive`, `known`: the attributes that are sensitive and
     the quasi-identifiers, lists of `Attribute`; without `known` these are not looked at. `keyed`: whether the table has
     a key of people.
@@ -106,18 +116,27 @@ def fits(kind, *, sensitive, known=None, keyed=False):
     )
 
 
-def _there(attributes):
+def _there(attributes: Sequence[Attribute]) -> dict[str, bool]:
     numeric = [attribute.numeric for attribute in attributes]
     numbers = {"numbers": any(numeric), "two numbers": sum(numeric) > 1}
     return {"": True, "any": bool(numeric), "categories": not all(numeric), **numbers}
 
 
-def ends():
+def ends() -> list[Sanitizer]:
     """The sanitizers that all others lie between: publish everything, publish no quasi-identifier."""
     return [sanitizers.Identity(), sanitizers.Suppress()]
 
 
-def family(dataset, *, k=10, l=2, t=0.2, delta=1.0, epsilon=1.0, of=tuple(GROUPS)):  # noqa: E741 - the field's letter
+def family(
+    dataset: Any,
+    *,
+    k: float = 10,
+    l: float = 2,  # noqa: E741 - the field's letter
+    t: float = 0.2,
+    delta: float = 1.0,
+    epsilon: float = 1.0,
+    of: Sequence[str] = tuple(GROUPS),
+) -> list[Sanitizer]:
     """One sanitizer of each kind, at its main bound or the first of its settings; those that generalize stand first.
 
     Kinds of which the dataset lacks what they need are left out, a sensitive attribute, a number or a category, and
@@ -131,13 +150,13 @@ def family(dataset, *, k=10, l=2, t=0.2, delta=1.0, epsilon=1.0, of=tuple(GROUPS
     ]
 
 
-def generalizing(dataset, *models):
+def generalizing(dataset: Any, *models: Any) -> list[Sanitizer]:
     """Every sanitizer that generalizes until all `models` hold, of which the first is k-anonymity."""
     found = [kind.keeping(models, secret) for kind, secret in _fit(dataset) if kind.treatment == "generalized"]
     return [each for each in found if each is not None]
 
 
-def varied(dataset, letter, value, *, sensitive, least):
+def varied(dataset: Any, letter: str, value: float, *, sensitive: str | None, least: float) -> list[Sanitizer]:
     """Every sanitizer with a bound of this letter, at this value: a list.
 
     `sensitive`: the attribute that it is about, None where there is none; `least`: the k of one that needs a k as well.
@@ -152,14 +171,14 @@ def varied(dataset, letter, value, *, sensitive, least):
     ]
 
 
-def settled(dataset):
+def settled(dataset: Any) -> list[Sanitizer]:
     """Every sanitizer that no letter varies, but the two ends, at the settings that its class states: a list."""
     return [each for kind, secret in _fit(dataset) for each in kind.settings(secret)]
 
 
-def _fit(dataset):
+@validated
+def _fit(dataset: AnyMicrodata) -> list[tuple[Kind, str | None]]:
     """The kinds that fit a dataset but the two ends, each with the sensitive attribute that it is about, in order."""
-    expect.these(dataset=dataset)
     schema, secret = dataset.schema, dataset.schema.sensitive[:1]
     needs = {
         "sensitive": [schema[name] for name in secret],

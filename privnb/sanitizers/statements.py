@@ -60,14 +60,17 @@ def _kind(before: pd.Series, cells: pd.Series) -> str:
     own, values = factorized(before)
     index, own = index[~hidden], own[~hidden]
     pairs = distinct_codes([index + 1, own + 1], [len(labels) + 1, len(values) + 1])[0]
-    now, then = np.append(labels.astype(object), None)[index[pairs]], np.append(values.astype(object), None)[own[pairs]]
+    now, then = (
+        np.append(labels.astype(object), [None])[index[pairs]],
+        np.append(values.astype(object), [None])[own[pairs]],
+    )
     return "suppressed" if (now == then).all() else "generalized"
 
 
 def _first(column: pd.Series) -> Array:
     """The first cells of a Series, object array."""
     if is_coded(column.dtype):
-        return np.append(np.asarray(column.cat.categories, dtype=object), None)[column.array.codes[:FEW]]
+        return np.append(np.asarray(column.cat.categories, dtype=object), [None])[column.array.codes[:FEW]]
     return np.asarray(column.array[:FEW], dtype=object)
 
 

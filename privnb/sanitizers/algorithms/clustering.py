@@ -9,15 +9,18 @@ Source: Byun, Kamra, Bertino, Li, "Efficient k-Anonymization Using Clustering Te
 One module, for numba compiles its kernels together, and all keep one tree.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from math import lcm
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from privnb.microdata.hierarchy import Extent
 from privnb.microdata.hierarchy.generalization import places
+from privnb.runtime.arrays import Array, Int, IntArray
 
 _NEVER = 2**62  # above every cost and every record's position
 
@@ -33,12 +36,12 @@ def integer_weights(denominators: Sequence[int]) -> list[int]:
 
 
 def greedy_k_member(
-    codes: np.ndarray,
+    codes: Array,
     extents: Sequence[Extent],
     k: int,
     start: int = 0,
     grown: Callable[[np.ndarray, int], bool] | None = None,
-) -> np.ndarray:
+) -> IntArray:
     """The cluster of each record, 0 to n // k - 1 in order of formation; every cluster has k records or more.
 
     codes: integer array (n, attributes), each value's position on its attribute's line. extents: how wide a
@@ -75,10 +78,10 @@ class _Geometry(NamedTuple):
 
     ranges: int
     unit: int
-    weights: np.ndarray
-    begin: np.ndarray
-    end: np.ndarray
-    groups: np.ndarray
+    weights: Array
+    begin: Array
+    end: Array
+    groups: Array
 
 
 class _Tree(NamedTuple):
@@ -88,14 +91,14 @@ class _Tree(NamedTuple):
     first: the lowest record in the box.
     """
 
-    low: np.ndarray
-    high: np.ndarray
-    child: np.ndarray
-    parent: np.ndarray
-    first: np.ndarray
+    low: Array
+    high: Array
+    child: Array
+    parent: Array
+    first: Array
 
 
-def _locate(codes, extents, k):
+def _locate(codes: Array, extents: Sequence[Any], k: int) -> tuple[IntArray, _Geometry]:
     """Each record's point, integer array (n, attributes), and the geometry of the points."""
     weights = integer_weights([extent.denominator for extent in extents])
     unit = max(weight * extent.denominator for weight, extent in zip(weights, extents, strict=True))
@@ -121,12 +124,12 @@ def _locate(codes, extents, k):
         points[:, column] = begin[column] + (np.cumsum(new) - 1)[codes[:, a]]
         rows.append(np.pad(groups[:, new].T, ((0, 0), (0, levels - len(groups)))))
     ranges = sum(extent.groups is None for extent in extents)
-    weights = np.array([weights[a] for a in attributes])
-    return points, _Geometry(ranges, unit, weights, begin, end, np.concatenate(rows).astype(np.int64))
+    in_order = np.array([weights[a] for a in attributes])
+    return points, _Geometry(ranges, unit, in_order, begin, end, np.concatenate(rows).astype(np.int64))
 
 
 @njit(cache=True)
-def _extent(geometry, a, low, high):
+def _extent(geometry: _Geometry, a: Int, low: Int, high: Int) -> Int:
     """The weighted extent from low to high, which never falls as they move apart: all bounds rest on that."""
     if a < geometry.ranges:
         return min(high - low, geometry.unit)
@@ -137,7 +140,7 @@ def _extent(geometry, a, low, high):
 
 
 @njit(cache=True)
-def _grow(geometry, points, records):
+def _grow(geometry: _Geometry, points: Array, records: Array) -> _Tree:
     """The tree over the points of `records`, which it reorders."""
     nodes, attributes = 2 * len(records) - 1, points.shape[1]
     tree = _Tree(
@@ -158,7 +161,8 @@ def _grow(geometry, points, records):
         if end[node] - begin[node] == 1:
             continue
         # Cut the widest side; of equals the one with fewest coordinates, where a cut rules out most.
-        side, widest = np.int64(-1), -1  # numba compiles `_split` twice for a literal
+        side: Any = np.int64(-1)  # numba compiles `_split` twice for a literal
+        widest: Int = -1
         for a in range(attributes):
             width = _extent(geometry, a, low[a], high[a])
             if low[a] < high[a] and (width > widest or (width == widest and high[a] - low[a] < high[side] - low[side])):
@@ -173,14 +177,14 @@ def _grow(geometry, points, records):
 
 
 @njit(cache=True)
-def _widen(low, high, point):
+def _widen(low: Array, high: Array, point: Array) -> None:
     for a in range(len(point)):
         low[a] = min(low[a], point[a])
         high[a] = max(high[a], point[a])
 
 
 @njit(cache=True)
-def _split(points, records, begin, end, side, middle):
+def _split(points: Array, records: Array, begin: Int, end: Int, side: Int, middle: Int) -> Int:
     """Move the records up to the middle of a side to the front; return where the others begin."""
     while begin < end:
         if points[records[begin], side] <= middle:
@@ -192,7 +196,7 @@ def _split(points, records, begin, end, side, middle):
 
 
 @njit(cache=True)
-def _tabulate(geometry, a, low, high, growth):
+def _tabulate(geometry: _Geometry, a: Int, low: Int, high: Int, growth: IntArray) -> None:
     """Note for every coordinate of attribute a how much it would add to the extent from low to high."""
     extent = _extent(geometry, a, low, high)
     for c in range(geometry.begin[a], geometry.end[a]):
@@ -200,14 +204,16 @@ def _tabulate(geometry, a, low, high, growth):
 
 
 @njit(cache=True, inline="always")
-def _wider(geometry, low, high, more):
+def _wider(geometry: _Geometry, low: Int, high: Int, more: Int) -> Int:
     """What is added to the extent from low to high of a range that becomes so much wider."""
     return min(high - low + more, geometry.unit) - min(high - low, geometry.unit)
 
 
 # A call would pass every array in parts, some sixty arguments: inlined, the search is twice as fast.
 @njit(cache=True, inline="always")
-def _bound(geometry, tree, node, low, high, growth, furthest):
+def _bound(
+    geometry: _Geometry, tree: _Tree, node: Int, low: Array, high: Array, growth: IntArray, furthest: bool
+) -> Int:
     """The least that a record in the node's box can add to the diameter of low to high; furthest: minus the most.
 
     Growth is 0 from low to high and never falls outwards: least at the coordinate nearest to low, most at an end.
@@ -227,7 +233,16 @@ def _bound(geometry, tree, node, low, high, growth, furthest):
 
 
 @njit(cache=True)
-def _search(geometry, tree, low, high, growth, furthest, open_nodes, open_bounds):
+def _search(
+    geometry: _Geometry,
+    tree: _Tree,
+    low: Array,
+    high: Array,
+    growth: IntArray,
+    furthest: bool,
+    open_nodes: Array,
+    open_bounds: Array,
+) -> Int:
     """The leaf with the least bound, of equals the one with the lowest record. The open arrays are working space.
 
     Depth first, the better child first: what cannot beat the best leaf so far is left out.
@@ -255,7 +270,7 @@ def _search(geometry, tree, low, high, growth, furthest, open_nodes, open_bounds
 
 
 @njit(cache=True)
-def _take(tree, leaf, following):
+def _take(tree: _Tree, leaf: Int, following: Array) -> Int:
     """Take the lowest record out of a leaf and draw the boxes around it tight; return the record."""
     record = tree.first[leaf]
     node = tree.parent[leaf]
@@ -276,7 +291,7 @@ def _take(tree, leaf, following):
 
 
 @njit(cache=True)
-def _tighten(tree, node):
+def _tighten(tree: _Tree, node: Int) -> bool:
     """Fit a node to its children; return whether that changed it."""
     left, right = tree.child[node], tree.child[node] + 1
     first = min(tree.first[left], tree.first[right])
@@ -290,14 +305,23 @@ def _tighten(tree, node):
     return changed
 
 
-def _cluster_until(points, geometry, records, following, k, start, grown):
+def _cluster_until(
+    points: Array,
+    geometry: _Geometry,
+    records: Array,
+    following: Array,
+    k: int,
+    start: int,
+    grown: Callable[[Array, int], bool],
+) -> IntArray:
     n, attributes = points.shape
     labels = np.full(n, -1)
     low, high = np.empty(attributes, np.int64), np.empty(attributes, np.int64)
     tree = _grow(geometry, points, records)
     space = np.empty(len(tree.child), np.int64), np.empty(len(tree.child), np.int64)
     growth = np.empty(len(geometry.groups), np.int64)
-    members, seed, left = np.empty(n, np.int64), start, n
+    seed: Int = start
+    members, left = np.empty(n, np.int64), n
     for cluster in range(n // k):
         if left < k:
             break
@@ -315,7 +339,20 @@ def _cluster_until(points, geometry, records, following, k, start, grown):
 
 
 @njit(cache=True)
-def _open_cluster(points, geometry, tree, following, seed, k, low, high, growth, open_nodes, open_bounds, members):
+def _open_cluster(
+    points: Array,
+    geometry: _Geometry,
+    tree: _Tree,
+    following: Array,
+    seed: Int,
+    k: Int,
+    low: Array,
+    high: Array,
+    growth: IntArray,
+    open_nodes: Array,
+    open_bounds: Array,
+    members: IntArray,
+) -> Int:
     """Write the first k records of the next cluster to `members`; return its seed."""
     # The search gets True or False as literals, as it is then compiled once for each: twice as fast as a variable.
     _begin(geometry, points[seed], low, high, growth)
@@ -329,7 +366,17 @@ def _open_cluster(points, geometry, tree, following, seed, k, low, high, growth,
 
 
 @njit(cache=True)
-def _add(points, geometry, tree, following, low, high, growth, open_nodes, open_bounds):
+def _add(
+    points: Array,
+    geometry: _Geometry,
+    tree: _Tree,
+    following: Array,
+    low: Array,
+    high: Array,
+    growth: IntArray,
+    open_nodes: Array,
+    open_bounds: Array,
+) -> Int:
     """Take the record that adds least to the cluster from low to high, and widen it; return the record."""
     leaf = _search(geometry, tree, low, high, growth, False, open_nodes, open_bounds)
     record = _take(tree, leaf, following)
@@ -338,7 +385,7 @@ def _add(points, geometry, tree, following, low, high, growth, open_nodes, open_
 
 
 @njit(cache=True)
-def _cluster(points, geometry, records, following, k, start):
+def _cluster(points: Array, geometry: _Geometry, records: Array, following: Array, k: Int, start: Int) -> IntArray:
     n, attributes = points.shape
     clusters = n // k
     labels = np.full(n, -1)
@@ -358,7 +405,7 @@ def _cluster(points, geometry, records, following, k, start):
 
 
 @njit(cache=True)
-def _begin(geometry, point, low, high, growth):
+def _begin(geometry: _Geometry, point: Array, low: Array, high: Array, growth: IntArray) -> None:
     """Set the box from low to high to a point."""
     for a in range(len(point)):
         low[a] = high[a] = point[a]
@@ -366,7 +413,7 @@ def _begin(geometry, point, low, high, growth):
 
 
 @njit(cache=True)
-def _include(geometry, point, low, high, growth):
+def _include(geometry: _Geometry, point: Array, low: Array, high: Array, growth: IntArray) -> None:
     """Widen the box from low to high to hold a point."""
     for a in range(len(point)):
         if not low[a] <= point[a] <= high[a]:
@@ -375,7 +422,7 @@ def _include(geometry, point, low, high, growth):
 
 
 @njit(cache=True)
-def _join(geometry, points, labels, low, high, sizes):
+def _join(geometry: _Geometry, points: Array, labels: Array, low: Array, high: Array, sizes: Array) -> None:
     """Let each record without a label join the cluster, a box from low to high, whose cost rises least."""
     for record in range(len(labels)):
         if labels[record] >= 0:

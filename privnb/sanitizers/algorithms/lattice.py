@@ -5,10 +5,13 @@ A node generalizes every attribute to one of its levels, the same for all record
 One module: losses and suppression are bounds of the same search, and read the rows that it rolled up.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +20,8 @@ from numba import njit
 from privnb.measures.utility.information_loss import Occurring
 from privnb.microdata.counts import distinct_codes, tabulate
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, LeveledRanges, Taxonomy
+from privnb.privacy_models.requirement import Requirement, Tally
+from privnb.runtime.arrays import Array, BoolArray, Int, IntArray
 from privnb.sanitizers.algorithms.options import OF_CELLS, OF_CLASSES
 
 LARGEST = 2**22  # nodes: a search looks all of them over after each check
@@ -25,7 +30,7 @@ _ROLLED_UP = 2**22  # rows of checked nodes that are kept for others to roll up
 _TURNS = 256  # classes that may join the suppressed, looked at together
 
 
-def levels(hierarchy, positions):
+def levels(hierarchy: Any, positions: IntArray) -> Array:
     """The label of each position at each level, object array (levels, positions); the last level is `*`.
 
     Taxonomies have their own levels, intervals their widths, leveled ranges their public intervals; all others have
@@ -42,7 +47,7 @@ def levels(hierarchy, positions):
     return np.array([*rows, [SUPPRESSED] * len(positions)], dtype=object)
 
 
-def _fewer(hierarchies, labels):
+def _fewer(hierarchies: Sequence[Any], labels: list[Array]) -> list[Array]:
     """The levels without those in between of `LeveledRanges` that make a search slow: the attribute with most of them
     gives one of the middle at a time.
     """
@@ -59,15 +64,15 @@ class Classes(NamedTuple):
     """The classes at a node, from the one with the first record, by the values' order on the attributes' lines.
 
     `rows`: one each of the rows that are alike in their class and in all that is counted, integer array (r,).
-    `amounts`: how many people each stands for, (r,). `index`: the class of each, (r,). `sizes`: the records of each
+    `amounts`: how many people each stands for, (r,). `class_of`: the class of each, (r,). `sizes`: the records of each
     class, (classes,). `origin`: of each row that was rolled up, its place in `rows`.
     """
 
-    rows: np.ndarray
-    amounts: np.ndarray
-    index: np.ndarray
-    sizes: np.ndarray
-    origin: np.ndarray
+    rows: Array
+    amounts: Array
+    class_of: Array
+    sizes: Array
+    origin: Array
 
 
 class Lattice:
@@ -79,7 +84,7 @@ class Lattice:
     nodes.
     """
 
-    def __init__(self, hierarchies, requirement):
+    def __init__(self, hierarchies: Sequence[Any], requirement: Requirement) -> None:
         self.hierarchies, self.requirement = hierarchies, requirement
         values = [np.unique(column, return_inverse=True) for column in requirement.codes.T]
         self.positions = [positions for positions, _ in values]
@@ -105,29 +110,30 @@ class Lattice:
         # Records before those who are in a population alone, so that classes come in the order of their records.
         self._order = np.argsort(people == 0, kind="stable")
         self._everything = self._order, amounts[self._order]
-        self._known, self._kept = {}, 0
+        self._known: dict[int, tuple[IntArray, IntArray]] = {}
+        self._kept = 0
         self._length = np.full(self.nodes, np.iinfo(np.int64).max)  # rows of the nodes that are known
 
-    def levels_of(self, node):
+    def levels_of(self, node: int) -> tuple[int, ...]:
         return tuple(int(level) for level in np.unravel_index(node, self.shape))
 
-    def above(self, node):
+    def above(self, node: int) -> BoolArray:
         """The node and all above it, boolean array (nodes,)."""
         return _product([order[level] for order, level in zip(self._above, self.levels_of(node), strict=True)])
 
-    def below(self, node):
+    def below(self, node: int) -> BoolArray:
         """The node and all below it, boolean array (nodes,)."""
         return _product([order[:, level] for order, level in zip(self._above, self.levels_of(node), strict=True)])
 
-    def is_top(self, node):
+    def is_top(self, node: int) -> bool:
         """Whether every label is `*`: then all records look alike."""
         at = zip(self.labels, self.levels_of(node), strict=True)
         return all((labels[level] == SUPPRESSED).all() for labels, level in at)
 
-    def classes(self, node, below):
+    def classes(self, node: int, below: BoolArray) -> Classes:
         """The `Classes` of a node, rolled up from the fewest rows that are known of the nodes `below` it."""
-        below = np.flatnonzero(below)
-        nearest = int(below[self._length[below].argmin()])
+        lower = np.flatnonzero(below)
+        nearest = int(lower[self._length[lower].argmin()])
         classes = self.roll_up(node, self._known.get(nearest))
         if self._kept + len(classes.rows) <= _ROLLED_UP:
             self._kept += len(classes.rows)
@@ -135,34 +141,35 @@ class Lattice:
             self._length[node] = len(classes.rows)
         return classes
 
-    def roll_up(self, node, known=None):
+    def roll_up(self, node: int, known: tuple[IntArray, IntArray] | None = None) -> Classes:
         """The `Classes` of a node, made of `known` rows and amounts, or of all."""
         rows, amounts = known or self._everything
         begin = np.array([begin[level] for begin, level in zip(self._begin, (*self.levels_of(node), 0), strict=True)])
         origin, first = _grouped(self._groups, begin, self.codes, rows)
         rows, amounts = rows[first], np.bincount(origin, amounts).astype(np.int64)
-        index = np.arange(len(rows))
+        index: IntArray = np.arange(len(rows))
         if len(self._groups) > self._begin[-1][0] + 1:  # there is more than one mark
             index, _ = _grouped(self._groups, begin[:-1], self.codes, rows)
         sizes = np.bincount(index, amounts * (self.requirement.people[rows] > 0)).astype(np.int64)
         return Classes(rows, amounts, index, sizes, origin)
 
-    def class_of_rows(self, classes):
+    def class_of_rows(self, classes: Classes) -> IntArray:
         """The class of each row of the requirement, integer array (m,), where `classes` were rolled up from all."""
         of_rows = np.empty(len(self._order), dtype=np.int64)
-        of_rows[self._order] = classes.index[classes.origin]
+        of_rows[self._order] = classes.class_of[classes.origin]
         return of_rows
 
-    def fails(self, classes, tallies):
+    def fails(self, classes: Classes, tallies: Sequence[Tally]) -> BoolArray:
         """Which classes break a model of `tallies`, boolean array (classes,)."""
-        return ~self.requirement.holds(classes.index, len(classes.sizes), classes.rows, self._merged(classes, tallies))
+        merged = self._merged(classes, tallies)
+        return ~self.requirement.holds(classes.class_of, len(classes.sizes), classes.rows, merged)
 
-    def breaking(self, classes, tallies):
+    def breaking(self, classes: Classes, tallies: Sequence[Tally]) -> Any:
         """How many records the classes below these suppress at least, where models of `tallies` break."""
         merged = self._merged(classes, tallies)
-        return classes.sizes @ self.requirement.breaking(classes.index, len(classes.sizes), classes.rows, merged)
+        return classes.sizes @ self.requirement.breaking(classes.class_of, len(classes.sizes), classes.rows, merged)
 
-    def _merged(self, classes, tallies):
+    def _merged(self, classes: Classes, tallies: Sequence[Tally]) -> list[Tally]:
         """The tallies over the rows that were rolled up."""
         merged = []
         for tally in tallies:
@@ -171,7 +178,7 @@ class Lattice:
             merged.append(replace(tally, weights=weights))
         return merged
 
-    def suppressed(self, classes, broken, limit):
+    def suppressed(self, classes: Classes, broken: BoolArray, limit: int) -> BoolArray | None:
         """Which classes to suppress so that no `broken` one is left, boolean array (classes,); None above `limit`
         records.
 
@@ -188,7 +195,7 @@ class Lattice:
         turn = np.where(broken, 0, -1)
         turn[order] = 1 + np.arange(len(order))
         tallies = self.requirement.tallies
-        joining, before = [_joining(tally, classes, turn[classes.index]) for tally in tallies], [0] * len(tallies)
+        joining, before = [_joining(tally, classes, turn[classes.class_of]) for tally in tallies], [0] * len(tallies)
         for begin in range(0, 1 + len(order), _TURNS):
             keeps = np.ones(min(_TURNS, 1 + len(order) - begin), dtype=bool)
             for i, tally in enumerate(tallies):
@@ -211,7 +218,7 @@ class OfCells:
 
     falls = True  # what suppression adds, as classes merge
 
-    def __init__(self, lattice, name):
+    def __init__(self, lattice: Lattice, name: str) -> None:
         people, price = lattice.requirement.people, OF_CELLS[name]
         means, self._spared = [], []
         for a, hierarchy in enumerate(lattice.hierarchies):
@@ -227,12 +234,12 @@ class OfCells:
         self._lattice, self._cells = lattice, people.sum() * len(means)
         self.least = reduce(np.add.outer, means).ravel() / self._cells
 
-    def without(self, node, classes):
+    def without(self, node: int, classes: Classes) -> float:
         return self.least[node]
 
-    def added(self, node, classes, suppressed):
+    def added(self, node: int, classes: Classes, suppressed: BoolArray) -> float:
         """What suppressing classes adds."""
-        here, lattice = suppressed[classes.index], self._lattice
+        here, lattice = suppressed[classes.class_of], self._lattice
         rows, amounts = classes.rows[here], classes.amounts[here]
         spared = np.zeros(len(rows))
         for a, level in enumerate(lattice.levels_of(node)):
@@ -246,34 +253,34 @@ class OfClasses:
     `least`: a bound that the search raises as it comes to know the nodes.
     """
 
-    def __init__(self, lattice, name, target=None):
+    def __init__(self, lattice: Lattice, name: str, target: str | None = None) -> None:
         self._lattice, self._price, self._target = lattice, OF_CLASSES[name], target
         self.falls = name != "average class size"  # suppressing many small classes halves their number and more
         self.least = np.zeros(lattice.nodes)
 
-    def _cost(self, classes, suppressed):
+    def _cost(self, classes: Classes, suppressed: BoolArray) -> float:
         measured = classes.sizes
         if self._target is not None:
             values, people = self._lattice.requirement.values[self._target], self._lattice.requirement.people
             amounts = classes.amounts * (people[classes.rows] > 0)
-            measured = tabulate(classes.index, values[classes.rows], (len(measured), values.max() + 1), amounts)
+            measured = tabulate(classes.class_of, values[classes.rows], (len(measured), values.max() + 1), amounts)
         kept = ~suppressed & (classes.sizes > 0)
         return self._price(measured[kept], int(classes.sizes[suppressed].sum()))
 
-    def without(self, node, classes):
+    def without(self, node: int, classes: Classes) -> float:
         return self._cost(classes, np.zeros(len(classes.sizes), dtype=bool))
 
-    def added(self, node, classes, suppressed):
+    def added(self, node: int, classes: Classes, suppressed: BoolArray) -> float:
         return self._cost(classes, suppressed) - self.without(node, classes)
 
 
-def loss_of(lattice, name, target=None):
+def loss_of(lattice: Lattice, name: str, target: str | None = None) -> OfCells | OfClasses:
     """The loss of that name, bound to a lattice."""
     return OfCells(lattice, name) if name in OF_CELLS else OfClasses(lattice, name, target)
 
 
 @njit(cache=True)
-def _grouped(groups, begin, codes, rows):
+def _grouped(groups: IntArray, begin: IntArray, codes: Array, rows: Array) -> tuple[IntArray, IntArray]:
     """Number the `rows` of `codes` by their groups, `groups[begin[a] + code]` of each attribute a, as they first occur.
 
     Returns the number of each row and the place of the first of each number, two integer arrays.
@@ -299,14 +306,14 @@ def _grouped(groups, begin, codes, rows):
 
 
 @njit(cache=True)
-def _alike(groups, begin, codes, one, other):
+def _alike(groups: IntArray, begin: IntArray, codes: Array, one: Int, other: Int) -> bool:
     for a in range(len(begin)):
         if groups[begin[a] + codes[one, a]] != groups[begin[a] + codes[other, a]]:
             return False
     return True
 
 
-def _joining(tally, classes, turns):
+def _joining(tally: Tally, classes: Classes, turns: IntArray) -> tuple[IntArray, IntArray, Array]:
     """In which turn, in which column and by how much the counts of a tally grow as classes join: three arrays.
 
     `turns`: when each of the rolled up rows joins, integer array (r,), -1 for never. Who has records in several classes
@@ -324,18 +331,18 @@ def _joining(tally, classes, turns):
     )
 
 
-def _weights(tally, classes):
+def _weights(tally: Tally, classes: Classes) -> Array:
     """How many a model counts of each of the rolled up rows: all people of it or nobody."""
     return classes.amounts * (tally.weights[classes.rows] > 0)
 
 
-def _coarser(groups):
+def _coarser(groups: IntArray) -> BoolArray:
     """[i, j]: whether level j is i, or above it; `groups`: integer array (levels, values)."""
     both = [[len(np.unique(low * groups.shape[1] + high)) for high in groups] for low in groups]
     return np.triu(np.array(both) == groups.max(axis=1, keepdims=True) + 1)
 
 
-def _product(chosen):
+def _product(chosen: Sequence[BoolArray]) -> BoolArray:
     """Nodes whose levels are all chosen, of one boolean array a attribute."""
     # From the last on, for numpy is fast where the second factor is long.
     return reduce(lambda later, each: np.logical_and.outer(each, later).ravel(), reversed(chosen))

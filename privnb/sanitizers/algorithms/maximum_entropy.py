@@ -9,10 +9,13 @@ Source: Kifer and Gehrke, "Injecting Utility into Anonymized Datasets", SIGMOD 2
 9.5.3; Lauritzen, "Graphical Models", 1996, section 4.4.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import combinations
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,7 +23,9 @@ import pandas as pd
 from privnb.microdata.count_tables import separators
 from privnb.microdata.counts import distinct_codes
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
+from privnb.runtime.arrays import Array, FloatArray, IntArray
 
+Vertex = tuple[str, int | bytes]  # an attribute, and the level of its labels
 _LARGEST = 2**22  # cells of the table that is fitted
 _ROUNDS, _CLOSE = 10_000, 1e-12
 
@@ -34,11 +39,13 @@ class CountTable(NamedTuple):
 
     names: tuple[str, ...]
     labels: tuple[np.ndarray, ...]
-    cells: np.ndarray
-    counts: np.ndarray
+    cells: Array
+    counts: Array
 
     @classmethod
-    def of_records(cls, names, columns, labels):
+    def of_records(
+        cls, names: Sequence[str], columns: Sequence[IntArray], labels: Sequence[Array]
+    ) -> tuple[CountTable, IntArray]:
         """The table of records, and the cell of each, integer array (n,). `columns`: the label's number of each record,
         one integer array (n,) a name."""
         first, where = distinct_codes(columns, [len(each) for each in labels])
@@ -46,13 +53,13 @@ class CountTable(NamedTuple):
         return cls(tuple(names), tuple(labels), cells, np.bincount(where)), where
 
     @classmethod
-    def of_labels(cls, table):
+    def of_labels(cls, table: pd.DataFrame) -> tuple[CountTable, IntArray]:
         """The same of a DataFrame of labels, one row a record."""
         pairs = [pd.factorize(np.asarray(table[name], dtype=object)) for name in table]
         return cls.of_records(tuple(table), *zip(*pairs, strict=True))
 
     @classmethod
-    def read(cls, table):
+    def read(cls, table: pd.DataFrame) -> CountTable:
         """A published table: a DataFrame of labels with the column "count", one row a cell."""
         pairs = [pd.factorize(np.asarray(table[name], dtype=object)) for name in table if name != "count"]
         codes, labels = zip(*pairs, strict=True)
@@ -69,7 +76,7 @@ class Together:
     where the labels of a shared attribute do not nest.
     """
 
-    def __init__(self, tables, hierarchies):
+    def __init__(self, tables: Iterable[CountTable], hierarchies: Mapping[str, Any]) -> None:
         self.tables, self._hierarchies = list(tables), hierarchies
         self._covers, self._numbers = [], []
         for table in self.tables:
@@ -93,7 +100,7 @@ class Together:
         self.vertices = [{v: each for v, each in held.items() if np.ptp(each)} for held in self.vertices]
         self.order = separators(self.vertices)
 
-    def _numbered(self, name, covers):
+    def _numbered(self, name: str, covers: Sequence[IntArray]) -> IntArray | None:
         """The number of the label that covers each position, -1 for none; None if labels overlap."""
         numbers = np.full(len(self._hierarchies[name].covered(SUPPRESSED)), -1)
         for number, cover in enumerate(covers):
@@ -102,10 +109,10 @@ class Together:
             numbers[cover] = number
         return numbers
 
-    def _nest(self, name, i, j):
+    def _nest(self, name: str, i: int, j: int) -> bool:
         return self._own[i][name] in self.vertices[j] or self._own[j][name] in self.vertices[i]
 
-    def _held(self, i):
+    def _held(self, i: int) -> dict[Vertex, IntArray]:
         table, held = self.tables[i], {}
         for a, name in enumerate(table.names):
             held[self._own[i][name]] = table.cells[:, a]
@@ -119,22 +126,22 @@ class Together:
                     held[self._own[j][name]] = around[table.cells[:, a]]
         return held
 
-    def grouped(self, i, vertices):
+    def grouped(self, i: int, vertices: Iterable[Vertex]) -> IntArray:
         """Number a table's cells from 0, alike where they are in all `vertices`: integer array (cells,)."""
         columns = [self.vertices[i][vertex] for vertex in vertices]
         if not columns:
             return np.zeros(len(self.tables[i].counts), dtype=np.int64)
         return distinct_codes(columns, [int(column.max()) + 1 for column in columns])[1]
 
-    def located(self, i, positions):
+    def located(self, i: int, positions: Mapping[str, IntArray]) -> IntArray:
         """The cell of a table that values fall into, integer array (rows,); -1 for none.
 
         `positions`: `{name: integer array (rows,)}`, where the values stand on their lines. Raises ValueError for
         labels that overlap: a value has no one place among them.
         """
         table = self.tables[i]
-        self._check_apart(i)
-        columns = [self._numbers[i][name][positions[name]] for name in table.names]
+        numbers = self._check_apart(i)
+        columns = [numbers[name][positions[name]] for name in table.names]
         inside = np.min(columns, axis=0) >= 0
         both = [np.append(own, column[inside]) for own, column in zip(table.cells.T, columns, strict=True)]
         index = distinct_codes(both, [len(labels) for labels in table.labels])[1]
@@ -143,12 +150,13 @@ class Together:
         where[inside] = cells[index[len(table.counts) :]]
         return where
 
-    def _check_apart(self, i):
+    def _check_apart(self, i: int) -> dict[str, IntArray]:
         overlapping = [name for name, numbers in self._numbers[i].items() if numbers is None]
         if overlapping:
             raise ValueError(f"labels of {overlapping} overlap in one table, so that a value has no one cell there.")
+        return {name: numbers for name, numbers in self._numbers[i].items() if numbers is not None}
 
-    def likely(self, where):
+    def likely(self, where: Sequence[IntArray]) -> FloatArray:
         """The closed form: probability of some rows, float array (rows,). `where`: for each table the rows' cells.
 
         It is that of exact values of all attributes in the tables; values that no table tells apart are equally likely.
@@ -156,7 +164,8 @@ class Together:
         """
         if self.order is None:
             raise ValueError("the tables are not decomposable, so that there is no closed form; see `fitted`.")
-        found, leaves = np.ones(len(where[0])), {}
+        found = np.ones(len(where[0]))
+        leaves: dict[str, Array] = {}
         for i, shared in self.order:
             table, group = self.tables[i], self.grouped(i, shared)
             given = np.bincount(group, table.counts)[group]
@@ -166,19 +175,18 @@ class Together:
                 leaves[name] = np.minimum(leaves.get(name, sizes), sizes)  # of nested labels the finest
         return found / reduce(np.multiply, (sizes.astype(float) for sizes in leaves.values()))
 
-    def fitted(self, positions):
+    def fitted(self, positions: Mapping[str, IntArray]) -> FloatArray:
         """`likely` for any tables, by iterative proportional fitting; `positions`: as for `located`.
 
         Raises ValueError for labels that overlap, for more than 4 million combinations of values that the tables tell
         apart, and where the fit does not settle, as when the tables are of different records.
         """
-        for i in range(len(self.tables)):
-            self._check_apart(i)
+        apart = [self._check_apart(i) for i in range(len(self.tables))]
         names = list(dict.fromkeys(name for table in self.tables for name in table.names))
         atoms = []  # values that no table tells apart, by position
         for name in names:
-            levels = [numbers[name] for numbers in self._numbers if name in numbers]
-            atoms.append(np.unique(np.stack(levels), axis=1, return_inverse=True)[1])
+            levels: Any = np.stack([numbers[name] for numbers in apart if name in numbers])
+            atoms.append(np.unique(levels, axis=1, return_inverse=True)[1])
         sizes = [np.bincount(atom).astype(float) for atom in atoms]
         shape = [len(each) for each in sizes]
         if prod(shape) > _LARGEST:
@@ -203,7 +211,7 @@ class Together:
         raise ValueError(f"after {_ROUNDS} rounds the fit is {off:.2g} off. Are the tables of the same records?")
 
 
-def _vertex(name, i, numbers):
+def _vertex(name: str, i: int, numbers: IntArray | None) -> Vertex:
     """An attribute at the level of table i. Labels that overlap are no level; they are the table's alone."""
     # The same labels in another order are the same level.
     return name, i if numbers is None else pd.factorize(np.append(numbers, -1)[::-1])[0].tobytes()

@@ -11,14 +11,16 @@ section 2.
 One module, for numba compiles its kernels together, and all keep one tree.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from privnb.microdata.hierarchy import Extent
 from privnb.microdata.hierarchy.generalization import places
+from privnb.runtime.arrays import Array, FloatArray, Int, IntArray
 from privnb.runtime.tolerances import ROUNDING
 
 _NEVER = 2**62  # above every record's position
@@ -37,13 +39,13 @@ class Space(NamedTuple):
 
     numbers: int
     unit: float
-    begin: np.ndarray
-    end: np.ndarray
-    weights: np.ndarray
-    groups: np.ndarray
+    begin: Array
+    end: Array
+    weights: Array
+    groups: Array
 
 
-def located(codes: np.ndarray, extents: Sequence[Extent | None]) -> tuple[Space, np.ndarray, list[int]]:
+def located(codes: Array, extents: Sequence[Any]) -> tuple[Space, np.ndarray, list[int]]:
     """A space in which distances are whole numbers, the point of each record, and which attribute each coordinate is.
 
     codes: integer array (n, attributes), each value's position on its attribute's line. extents: None for a number,
@@ -87,7 +89,7 @@ def located(codes: np.ndarray, extents: Sequence[Extent | None]) -> tuple[Space,
     return space, points, lines + trees
 
 
-def mdav(space: Space, points: np.ndarray, k: int) -> np.ndarray:
+def mdav(space: Space, points: Array, k: int) -> IntArray:
     """The group of each record by maximum distance to average, 0, 1, ... in order of formation: integer array (n,).
 
     While 3k records or more are left: the one farthest from their average, and the one farthest from that, each make a
@@ -104,7 +106,7 @@ def mdav(space: Space, points: np.ndarray, k: int) -> np.ndarray:
     return _mdav(space, points, int(k))
 
 
-def around(space: Space, points: np.ndarray, k: int, seeds: np.ndarray) -> np.ndarray:
+def around(space: Space, points: Array, k: int, seeds: Array) -> IntArray:
     """The group of each record around records drawn, 0, 1, ... in order of formation: integer array (n,).
 
     While k records or more are left: the next of `seeds` (the records in random order) that is makes a group with the
@@ -115,7 +117,7 @@ def around(space: Space, points: np.ndarray, k: int, seeds: np.ndarray) -> np.nd
     return _around(space, points, int(k), np.asarray(seeds, dtype=np.int64))
 
 
-def central(space: Space, rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
+def central(space: Space, rows: Array, groups: Array) -> IntArray:
     """The category of each group with the least sum of squared distances to those of its records, the first of several
     on its line; rows of `space.groups`, as `rows` of the records are: integer array (groups,).
 
@@ -126,7 +128,7 @@ def central(space: Space, rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return _central(space, rows.astype(np.int64), order, starts)
 
 
-def _check(points, k):
+def _check(points: FloatArray, k: int) -> None:
     if not 1 <= k <= len(points):
         raise ValueError(f"{len(points)} records need k from 1 to {len(points)}, got k={k}.")
 
@@ -139,19 +141,19 @@ class _Tree(NamedTuple):
     leaf: of each record.
     """
 
-    low: np.ndarray
-    high: np.ndarray
-    child: np.ndarray
-    parent: np.ndarray
-    first: np.ndarray
-    begin: np.ndarray
-    size: np.ndarray
-    order: np.ndarray
-    leaf: np.ndarray
+    low: Array
+    high: Array
+    child: Array
+    parent: Array
+    first: Array
+    begin: Array
+    size: Array
+    order: Array
+    leaf: Array
 
 
 @njit(cache=True)
-def _level(space, one, other):
+def _level(space: Space, one: Int, other: Int) -> Int:
     """The first level at which two rows are in one group."""
     level = 0
     while space.groups[one, level] != space.groups[other, level]:
@@ -160,7 +162,7 @@ def _level(space, one, other):
 
 
 @njit(cache=True)
-def _apart(space, a, one, other):
+def _apart(space: Space, a: Int, one: float, other: float) -> float:
     """How far apart two coordinates are."""
     if a < space.numbers:
         return abs(one - other)
@@ -168,7 +170,7 @@ def _apart(space, a, one, other):
 
 
 @njit(cache=True)
-def _distance(space, one, other):
+def _distance(space: Space, one: FloatArray, other: FloatArray) -> float:
     """The squared distance of two points."""
     total = 0.0
     for a in range(space.numbers):
@@ -179,7 +181,7 @@ def _distance(space, one, other):
 
 
 @njit(cache=True)
-def _least(space, point, low, high):
+def _least(space: Space, point: FloatArray, low: FloatArray, high: FloatArray) -> float:
     """The squared distance of a point to a box: no point in it is nearer."""
     total = 0.0
     for a in range(space.numbers):
@@ -196,7 +198,7 @@ def _least(space, point, low, high):
 
 
 @njit(cache=True)
-def _most(space, point, low, high):
+def _most(space: Space, point: FloatArray, low: FloatArray, high: FloatArray) -> float:
     """No point in a box is farther from this one: a squared distance."""
     total = 0.0
     for a in range(space.numbers):
@@ -207,7 +209,7 @@ def _most(space, point, low, high):
 
 
 @njit(cache=True)
-def _fit(points, tree, node):
+def _fit(points: FloatArray, tree: _Tree, node: Int) -> bool:
     """Fit the box of a leaf, or of a node around its children's; whether it changed."""
     dims, changed = points.shape[1], False
     for a in range(dims):
@@ -233,7 +235,7 @@ def _fit(points, tree, node):
 
 
 @njit(cache=True)
-def _grow(space, points):
+def _grow(space: Space, points: FloatArray) -> _Tree:
     """The tree over all points: each box is halved along its widest side."""
     n, dims = points.shape
     nodes = 4 * (n // _LEAF + 1) + 1
@@ -275,7 +277,7 @@ def _grow(space, points):
 
 
 @njit(cache=True)
-def _remove(points, tree, record):
+def _remove(points: FloatArray, tree: _Tree, record: Int) -> None:
     """Forget a record."""
     node = tree.leaf[record]
     last = tree.begin[node] + tree.size[node] - 1
@@ -289,7 +291,7 @@ def _remove(points, tree, record):
 
 
 @njit(cache=True)
-def _farthest(space, points, tree, point, stack, bounds):
+def _farthest(space: Space, points: FloatArray, tree: _Tree, point: FloatArray, stack: Array, bounds: Array) -> Int:
     """The record farthest from a point, of several the lowest."""
     best, found, top = -1.0, _NEVER, 0
     stack[0], bounds[0] = 0, np.inf
@@ -322,7 +324,16 @@ def _farthest(space, points, tree, point, stack, bounds):
 
 
 @njit(cache=True)
-def _nearest(space, points, tree, point, number, found, stack, bounds):
+def _nearest(
+    space: Space,
+    points: FloatArray,
+    tree: _Tree,
+    point: FloatArray,
+    number: Int,
+    found: IntArray,
+    stack: Array,
+    bounds: Array,
+) -> None:
     """Put the `number` records nearest to a point into `found`, the nearest first, of several the lowest."""
     near = np.full(number, np.inf)
     found[:number] = _NEVER
@@ -361,7 +372,7 @@ def _nearest(space, points, tree, point, number, found, stack, bounds):
 
 
 @njit(cache=True)
-def _costs(space, points):
+def _costs(space: Space, points: FloatArray) -> IntArray:
     """How many levels each category is apart from the records', squared, in sum: integer array (rows,)."""
     costs = np.zeros(len(space.groups), np.int64)
     for a in range(space.numbers, points.shape[1]):
@@ -376,7 +387,7 @@ def _costs(space, points):
 
 
 @njit(cache=True)
-def _average(space, sums, costs, left, point):
+def _average(space: Space, sums: Array, costs: Array, left: Int, point: FloatArray) -> None:
     """Put the average of the records that are left into `point`."""
     for a in range(space.numbers):
         point[a] = np.rint(sums[a] / left)
@@ -385,7 +396,7 @@ def _average(space, sums, costs, left, point):
 
 
 @njit(cache=True)
-def _take(space, points, tree, sums, costs, record):
+def _take(space: Space, points: FloatArray, tree: _Tree, sums: Array, costs: Array, record: Int) -> None:
     """Forget a record, also in what the average is made of."""
     _remove(points, tree, record)
     for a in range(space.numbers):
@@ -396,7 +407,7 @@ def _take(space, points, tree, sums, costs, record):
 
 
 @njit(cache=True)
-def _ranked(space, points, groups, point):
+def _ranked(space: Space, points: FloatArray, groups: IntArray, point: FloatArray) -> tuple[IntArray, FloatArray]:
     """The records without a group, the farthest from a point first, and how far each is."""
     records = np.flatnonzero(groups < 0)
     radius = np.empty(len(records))
@@ -407,7 +418,9 @@ def _ranked(space, points, groups, point):
 
 
 @njit(cache=True)
-def _outermost(space, points, groups, point, drift, ranked, radius):
+def _outermost(
+    space: Space, points: FloatArray, groups: IntArray, point: FloatArray, drift: float, ranked: Array, radius: Array
+) -> tuple[Int, Int]:
     """The record farthest from a point, of several the lowest; how many records were looked at.
 
     They are ranked by their distance from a point that lies `drift` away, so none after it is far enough. In a cloud
@@ -428,7 +441,7 @@ def _outermost(space, points, groups, point, drift, ranked, radius):
 
 
 @njit(cache=True)
-def _mdav(space, points, k):
+def _mdav(space: Space, points: FloatArray, k: Int) -> IntArray:
     n, dims = points.shape
     tree = _grow(space, points)
     groups, number, left = np.full(n, -1), 0, n
@@ -467,7 +480,7 @@ def _mdav(space, points, k):
 
 
 @njit(cache=True)
-def _around(space, points, k, seeds):
+def _around(space: Space, points: FloatArray, k: Int, seeds: Array) -> IntArray:
     n, dims = points.shape
     tree = _grow(space, points)
     groups, number, left = np.full(n, -1), 0, n
@@ -501,7 +514,7 @@ def _around(space, points, k, seeds):
 
 
 @njit(cache=True)
-def _central(space, rows, order, starts):
+def _central(space: Space, rows: IntArray, order: IntArray, starts: IntArray) -> IntArray:
     chosen, times = np.empty(len(starts) - 1, np.int64), np.zeros(len(space.groups), np.int64)
     different = np.empty(len(space.groups), np.int64)
     for group in range(len(chosen)):

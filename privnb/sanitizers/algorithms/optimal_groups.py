@@ -1,12 +1,15 @@
 """The groups of at least k neighbours on a line that lose least: the shortest path through sorted numbers."""
 
+from __future__ import annotations
+
 import numpy as np
 from numba import njit
 
+from privnb.runtime.arrays import Array, Int, IntArray
 from privnb.runtime.tolerances import ROUNDING
 
 
-def optimal_groups(values: np.ndarray, k: int) -> np.ndarray:
+def optimal_groups(values: Array, k: int) -> Array:
     """The group of each number, 0, 1, ... from the lowest on: integer array (n,).
 
     No other groups of k or more have a smaller sum of squared distances to their means. In an optimum groups are runs
@@ -28,7 +31,7 @@ def optimal_groups(values: np.ndarray, k: int) -> np.ndarray:
 
 
 @njit(cache=True)
-def _path(values, k):
+def _path(values: IntArray, k: Int) -> IntArray:
     n = len(values)
     costs, before = np.full(n + 1, np.inf), np.zeros(n + 1, np.int64)
     costs[0] = 0.0

@@ -5,12 +5,15 @@ are grouped among themselves. Deviation: who is too few for a group there is joi
 where that paper moves whole groups from one k to another.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
+from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.sanitizers.algorithms.nearest_groups import Space, mdav
 
 
-def own_groups(space: Space, points: np.ndarray, ks: np.ndarray) -> np.ndarray:
+def own_groups(space: Space, points: Array, ks: Array) -> IntArray:
     """The group of each record, 0, 1, ...: integer array (n,).
 
     ks: what each record asks for, integer array (n,). From the largest k to the smallest, the records that ask for it
@@ -38,7 +41,7 @@ def own_groups(space: Space, points: np.ndarray, ks: np.ndarray) -> np.ndarray:
     return groups
 
 
-def _squared(space, points, point):
+def _squared(space: Space, points: Array, point: Array) -> FloatArray:
     """The squared distance of each of several points to one: float array (n,)."""
     numbers = space.numbers
     far = ((points[:, :numbers] - point[:numbers]) ** 2).sum(axis=1)

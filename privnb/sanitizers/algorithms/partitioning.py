@@ -8,20 +8,31 @@ gain: the same, "Workload-Aware Anonymization", KDD 2006.
 One module, for numba compiles its kernels together, and each reads what the others write.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 from numba import njit
 
 from privnb.microdata.hierarchy.generalization import places
+from privnb.privacy_models.requirement import Requirement
+from privnb.runtime.arrays import Array, FloatArray, Int, IntArray
 from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.algorithms.options import CHOICES, MEDIANS
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 LINE, SET, TREE = range(3)  # how an attribute is cut: between two positions, any values apart, into a node's children
 _LEFT, _BELOW, _EITHER, _NEAREST, _MIDDLE, _BEST = range(len(MEDIANS))
 _RANGE, _PENALTY, _GAIN = range(len(CHOICES))
-_inner = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # what only kernels call
+
+
+def _inner(kernel: Kernel) -> Kernel:
+    """Compile what only kernels call."""
+    return njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(kernel)  # type: ignore[call-overload]
 
 
 class Geometry(NamedTuple):
@@ -31,25 +42,25 @@ class Geometry(NamedTuple):
     For trees: groups, the node that holds each place at each level, and widths, the leaves of that node less one:
     (attributes, levels, places)."""
 
-    kinds: np.ndarray
-    steps: np.ndarray
-    places: np.ndarray
-    groups: np.ndarray
-    widths: np.ndarray
+    kinds: IntArray
+    steps: IntArray
+    places: IntArray
+    groups: IntArray
+    widths: IntArray
 
 
-class Rows(NamedTuple):
+class CutRows(NamedTuple):
     """What is cut: the code of each row, (m, attributes), its records, its code of the target and whose it is, (m,) or
     empty, and how many of either there are; 0 persons: each record is another one's."""
 
-    codes: np.ndarray
-    people: np.ndarray
-    target: np.ndarray
+    codes: IntArray
+    people: IntArray
+    target: IntArray
     targets: int
-    person: np.ndarray
+    person: IntArray
     persons: int
 
-    def of(self, order):
+    def of(self, order: Array) -> CutRows:
         """Some of the rows, in an order."""
         target, person = (each[order] if len(each) else each for each in (self.target, self.person))
         return self._replace(
@@ -65,22 +76,24 @@ class How(NamedTuple):
     least: int
 
 
-class Space(NamedTuple):
+class Workspace(NamedTuple):
     """Working space of a cut, one place for each place of an attribute's line and one more: the records of each, its
     side, the places that occur, how many of each target they have, and how many people have a record up to the one and
     above it. Of each person the first and the last of their places."""
 
-    count: np.ndarray
-    side: np.ndarray
-    values: np.ndarray
-    table: np.ndarray
-    below: np.ndarray
-    above: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
+    held: IntArray
+    side: IntArray
+    values: IntArray
+    table: IntArray
+    below: IntArray
+    above: IntArray
+    first: IntArray
+    last: IntArray
 
 
-def geometry(codes, kinds, steps, trees):
+def geometry(
+    codes: Array, kinds: Sequence[int], steps: Any, trees: Mapping[int, IntArray]
+) -> tuple[IntArray, Geometry]:
     """The codes of rows (m, attributes) among the positions that occur, and their `Geometry`.
 
     `kinds`, `steps`: the kind of each attribute, and how far apart two of its positions are at most; `trees`:
@@ -101,7 +114,7 @@ def geometry(codes, kinds, steps, trees):
     return codes, Geometry(np.array(kinds), np.array(steps), at, padded, widths)
 
 
-def _occurring(column):
+def _occurring(column: IntArray) -> tuple[IntArray, IntArray]:
     """The positions that occur, in order, and which of them each row has."""
     if column.max() < len(column):
         occurs = np.bincount(column) > 0
@@ -110,7 +123,14 @@ def _occurring(column):
     return found, np.searchsorted(found, column).astype(np.int32)
 
 
-def partition(requirement, codes, shape, choose, median, target=None):
+def _counted(codes: IntArray | None) -> tuple[IntArray, int]:
+    """Return codes as the kernels read them, and how many there are; without codes an empty array and 0."""
+    return (np.zeros(0, dtype=np.int64), 0) if codes is None else (codes.astype(np.int64), int(codes.max()) + 1)
+
+
+def partition(
+    requirement: Requirement, codes: Array, shape: Geometry, choose: str, median: str, target: IntArray | None = None
+) -> IntArray:
     """The class of each distinct row of `requirement`, integer array (m,) from 0, in order of the cuts.
 
     `codes`, `shape`: of the rows, from `geometry`. `choose`: one of CHOICES, which attribute is cut first: that of the
@@ -118,17 +138,12 @@ def partition(requirement, codes, shape, choose, median, target=None):
     an integer array (m,), codes of a workload attribute. Ties go to the attribute that stands first. `median`: one of
     MEDIANS.
     """
-    index = np.arange(len(requirement.people))
-    target, targets = (np.zeros(0, dtype=np.int64), 0) if target is None else (target, int(target.max()) + 1)
-    person, persons = requirement.persons, 0
-    if person is None:
-        person = np.zeros(0, dtype=np.int64)
-    else:
-        person, persons = person.astype(np.int64), int(person.max()) + 1
-    rows = Rows(codes, requirement.people, target, targets, person, persons)
+    index: IntArray = np.arange(len(requirement.people))
+    rows = CutRows(codes, requirement.people, *_counted(target), *_counted(requirement.persons))
     how = How(CHOICES.index(choose), MEDIANS.index(median), requirement.least)
     begin, end = np.array([0]), np.array([len(index)])
-    classes, found = np.empty(len(index), dtype=np.int64), 0
+    found: Int = 0
+    classes = np.empty(len(index), dtype=np.int64)
     while len(begin):
         part, parts = _cuts(requirement, shape, how, index, rows, begin, end)
         done = np.flatnonzero(parts == 0)
@@ -138,7 +153,9 @@ def partition(requirement, codes, shape, choose, median, target=None):
     return classes
 
 
-def _cuts(requirement, shape, how, index, rows, begin, end):
+def _cuts(
+    requirement: Requirement, shape: Geometry, how: How, index: IntArray, rows: CutRows, begin: Array, end: Array
+) -> tuple[IntArray, IntArray]:
     """The part that each row falls into when its group is cut, and the number of parts of each group; 0: no cut."""
     nodes = len(begin)
     part, parts = np.zeros(len(index), dtype=np.int32), np.zeros(nodes, dtype=np.int64)
@@ -162,14 +179,14 @@ def _cuts(requirement, shape, how, index, rows, begin, end):
     return part, parts
 
 
-def _positions(begin, end):
+def _positions(begin: Array, end: Array) -> IntArray:
     """The positions from each begin to before its end, one after another."""
     length = end - begin
     return np.repeat(begin - np.cumsum(length) + length, length) + np.arange(length.sum())
 
 
 @njit(cache=True)
-def _number(classes, rows, begin, end, done, found):
+def _number(classes: Array, rows: IntArray, begin: Array, end: Array, done: Array, found: Int) -> Int:
     """Make each group of `done` a class of its own; return how many classes there are."""
     for node in done:
         for i in range(begin[node], end[node]):
@@ -179,7 +196,7 @@ def _number(classes, rows, begin, end, done, found):
 
 
 @njit(cache=True)
-def _split(part, parts, begin, end):
+def _split(part: IntArray, parts: IntArray, begin: Array, end: Array) -> tuple[IntArray, IntArray, IntArray]:
     """The order that puts each part of each cut group together, uncut groups left out, and where the parts begin and
     end."""
     total, length = 0, 0
@@ -210,7 +227,18 @@ def _split(part, parts, begin, end):
 
 
 @njit(cache=True)
-def _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts):
+def _propose(
+    rows: CutRows,
+    shape: Geometry,
+    how: How,
+    begin: Array,
+    end: Array,
+    pending: Array,
+    ranks: Array,
+    tries: Array,
+    part: IntArray,
+    parts: IntArray,
+) -> None:
     """Write the next cut of each pending group whose parts are all large enough, if there is one.
 
     `tries` counts through the cuts in order of preference: attribute by attribute as `ranks` says, each with the cuts
@@ -219,7 +247,7 @@ def _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts):
     attributes = rows.codes.shape[1]
     stride = shape.places.shape[1] + 1  # more cuts than any attribute offers
     counts = np.zeros((stride if how.median == _BEST else 1, max(rows.targets, 1)), np.int64)
-    space = Space(
+    space = Workspace(
         np.zeros(stride, np.int64),
         np.zeros(stride, np.int32),
         np.empty(stride, np.int64),
@@ -287,7 +315,19 @@ def _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts):
 
 
 @_inner
-def _spread(rows, shape, b, e, part, parts, low, high, seen, stamp, span):
+def _spread(
+    rows: CutRows,
+    shape: Geometry,
+    b: Int,
+    e: Int,
+    part: IntArray,
+    parts: Int,
+    low: Array,
+    high: Array,
+    seen: Any,
+    stamp: Int,
+    span: FloatArray,
+) -> float:
     """The certainty penalty of the rows from b to before e, summed over people and attributes, when each part is
     published alike. `part`: of each row; empty: all in part 0.
 
@@ -329,7 +369,7 @@ def _spread(rows, shape, b, e, part, parts, low, high, seen, stamp, span):
 
 
 @_inner
-def _common(groups, a, low, high):
+def _common(groups: Array, a: Int, low: Int, high: Int) -> Int:
     """The lowest level at which two leaves have the same node."""
     level = 0
     while groups[a, level, low] != groups[a, level, high]:
@@ -338,10 +378,23 @@ def _common(groups, a, low, high):
 
 
 @_inner
-def _cut(rows, shape, how, space, b, e, a, preference, total, low, high, part):
+def _cut(
+    rows: CutRows,
+    shape: Geometry,
+    how: How,
+    space: Workspace,
+    b: Int,
+    e: Int,
+    a: Int,
+    preference: Int,
+    total: Int,
+    low: Array,
+    high: Array,
+    part: IntArray,
+) -> tuple[Int, Int]:
     """Write the part of each row for the first cut of attribute `a`, from the given preference on, whose parts are all
     large enough. Returns the number of parts, 0 without such a cut, and its preference."""
-    count, side, values = space.count, space.side, space.values
+    count, side, values = space.held, space.side, space.values
     two = np.int64(2)  # numba compiles `_enough` once more for a literal
     distinct = _count(rows, b, e, a, low[a], high[a], count, values)
     if shape.kinds[a] == LINE:
@@ -378,7 +431,7 @@ def _cut(rows, shape, how, space, b, e, a, preference, total, low, high, part):
 
 
 @_inner
-def _enough(rows, part, b, e, parts, least, seen):
+def _enough(rows: CutRows, part: IntArray, b: Int, e: Int, parts: Int, least: Int, seen: Any) -> bool:
     """Whether at least so many people have a record in each part; that records are so many was seen before."""
     if rows.persons == 0:
         return True
@@ -406,7 +459,7 @@ def _enough(rows, part, b, e, parts, least, seen):
 
 
 @_inner
-def _beside(rows, b, e, a, distinct, left, total, space):
+def _beside(rows: CutRows, b: Int, e: Int, a: Int, distinct: Int, left: IntArray, total: Int, space: Workspace) -> None:
     """Write how many people have a record up to each place that occurs, and how many above it; `left`: the records."""
     below, above, first, last, place = space.below, space.above, space.first, space.last, space.side
     if rows.persons == 0:
@@ -436,7 +489,7 @@ def _beside(rows, b, e, a, distinct, left, total, space):
 
 
 @_inner
-def _count(rows, b, e, a, first, last, count, values):
+def _count(rows: CutRows, b: Int, e: Int, a: Int, first: Int, last: Int, count: IntArray, values: Array) -> Int:
     """Write the places of attribute `a` that occur from `first` to `last`, in order, and the people of each; return how
     many occur."""
     distinct = np.int64(0)  # numba compiles a variable that begins as a literal twice
@@ -465,7 +518,7 @@ def _count(rows, b, e, a, first, last, count, values):
 
 
 @_inner
-def _sort(values, length):
+def _sort(values: Array, length: Int) -> None:
     """Put the first values in order (Shell, 1959): numba takes 2 s to compile `np.sort`."""
     gap = length // 2
     while gap > 0:
@@ -479,7 +532,7 @@ def _sort(values, length):
 
 
 @_inner
-def _halves(count, values, distinct, side, way):
+def _halves(count: IntArray, values: Array, distinct: Int, side: Array, way: Int) -> Int:
     """Put each value on side 0 or 1, about as many people on each; return how many are on side 0.
 
     First way: the commonest values on side 0, so that the label of that side is short. Second way: dealt out, commonest
@@ -512,9 +565,21 @@ def _halves(count, values, distinct, side, way):
 
 
 @_inner
-def _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, part):
+def _cut_line(
+    rows: CutRows,
+    shape: Geometry,
+    how: How,
+    space: Workspace,
+    b: Int,
+    e: Int,
+    a: Int,
+    preference: Int,
+    total: Int,
+    distinct: Int,
+    part: IntArray,
+) -> tuple[Int, Int]:
     """`_cut` between two positions: those up to a threshold fall into part 0, the others into part 1."""
-    count, values, places, median = space.count, space.values, shape.places, how.median
+    count, values, places, median = space.held, space.values, shape.places, how.median
     if median == _BEST:
         worth = _worths(rows, b, e, a, values, distinct, space.table)
     left, sum_so_far = np.empty(distinct, np.int64), 0
@@ -566,7 +631,7 @@ def _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, par
 
 
 @_inner
-def _worths(rows, b, e, a, values, distinct, table):
+def _worths(rows: CutRows, b: Int, e: Int, a: Int, values: Array, distinct: Int, table: IntArray) -> FloatArray:
     """For each threshold what the cut tells about the target, as minus the people-weighted entropy that is left."""
     for j in range(distinct):
         for c in range(rows.targets):
@@ -585,7 +650,7 @@ def _worths(rows, b, e, a, values, distinct, table):
 
 
 @_inner
-def _unevenness(counts):
+def _unevenness(counts: Array) -> float:
     """Minus the entropy of counts times their sum, in nats: sum of c ln c - n ln n."""
     total, result = 0, 0.0
     for c in counts:
@@ -596,7 +661,7 @@ def _unevenness(counts):
 
 
 @_inner
-def _known_of_target(rows, part, b, e, parts):
+def _known_of_target(rows: CutRows, part: IntArray, b: Int, e: Int, parts: Int) -> float:
     """What the written cut leaves unknown about the target, scaled to -1 (everything) to 0 (nothing)."""
     counts = np.zeros((parts, rows.targets), np.int64)
     total = 0

@@ -7,13 +7,19 @@ a candidate would leave larger, and what breaks a model once breaks it for good.
 Source: Fung, Wang, Yu, "Top-Down Specialization for Information and Privacy Preservation", ICDE 2005.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.microdata.counts import tabulate
 from privnb.microdata.hierarchy import Intervals, Ranges, Taxonomy
+from privnb.privacy_models.requirement import Requirement
+from privnb.runtime.arrays import Array, BoolArray, IntArray
 
 _EQUAL = 12  # digits to which gains, sums of logarithms, are the same on every machine
 _NONE = 2**62  # above every class
@@ -32,9 +38,9 @@ class Candidate:
     first: int
     last: int
     level: int
-    begins: np.ndarray
-    rows: np.ndarray
-    parts: np.ndarray
+    begins: Array
+    rows: Array
+    parts: Array
     gain: float
     rank: int  # for `Ranges`: how many thresholds of more gain broke a model
     number: int
@@ -42,7 +48,7 @@ class Candidate:
     valid: bool = True
 
     @property
-    def children(self):
+    def children(self) -> list[tuple[int, int]]:
         """(first, last) of each child, in the order of the line."""
         return list(zip(self.begins.tolist(), [*(self.begins[1:] - 1).tolist(), self.last], strict=True))
 
@@ -55,7 +61,7 @@ class Cut:
     each row where its node begins; `k`: records in the smallest class.
     """
 
-    def __init__(self, requirement, hierarchies, target):
+    def __init__(self, requirement: Requirement, hierarchies: Sequence[Any], target: IntArray) -> None:
         self._requirement, self._target = requirement, target
         self.hierarchies = [nested(hierarchy) for hierarchy in hierarchies]
         self._trees = [tree(hierarchy) for hierarchy in self.hierarchies]
@@ -64,31 +70,32 @@ class Cut:
         self.nodes = np.zeros(shape, dtype=np.int64)
         self.k = int(requirement.people.sum())
         self._classes, self._number = np.zeros(shape[1], dtype=np.int64), 1
-        self._open, self._tried = {}, 0  # the candidates, by number
+        self._open: dict[int, Candidate] = {}  # the candidates, by number
+        self._tried = 0
         self._owner, self._part = np.full(shape, -1), np.zeros(shape, dtype=np.int64)
         for a, (levels, size) in enumerate(zip(self._trees, self._sizes, strict=True)):
             self._add(a, 0, size - 1, 0 if levels is None else len(levels) - 1, np.arange(shape[1]))
         self._drop_invalid()
 
     @property
-    def candidates(self):
+    def candidates(self) -> list[Candidate]:
         """The values that may be specialized: every class would keep all models."""
         return list(self._open.values())
 
-    def loss(self, candidate):
+    def loss(self, candidate: Candidate) -> int:
         """AnonyLoss: by how many records specializing would make the smallest class smaller, from 0."""
         return max(self.k - candidate.smallest, 0)
 
-    def score(self, candidate):
+    def score(self, candidate: Candidate) -> float:
         """InfoGain / (AnonyLoss + 1): bits about the workload for what they disclose; higher is specialized first."""
         return candidate.gain / (self.loss(candidate) + 1)
 
-    def best(self):
+    def best(self) -> Candidate | None:
         """The candidate of the highest score, or None without one. In a tie the attribute that stands first has it, and
         of its values the one that stands first on the line."""
         return max(self._open.values(), key=lambda c: (self.score(c), -c.attribute, -c.first), default=None)
 
-    def specialize(self, candidate):
+    def specialize(self, candidate: Candidate) -> None:
         """Replace a value by its children in the whole table."""
         a, rows, parts = candidate.attribute, candidate.rows, candidate.parts
         self.k -= self.loss(candidate)
@@ -104,7 +111,7 @@ class Cut:
             self._add(a, first, last, candidate.level - 1, rows[parts == part])
         self._drop_invalid()
 
-    def _add(self, attribute, first, last, level, rows, rank=0):
+    def _add(self, attribute: int, first: int, last: int, level: int, rows: IntArray, rank: int = 0) -> None:
         """Make a node a candidate, unless it has no children or no rows."""
         levels, codes = self._trees[attribute], self._requirement.codes[rows, attribute]
         if not len(rows):
@@ -134,7 +141,7 @@ class Cut:
         self._tried += 1
         self._judge(attribute, rows)
 
-    def _judge(self, attribute, rows):
+    def _judge(self, attribute: int, rows: IntArray) -> None:
         """Note what specializing the attribute's candidates would leave of the classes of `rows`, which are whole."""
         owner = self._owner[attribute, rows]
         rows, owner = rows[owner >= 0], owner[owner >= 0]
@@ -155,11 +162,11 @@ class Cut:
             candidate.smallest = min(candidate.smallest, int(sizes[its].min()))
             candidate.valid &= bool(fine[its].all())
 
-    def _drop(self, candidate):
+    def _drop(self, candidate: Candidate) -> None:
         del self._open[candidate.number]
         self._owner[candidate.attribute, candidate.rows] = -1
 
-    def _drop_invalid(self):
+    def _drop_invalid(self) -> None:
         """Drop what breaks a model; a range tries its next threshold instead."""
         while broken := [candidate for candidate in self.candidates if not candidate.valid]:
             for c in broken:
@@ -168,7 +175,7 @@ class Cut:
                     self._add(c.attribute, c.first, c.last, c.level, c.rows, c.rank + 1)
 
 
-def nested(hierarchy):
+def nested(hierarchy: Any) -> Any:
     """The hierarchy whose labels are all nodes of one tree: of the widths of `Intervals` those that divide the next
     wider one that is kept. All others are trees as they are.
     """
@@ -181,7 +188,7 @@ def nested(hierarchy):
     return replace(hierarchy, widths=kept)
 
 
-def tree(hierarchy):
+def tree(hierarchy: Any) -> IntArray | None:
     """The tree that an attribute is specialized in: integer array (levels, positions), the node that holds each
     position from the lowest level up to the root. One node may stand at several levels. None for `Ranges`: theirs
     grows with the cut. Widths must nest: see `nested`.
@@ -199,7 +206,7 @@ def tree(hierarchy):
     return np.stack([positions, np.full(len(positions), len(positions))])
 
 
-def named(hierarchy, first, last, level):
+def named(hierarchy: Any, first: int, last: int, level: int) -> Any:
     """The label of a node; where a branch of a tree does not fork, that of its level."""
     if isinstance(hierarchy, Taxonomy):
         return hierarchy.rows[first][level]
@@ -207,7 +214,7 @@ def named(hierarchy, first, last, level):
     return hierarchy.labels(positions, np.zeros_like(positions))[0]
 
 
-def large_enough(places, classes, people, least):
+def large_enough(places: Any, classes: Array, people: Array, least: int) -> BoolArray:
     """Which thresholds leave no part of a class with fewer than `least` records: boolean array (values - 1,).
 
     `places`: of each row, the number of its value, 0 to values - 1 in the order of the line. Every class has `least` or
@@ -227,14 +234,14 @@ def large_enough(places, classes, people, least):
     return np.cumsum(broken)[:-1] == 0
 
 
-def _gain(counts):
+def _gain(counts: Array) -> Any:
     """InfoGain of a split in bits, from counts (..., children, values of the workload)."""
     people = counts.sum(axis=(-2, -1))
     left = _uncertainty(counts.sum(axis=-2)) - _uncertainty(counts).sum(axis=-1)
     return np.round(np.maximum(left, 0) / np.maximum(people, 1), _EQUAL)
 
 
-def _uncertainty(counts):
+def _uncertainty(counts: Array) -> Array:
     """Entropy of the counts along the last axis, in bits, times their sum."""
     total = counts.sum(axis=-1)
     return total * np.log2(np.maximum(total, 1)) - (counts * np.log2(np.maximum(counts, 1))).sum(axis=-1)

@@ -1,10 +1,14 @@
 """Random partners within a window of ranks."""
 
+from __future__ import annotations
+
 import numpy as np
 from numba import njit
 
+from privnb.runtime.arrays import Array, FloatArray, Int, IntArray
 
-def partners(window: int, draws: np.ndarray) -> np.ndarray:
+
+def partners(window: int, draws: Array) -> Array:
     """The rank that each of n ranks changes places with, at most `window` away: integer array (n,), its own inverse.
 
     From the lowest rank on, each that has no partner takes one of those above it within the window that have none, all
@@ -17,9 +21,10 @@ def partners(window: int, draws: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True)
-def _partners(window, draws):
+def _partners(window: Int, draws: FloatArray) -> IntArray:
     n = len(draws)
-    found, pool, place, size = np.arange(n), np.empty(n, np.int64), np.full(n, -1), 0
+    size: Int = 0
+    found, pool, place = np.arange(n), np.empty(n, np.int64), np.full(n, -1)
     for rank in range(n):
         for above in range(rank + (window if rank else 1), min(rank + window, n - 1) + 1):
             pool[size], place[above] = above, size
@@ -34,7 +39,7 @@ def _partners(window, draws):
 
 
 @njit(cache=True)
-def _left(pool, place, size, rank):
+def _left(pool: IntArray, place: IntArray, size: Int, rank: Int) -> Int:
     """The size of the pool without a rank."""
     last = pool[size - 1]
     pool[place[rank]], place[last] = last, place[rank]

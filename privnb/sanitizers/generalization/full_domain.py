@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Integral
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -18,6 +18,7 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, Schema
 from privnb.privacy_models import KAnonymity, PrivacyModel, TCloseness
+from privnb.privacy_models.requirement import Tally
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray
 from privnb.runtime.tolerances import ROUNDING
@@ -201,7 +202,7 @@ class FullDomain(ModelBasedSanitizer):
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         lattice, found = self._found(dataset)
-        node = np.ravel_multi_index(found.best.levels, lattice.shape)
+        node = int(np.ravel_multi_index(found.best.levels, lattice.shape))
         classes, suppressed = _suppressed(lattice, node, dataset.record_count)
         starred = suppressed[lattice.class_of_rows(classes)]
         for a, name in enumerate(found.attributes):
@@ -219,7 +220,7 @@ class FullDomain(ModelBasedSanitizer):
             finer = np.flatnonzero((labels != SUPPRESSED).any(axis=1))
             if len(finer):
                 levels = (*found.best.levels[:a], finer[-1], *found.best.levels[a + 1 :])
-                classes, suppressed = _suppressed(lattice, np.ravel_multi_index(levels, lattice.shape), records)
+                classes, suppressed = _suppressed(lattice, int(np.ravel_multi_index(levels, lattice.shape)), records)
                 ways.append((int(classes.sizes[suppressed].sum()), a, int(finer[-1]), classes))
         needed, a, level, classes = min(ways, key=lambda way: way[:3])
         # A note is published: it says nothing of few people, so neither how many classes break it nor an exact need.
@@ -232,7 +233,8 @@ class FullDomain(ModelBasedSanitizer):
 def _suppressed(lattice: Lattice, node: int, records: int) -> tuple[Classes, BoolArray]:
     """The classes of a node and which of them have to be suppressed, however many `records` that takes."""
     classes = lattice.roll_up(node)
-    return classes, lattice.suppressed(classes, lattice.fails(classes, lattice.requirement.tallies), records)
+    broken = lattice.fails(classes, lattice.requirement.tallies)
+    return classes, cast(BoolArray, lattice.suppressed(classes, broken, records))
 
 
 def _search(lattice: Lattice, attributes: Sequence[str], loss: Any, limit: int, sure: int = 0) -> Search:
@@ -249,7 +251,8 @@ def _search(lattice: Lattice, attributes: Sequence[str], loss: Any, limit: int, 
     grow, or where classes join the suppressed, a lower node may suppress fewer records.
     """
     requirement = lattice.requirement
-    grows, others = [], []
+    grows: list[Tally] = []
+    others: list[Tally] = []
     for tally in requirement.beyond_size:
         # People of a population alone make no class, and yet they join those above: presence may fall too low there.
         # Who has records in two classes is one person where they join: others have larger shares of the members.

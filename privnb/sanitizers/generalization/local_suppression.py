@@ -97,7 +97,7 @@ def blanked(codes: IntArray, k: int) -> BoolArray:
         order = sorted(sets, key=lambda hidden: -_settled(distinct, times, left, hidden, k)[1])
         for hidden in order:
             settled, _ = _settled(distinct, times, left, hidden, k)
-            blank[np.ix_(left[settled], hidden)] = True
+            blank[np.ix_(left[settled], np.array(hidden))] = True
             left = left[~settled]
     if len(left):
         _with_a_class(distinct, times, blank, left)

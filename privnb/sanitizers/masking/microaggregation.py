@@ -88,7 +88,7 @@ class Microaggregation(Masking):
                 f"{self!r}: {unknown} is no quasi-identifier of '{dataset.name}'; those are {', '.join(known)}."
             )
         ks = self._asked(dataset)
-        eligibility.check_k(self, np.max(ks), len(dataset))
+        eligibility.check_k(self, int(np.max(ks)), len(dataset))
         filled: dict[str, int] = {}
         for block in blocks:
             columns, own = _averaged(dataset, table, block, ks, rng)

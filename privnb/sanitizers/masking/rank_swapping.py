@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -18,7 +18,7 @@ from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masking, gap, steps
 
 
-def _per_cent(name: str, value: object) -> None:
+def _per_cent(name: str, value: Any) -> None:
     if not (expect.is_number(value) and 0 < value <= 100):
         raise ValueError(f"{name} must be per cent, a number above 0 and at most 100, got {expect.found(value)}.")
 

@@ -60,7 +60,8 @@ class TopBottomCoding(NumberMasking):
 
     def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         check_numeric(self, [*(self.bottom or ()), *(self.top or ())], attributes)
-        columns, notes = [], []
+        columns: list[Array] = []
+        notes: list[str] = []
         for attribute, codes in zip(attributes, found.T, strict=True):
             lacking = gap(attribute, codes)
             columns.append(among_present(codes, lacking, partial(self._coded, attribute)))

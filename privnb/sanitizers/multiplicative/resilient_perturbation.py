@@ -118,4 +118,5 @@ def in_best_order(matrix: FloatArray, points: FloatArray) -> FloatArray:
     for least in np.unique(kept)[::-1]:
         places = maximum_bipartite_matching(csr_array(kept >= least), perm_type="column")
         if (places >= 0).all():
-            return matrix[places]
+            break
+    return matrix[places]

@@ -15,7 +15,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Gaussian(_Added):
 
     name = "Gaussian noise"
 
-    def cumulative(self, noise: Array) -> Array:
+    def cumulative(self, noise: Any) -> Array:
         from scipy.special import ndtr
 
         return ndtr(np.asarray(noise) / self.deviation)
@@ -119,7 +119,7 @@ class Uniform(_Added):
         """The most that the noise moves a number, in the attribute's unit."""
         return self.deviation * SQRT3
 
-    def cumulative(self, noise: Array) -> Array:
+    def cumulative(self, noise: Any) -> Array:
         return np.clip(np.asarray(noise) / (2 * self.half) + 0.5, 0, 1)
 
     def surprise(self, true: Array, seen: Array) -> Array:
@@ -203,7 +203,7 @@ class Laplace(_TwoSided):
         inside = left[:-1] * self._within(before) + right[1:] * self._within(gaps - before)
         return float((inside.sum() + right[0] + left[-1]) / 2)
 
-    def cumulative(self, noise: Array) -> Array:
+    def cumulative(self, noise: Any) -> Array:
         tail = np.exp(-np.abs(noise) / self.scale) / 2
         return np.where(np.asarray(noise) < 0, tail, 1 - tail)
 
@@ -235,7 +235,7 @@ class Geometric(_TwoSided):
         on = np.maximum(left, right).sum() * np.tanh(1 / (2 * self.in_steps))
         return float(on + inside.sum() * decay / (1 + decay) + (right[0] + left[-1]) * decay / (1 + decay))
 
-    def cumulative(self, noise: Array) -> Array:
+    def cumulative(self, noise: Any) -> Array:
         steps, decay = np.floor(np.asarray(noise) / self.step + ROUNDING), np.exp(-1 / self.in_steps)
         return np.where(steps < 0, decay ** np.abs(steps), 1 + decay - decay ** (steps + 1)) / (1 + decay)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Self
+from math import prod
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -30,7 +31,7 @@ MOST = 2**40  # joint values: with more, the chance of the true one has too few 
 Attributes = Annotated[str, instead(str, "Name them with commas between, or give ''.")]
 
 
-def _spread(name: str, value: object) -> None:
+def _spread(name: str, value: Any) -> None:
     if not (expect.is_number(value) and 0 <= value <= 1):
         raise ValueError(f"{name} must be a share of the diagonal, 0 to 1, got {expect.found(value)}.")
 
@@ -86,13 +87,13 @@ class GammaDiagonal(Sanitizer):
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         attributes = categorical(self, dataset.schema, names_in(self.attributes))
         names, sizes = [each.name for each in attributes], [len(each.domain.values) for each in attributes]
-        size = int(np.prod(sizes, dtype=object))
+        size = prod(sizes)
         if size > MOST:
             raise SanitizationError(
                 f"{self!r}: {', '.join(names)} have {size:,} combinations, and 2^40 can be drawn from. Name fewer in "
                 "`attributes`."
             )
-        positions = np.ravel_multi_index([each.domain.codes(table[each.name]) for each in attributes], sizes)
+        positions: Any = np.ravel_multi_index([each.domain.codes(table[each.name]) for each in attributes], sizes)
         positions = self._drawn(positions, size, rng)
         for each, codes in zip(attributes, np.unravel_index(positions, sizes), strict=True):
             table[each.name] = of_codes(codes, each.domain.values)

@@ -134,7 +134,7 @@ class Response(Validated, Symmetric):
         return f"randomized response, {self.size} values, each true one kept with {self.true:.4g}"
 
     @property
-    def true(self) -> float:  # type: ignore[override]
+    def true(self) -> float:
         return kept(self.size, self.epsilon)
 
 

@@ -56,7 +56,8 @@ def cell_vulnerability(law: Law, attribute: Attribute, column: pd.Series | Array
     if not len(column):
         raise ValueError("column must have a value at least, and it has none.")
     gap = pd.isna(pd.Series(column)).to_numpy()
-    positions, people = np.unique(attribute.domain.codes(np.asarray(column)[~gap]), return_counts=True)
+    codes: IntArray = attribute.domain.codes(np.asarray(column)[~gap])
+    positions, people = np.unique(codes, return_counts=True)
     told = law.vulnerability(people / len(gap), positions) if len(positions) else 0.0
     return told + gap.mean() if gap.any() else told
 
@@ -134,9 +135,9 @@ def identification(
         # Each person's likelihood of a row falls by e for each unit of distance; the nearest one is guessed.
         nearest = np.repeat(np.minimum.reduceat(distance, begins), size)
         shares.append(1 / np.add.reduceat(people[entry] * np.exp(nearest - distance), begins))
-    shares = np.concatenate(shares)
-    low, high = mean_interval(shares)
-    return np.mean(shares), max(low, 1 / len(dataset)), min(high, 1)
+    every = np.concatenate(shares)
+    low, high = mean_interval(every)
+    return every.mean(), max(low, 1 / len(dataset)), min(high, 1)
 
 
 def _drawn_apart(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -117,7 +118,7 @@ class Pram(CellNoise):
         for text, matrix in self.matrices.items():
             names = names_in(text)
             attributes = {each.name: each for each in categorical(self, schema, names or [text])}
-            size = int(np.prod([len(each.domain.values) for each in attributes.values()], dtype=object))
+            size = prod(len(each.domain.values) for each in attributes.values())
             self._check_size(text, size)
             try:
                 found = markov(f"the matrix of '{text}'", matrix, size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from privnb.sanitizers.masking.base import numbered
 from privnb.sanitizers.synthetic.latin_hypercube import invented
 
 
-def _share(name: str, value: object) -> None:
+def _share(name: str, value: Any) -> None:
     if not (expect.is_number(value) and 0 <= value < 1):
         raise ValueError(f"{name} must be a number from 0 and below 1, which masks nothing; got {expect.found(value)}.")
 

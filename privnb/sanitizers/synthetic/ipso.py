@@ -116,7 +116,7 @@ class Ipso(Sanitizer):
 
     def _design(self, schema: Schema, table: pd.DataFrame) -> FloatArray:
         """What numbers are regressed on, float array (n, p): 1, numbers, and a column for each value but the first."""
-        columns = [np.ones(len(table))]
+        columns: list[FloatArray] = [np.ones(len(table))]
         for name in self._given(schema):
             if schema[name].numeric:
                 columns.append(numbered(self, schema, table, [name])[:, 0])

@@ -46,7 +46,7 @@ class LatinHypercube(Synthetic):
 def invented(schema: Schema, names: Sequence[str], values: FloatArray, rng: np.random.Generator) -> dict[str, Array]:
     """As many invented records as there are, `values` (n, d) being theirs: `{name: array (n,)}`."""
     correlation = np.atleast_2d(np.corrcoef(pd.DataFrame(values).rank().to_numpy().T))  # Spearman's
-    shares = arranged(strata(*values.shape, rng), correlation, rng)
+    shares = arranged(strata(len(values), len(names), rng), correlation, rng)
     return {name: drawn(schema[name], values[:, at], shares[:, at]) for at, name in enumerate(names)}
 
 

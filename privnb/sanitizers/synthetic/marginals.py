@@ -4,14 +4,15 @@ A generalized table loses how its finer values are distributed; counts of a few 
 Each table has to keep the privacy models, and so has what they tell together.
 
 Source: Kifer and Gehrke, "Injecting Utility into Anonymized Datasets", SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.
-
-One module: what is published, checked and inferred is read from the same joined tables.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -21,13 +22,17 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
+from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
-from privnb.privacy_models import KAnonymity, tally
+from privnb.privacy_models import KAnonymity, PrivacyModel, tally
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.validation import instead, optional, validated
 from privnb.sanitizers import SanitizationError
-from privnb.sanitizers.algorithms.maximum_entropy import CountTable, Together
-from privnb.sanitizers.base import check_one_record_each
+from privnb.sanitizers.algorithms.maximum_entropy import CountTable, Together, Vertex
+from privnb.sanitizers.base import AnyMicrodata, check_one_record_each
 
+Counted = tuple[CountTable, IntArray]  # a table, and the cell of every record
 _SCALE = 1e9  # expected shares as counts, so large that models may compare them with whole numbers
 _EQUAL = 12  # digits to which losses are the same
 
@@ -40,20 +45,38 @@ class Marginals:
     Every record is counted once in each table. `hierarchies`: how the labels of every attribute cover its values.
     """
 
+    HINT: ClassVar[str] = "anonymized_marginals(dataset, sets, KAnonymity(10)) makes them."
+
     tables: tuple[pd.DataFrame, ...]
     schema: Schema
-    hierarchies: Mapping[str, object]
+    hierarchies: Mapping[str, Any]
     provenance: Provenance
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         names = " and of ".join(", ".join(table.columns[:-1]) for table in self.tables)
         return f"Marginals({self.provenance.dataset}: counts of {names})"
 
 
-expect.word("marginals", Marginals, instead="anonymized_marginals(dataset, sets, KAnonymity(10)) makes them.")
+def _beside(name: str, value: object) -> None:
+    expect.kind(name, value, Release, instead="Give a generalized release of the same records.")
 
 
-def anonymized_marginals(dataset, sets, *models, beside=None, exact=False):
+def _sets(name: str, value: Any) -> None:
+    if not expect.kind(name, value, list, tuple, instead="Name attributes, or give tuples of several."):
+        raise ValueError(f"{name} must hold one set of attributes or more, got none.")
+    for place, names in enumerate(value):
+        if not isinstance(names, str):
+            expect.texts(f"{name}[{place}]", names, "attributes")
+
+
+@validated
+def anonymized_marginals(
+    dataset: AnyMicrodata,
+    sets: Annotated[Sequence[str | tuple[str, ...]], _sets],
+    *models: PrivacyModel,
+    beside: Annotated[Release | None, optional(_beside)] = None,
+    exact: bool = False,
+) -> Marginals:
     """Count the records of `dataset` by each set of attributes, generalized as little as the models allow.
 
     The quasi-identifiers of a set are counted at those levels of their hierarchies that span least (mean width of a
@@ -91,16 +114,7 @@ def anonymized_marginals(dataset, sets, *models, beside=None, exact=False):
 
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.3.
     """
-    expect.these(dataset=dataset)
     check_one_record_each("anonymized_marginals", dataset)
-    expect.kind("exact", exact, bool)
-    if beside is not None:
-        expect.kind("beside", beside, Release, instead="Give a generalized release of the same records.")
-    if not expect.kind("sets", sets, list, tuple, instead="Name attributes, or give tuples of several."):
-        raise ValueError("sets must hold one set of attributes or more, got none.")
-    for place, names in enumerate(sets):
-        if not isinstance(names, str):
-            expect.texts(f"sets[{place}]", names, "attributes")
     sets = [(names,) if isinstance(names, str) else tuple(names) for names in sets]
     for names in sets:
         if not names or len(set(names)) < len(names) or not set(names) <= set(dataset.schema.published) - {"count"}:
@@ -108,7 +122,7 @@ def anonymized_marginals(dataset, sets, *models, beside=None, exact=False):
                 f"{names} is no set of attributes to count. Name published ones of '{dataset.name}', each once, and "
                 "none 'count'."
             )
-    expect.these(models=models)
+    expect.all_of("models", models, PrivacyModel, instead=PrivacyModel.HINT)
     wrong = [model for model in models if hasattr(model, "population")]
     if wrong or not models:
         raise ValueError(f"marginals keep models of their own records, such as KAnonymity(10), got {wrong or 'none'}.")
@@ -140,7 +154,7 @@ def anonymized_marginals(dataset, sets, *models, beside=None, exact=False):
 class _Check:
     """What is published so far, each a CountTable and the cell of every record, and whether one more may join it."""
 
-    def __init__(self, dataset, models, beside):
+    def __init__(self, dataset: Microdata, models: Sequence[PrivacyModel], beside: Release | None) -> None:
         self.models, self.hierarchies = models, _hierarchies(dataset.schema, dataset.hierarchies)
         self._schema, self.published = dataset.schema, []
         self._tallies = {
@@ -157,7 +171,7 @@ class _Check:
                 raise SanitizationError(f"{beside!r} cannot be published itself: {refusal}")
             self.published.append(counted)
 
-    def refusal(self, counted):
+    def refusal(self, counted: Counted) -> str:
         """Why a table may not be published with the others, in words; empty if it may."""
         for model in self.models:
             if model.sensitive is not None and not self._tells(model.sensitive, counted):
@@ -184,12 +198,12 @@ class _Check:
                     return f"joined with what is published already, {broken}"
         return ""
 
-    def _tells(self, name, counted):
+    def _tells(self, name: str, counted: Counted) -> bool:
         """Whether a table tells exact values of a sensitive attribute; a release may suppress them."""
         table, _ = counted
         return name in table.names and len(_labels(table, name)) == self._values[name]
 
-    def _broken(self, model, published):
+    def _broken(self, model: PrivacyModel, published: Sequence[Counted]) -> str:
         """Which cells break the model where tables that tell its sensitive attribute are joined; empty if none."""
         together = Together([table for table, _ in published], self.hierarchies)
         if together.order is None:
@@ -200,14 +214,14 @@ class _Check:
         known -= {model.sensitive}
         column, width = self._tallies.get(model, (np.zeros(len(published[0][1]), dtype=np.int64), 1))
 
-        def values(i, vertices):
+        def values(i: int, vertices: Iterable[Vertex]) -> tuple[IntArray, IntArray]:
             """A number for the records alike in what is known of `vertices`, and how often each has each value."""
             group = together.grouped(i, [vertex for vertex in vertices if vertex[0] in known])[published[i][1]]
             return group, counts.tabulate(group, column, (int(group.max()) + 1, width))
 
         parts = [values(i, together.vertices[i]) for i, _ in together.order]
         first, _ = counts.distinct_codes([group for group, _ in parts], [len(table) for _, table in parts])
-        found = 1 if len(parts) == 1 else 1.0  # products of counts outgrow whole numbers
+        found: Any = 1 if len(parts) == 1 else 1.0  # products of counts outgrow whole numbers
         for group, table in parts:
             found = found * table[group[first]]
         for i, shared in together.order[:-1]:
@@ -222,9 +236,10 @@ class _Check:
         levels = model.level(found[fails], whole)
         worst = levels.argmin() if model.better == "higher" else levels.argmax()
         record = first[fails][worst]
-        cells = {name: [] for name in names if name in known}
-        for table, where in published:
-            for name, labels, code in zip(table.names, table.labels, table.cells[where[record]], strict=True):
+        cells: dict[str, list[str]] = {name: [] for name in names if name in known}
+        for published_table, where in published:
+            counted = published_table.names, published_table.labels, published_table.cells[where[record]]
+            for name, labels, code in zip(*counted, strict=True):
                 if name in known and str(labels[code]) not in (SUPPRESSED, *cells[name]):
                     cells[name].append(str(labels[code]))
         said = ", ".join(f"{name} {' and '.join(labels)}" for name, labels in cells.items() if labels) or "all records"
@@ -234,7 +249,8 @@ class _Check:
         )
 
 
-def probabilities(marginals, rows):
+@validated
+def probabilities(marginals: Marginals, rows: pd.DataFrame) -> FloatArray:
     """How likely somebody drawn from the table has these values, as far as the marginals tell.
 
     The distribution of maximum entropy that agrees with all counts: in closed form for decomposable tables, else
@@ -256,25 +272,20 @@ def probabilities(marginals, rows):
     ValueError
         Where neither way leads there.
     """
-    expect.these(marginals=marginals)
-    expect.kind("rows", rows, pd.DataFrame, instead="One row a person, one column an attribute.")
     held = dict.fromkeys(name for table in marginals.tables for name in table if name != "count")
     expect.table("rows", rows, held, "They are in the marginals.")
     together = Together([CountTable.read(table) for table in marginals.tables], marginals.hierarchies)
     return _likely(together, marginals.hierarchies, marginals.schema.marked(rows))
 
 
-def _check_published(marginals, release):
+def _check_published(marginals: Any, release: Any) -> None:
     """Raise unless there are marginals, a release, or both."""
     if marginals is None and release is None:
         raise ValueError("marginals and release are both None: nothing is published. Give one or both.")
-    if marginals is not None:
-        expect.these(marginals=marginals)
-    if release is not None:
-        expect.these(release=release)
 
 
-def divergence(dataset, marginals=None, release=None):
+@validated
+def divergence(dataset: AnyMicrodata, marginals: Marginals | None = None, release: Release | None = None) -> float:
     """Bits by which the original table differs from what was published of it, the rest as even as can be.
 
     Kullback-Leibler divergence of the empirical distribution of all published columns from the maximum-entropy
@@ -299,7 +310,6 @@ def divergence(dataset, marginals=None, release=None):
 
     Source: Kifer and Gehrke, SIGMOD 2006, section 3; Aggarwal and Yu 2008, section 9.5.2.
     """
-    expect.these(dataset=dataset)
     _check_published(marginals, release)
     hierarchies = _hierarchies(dataset.schema, dataset.hierarchies)
     tables, where = [CountTable.read(table) for table in marginals.tables] if marginals is not None else [], {}
@@ -315,7 +325,13 @@ def divergence(dataset, marginals=None, release=None):
     return max(float(np.log2(alike / likely).mean()), 0.0)  # rounding must not fall below
 
 
-def inferred(known, sensitive, marginals=None, release=None):
+@validated
+def inferred(
+    known: Annotated[Mapping[str, Any], instead(Mapping, "Give the known values by attribute.")],
+    sensitive: str,
+    marginals: Marginals | None = None,
+    release: Release | None = None,
+) -> pd.Series:
     """What somebody who knows some values of a person infers of another.
 
     The tables of `marginals` that hold `sensitive` are joined, and with them a generalized `release`. A share of 1 is
@@ -343,8 +359,7 @@ def inferred(known, sensitive, marginals=None, release=None):
     Source: Aggarwal and Yu 2008, section 9.5, tables 9.12 to 9.14.
     """
     _check_published(marginals, release)
-    expect.kind("known", known, Mapping, instead="Give the known values by attribute.")
-    published = marginals if marginals is not None else release
+    published: Any = marginals if marginals is not None else release
     hierarchies = _hierarchies(published.schema, published.hierarchies)
     tables = [CountTable.read(table) for table in marginals.tables] if marginals is not None else []
     if release is not None:
@@ -358,7 +373,8 @@ def inferred(known, sensitive, marginals=None, release=None):
     if together.order is None or not exact:
         raise ValueError(f"the tables with exact '{sensitive}' are not decomposable, or there are none.")
     position = {name: hierarchies[name].codes([value])[0] for name, value in known.items()}
-    found, fits = 1.0, []
+    found: Any = 1.0
+    fits = []
     for table in together.tables:
         share = table.counts.astype(float)
         for name, labels, codes in zip(table.names, table.labels, table.cells.T, strict=True):
@@ -379,41 +395,46 @@ def inferred(known, sensitive, marginals=None, release=None):
     return (found / found.sum())[found > 0].rename("share")
 
 
-def _by_value(table, sensitive, shares):
+def _by_value(table: CountTable, sensitive: str, shares: Array) -> pd.Series:
     """The shares of cells added up by the label of `sensitive`, a Series."""
     labels, codes = _labels(table, sensitive), table.cells[:, table.names.index(sensitive)]
     return pd.Series(np.bincount(codes, shares, len(labels)), [str(label) for label in labels])
 
 
-def _labels(table, name):
+def _labels(table: CountTable, name: str) -> Array:
     return table.labels[table.names.index(name)]
 
 
-def _likely(together, hierarchies, rows, where=()):
+def _likely(
+    together: Together, hierarchies: Mapping[str, Any], rows: pd.DataFrame, where: Mapping[int, IntArray] | None = None
+) -> FloatArray:
     """The maximum-entropy probability of rows. `where`: `{table: cell of each row}` where that is known already."""
     positions = {name: hierarchies[name].codes(rows[name]) for name in rows}
     if together.order is None:
         likely = together.fitted(positions)
     else:
+        cells = where or {}
         places = range(len(together.tables))
-        likely = together.likely([where[i] if i in where else together.located(i, positions) for i in places])
+        likely = together.likely([cells[i] if i in cells else together.located(i, positions) for i in places])
     held = {name for table in together.tables for name in table.names}
     # One division by a whole number: several would round differently in each order of the attributes.
     return likely / float(prod(hierarchies[name].size for name in rows if name not in held))
 
 
-def _hierarchies(schema, given):
+def _hierarchies(schema: Schema, given: Mapping[str, Any]) -> dict[str, Any]:
     """How the labels of every published attribute cover its values; exact ones cover their own."""
     return {name: given[name] if name in given else flat(schema[name]) for name in schema.published}
 
 
-def _of_release(release, records):
+def _of_release(release: Release, records: int) -> Counted:
     if not release.generalized or len(release) != records:
         raise ValueError(f"{release!r} is no generalization. Give a generalized release of the {records} records.")
     return CountTable.of_labels(release.schema.marked(release.table))
 
 
-def _levels(dataset, hierarchies, names, fixed):
+def _levels(
+    dataset: Microdata, hierarchies: Mapping[str, Any], names: Sequence[str], fixed: set[Any]
+) -> Iterator[tuple[list[IntArray], list[Array]]]:
     """Each way to count a set, from the one that spans least: for each name the records' label numbers, the labels.
 
     Quasi-identifiers are generalized, unless they are `fixed`.
@@ -439,6 +460,6 @@ def _levels(dataset, hierarchies, names, fixed):
         yield [numbers for *_, numbers, _ in way], [labels for *_, labels in way]
 
 
-def _shown(table):
+def _shown(table: CountTable) -> pd.DataFrame:
     columns = zip(table.names, table.labels, table.cells.T, strict=True)
     return pd.DataFrame({**{name: labels[codes] for name, labels, codes in columns}, "count": table.counts})

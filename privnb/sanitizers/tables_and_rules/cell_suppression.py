@@ -4,29 +4,37 @@ Source: Cox, "Suppression Methodology and Statistical Disclosure Control", JASA 
 "Solving the Cell Suppression Problem on Tabular Data with Linear Constraints", Management Science 47(7), 2001.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from privnb.measures.count_tables.known_sums import LARGEST, suppressed_bounds
+from privnb.microdata import withholding
 from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
 from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.validation import Count, validated
 from privnb.sanitizers.errors import SanitizationError
+
+Fewest = Annotated[int, lambda name, value: withholding.check(value, name)]
 
 
 class Suppressed(NamedTuple):
     """A table with its totals, which stand last on each axis: masked integer array `published`; `small`: boolean array,
     the counts that it is about; `low` and `high`: between which counts each entry lies for whoever sees it."""
 
-    published: np.ma.MaskedArray
-    small: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    published: np.ma.MaskedArray[Any, Any]
+    small: BoolArray
+    low: IntArray
+    high: IntArray
 
 
-def suppress(table, fewest, *, width=None):
+@validated
+def suppress(table: TableOfCounts, fewest: Fewest, *, width: Count | None = None) -> Suppressed:
     """Suppress the counts of 1 to below `fewest`, and as few others as leave each of them uncertain.
 
     Others are found one small count at a time, the fewest first and among these the smallest. Nobody is no secret:
@@ -52,9 +60,7 @@ def suppress(table, fewest, *, width=None):
     SanitizationError
         Where no suppression will do.
     """
-    expect.kind("table", table, TableOfCounts)
-    expect.these(fewest=fewest)
-    width = fewest if width is None else expect.whole("width", width, 1)
+    width = fewest if width is None else width
     if width > LARGEST:
         raise ValueError(f"width must be at most {LARGEST:,}, got {expect.found(width)}.")
     if table.counts.dtype.kind not in "iu":
@@ -65,7 +71,7 @@ def suppress(table, fewest, *, width=None):
         raise SanitizationError(f"the table has fewer than {fewest} records. No part of it can be published.")
     hidden, sums = small.copy(), sums_of(table.counts.shape)
     low, high = suppressed_bounds(np.ma.array(entries, mask=hidden))
-    for place in np.flatnonzero(small):
+    for place in np.flatnonzero(small).tolist():
         if high.flat[place] - low.flat[place] < width:
             hidden.flat[_beside(sums, entries.ravel(), hidden.ravel(), place, width)] = True
             low, high = suppressed_bounds(np.ma.array(entries, mask=hidden))
@@ -76,7 +82,7 @@ def suppress(table, fewest, *, width=None):
     return Suppressed(published, small, low, high)
 
 
-def _beside(sums, entries, hidden, place, width):
+def _beside(sums: Any, entries: IntArray, hidden: BoolArray, place: int, width: int) -> BoolArray:
     """The entries that have to be hidden so that one is uncertain by `width`: boolean array.
 
     Two tables are looked for that agree in all that stays published, and differ by `width` there.

@@ -4,7 +4,10 @@ Source: Cox, "A Constructive Procedure for Unbiased Controlled Rounding", JASA 8
 Rounding", INFOR 20(4), 1982.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -12,20 +15,24 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from privnb.measures.count_tables.known_sums import check_base, rounded_bounds
 from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
-from privnb.runtime import expect
+from privnb.runtime.arrays import IntArray
+from privnb.runtime.validation import Randomness, validated
 from privnb.sanitizers.errors import SanitizationError
+
+Base = Annotated[int, lambda name, value: check_base(value)]
 
 
 class Rounded(NamedTuple):
     """A table with its totals, which stand last on each axis: integer array `published`; `low` and `high`: between
     which counts each entry lies for whoever sees it."""
 
-    published: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    published: IntArray
+    low: IntArray
+    high: IntArray
 
 
-def rounded(table: TableOfCounts, base: int, *, rng) -> Rounded:
+@validated
+def rounded(table: TableOfCounts, base: Base, *, rng: Randomness) -> Rounded:
     """Round each count of a table, and each total, to one of the two multiples of `base` beside it; multiples stay.
 
     Whether each goes up is drawn. With one or two attributes the rounding is unbiased: the mean over draws of every
@@ -54,9 +61,6 @@ def rounded(table: TableOfCounts, base: int, *, rng) -> Rounded:
         Where no rounding adds up, which three attributes or more may cause, and where a small count has narrower
         bounds.
     """
-    expect.kind("table", table, TableOfCounts)
-    check_base(base)
-    expect.these(rng=rng)
     if table.counts.dtype.kind not in "iu":
         raise ValueError("table must hold whole counts to round, got expected ones.")
     generator, entries = np.random.default_rng(rng), with_totals(table.counts)
@@ -68,7 +72,7 @@ def rounded(table: TableOfCounts, base: int, *, rng) -> Rounded:
     return Rounded(published, low, high)
 
 
-def _unbiased(counts, base, rng):
+def _unbiased(counts: IntArray, base: int, rng: np.random.Generator) -> IntArray:
     """Round a table of one or two attributes with its totals: integer array of the shape of `with_totals`.
 
     Source: Cox 1987: with totals negated, every line of the table adds up to 0, so that no line has just one entry
@@ -80,7 +84,7 @@ def _unbiased(counts, base, rng):
     signs[-1] *= -1
     signs[:, -1] *= -1
     floor, rest = np.divmod(signs * entries, base)
-    lines = [{}, {}]  # of each row, and of each column, its entries between multiples
+    lines: list[dict[int, set[int]]] = [{}, {}]  # of each row, and of each column, its entries between multiples
     for row, column in zip(*(each.tolist() for each in np.nonzero(rest)), strict=True):
         lines[0].setdefault(row, set()).add(column)
         lines[1].setdefault(column, set()).add(row)
@@ -104,10 +108,11 @@ def _unbiased(counts, base, rng):
     return published if counts.ndim == 2 else published[0]
 
 
-def _cycle(lines):
+def _cycle(lines: Sequence[Mapping[int, set[int]]]) -> list[tuple[int, int]]:
     """Entries (row, column) of which each shares its row with one neighbour and its column with the other: a list."""
     place, side, came = next(iter(lines[0])), 0, None
-    path, seen = [], {}
+    path: list[tuple[int, int]] = []
+    seen: dict[tuple[int, int], int] = {}
     while (side, place) not in seen:
         seen[side, place] = len(path)
         on = next(each for each in lines[side][place] if each != came)
@@ -116,7 +121,7 @@ def _cycle(lines):
     return path[seen[side, place] :]
 
 
-def _nearest_to_draws(counts, base, rng):
+def _nearest_to_draws(counts: IntArray, base: int, rng: np.random.Generator) -> IntArray:
     """Round a table of any number of attributes with its totals, by the rounding that adds up and differs from fewest
     draws of each entry: integer array of the shape of `with_totals`.
     """

@@ -102,7 +102,7 @@ def test_rolled_up_from_another_node_as_from_all_records(models, extra):
     lattice = lattice_of(200, 1, models, extra)
     for node in range(lattice.nodes):  # from the lowest up, so that there is mostly another node to start from
         rolled, whole = lattice.classes(node, lattice.below(node)), lattice.roll_up(node)
-        for name in ("rows", "amounts", "index", "sizes"):
+        for name in ("rows", "amounts", "class_of", "sizes"):
             np.testing.assert_array_equal(getattr(rolled, name), getattr(whole, name))
         labels = [each[level] for each, level in zip(lattice.labels, lattice.levels_of(node), strict=True)]
         published = pd.DataFrame({a: labels[a][lattice.codes[lattice.requirement.index, a]] for a in range(2)})

@@ -9,14 +9,17 @@ Recoding", KDD 2006, section 3; the search is our own (theirs joins pairs, or sp
 `moves`: the three steps.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.sanitizers.algorithms.recoding.descent import descend
 from privnb.sanitizers.algorithms.recoding.joins import join, join_until
-from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, UNIT, priced
+from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, UNIT, PricedRows, priced
 from privnb.sanitizers.algorithms.recoding.moves import move
 
 _FINER = 8  # the descent goes on to classes of k / 8 records: joining those beats cutting down to k at once
@@ -24,12 +27,12 @@ _ROUNDS = 2  # a third changes the fourth digit of the mean penalty
 
 
 def local_recoding(
-    codes: np.ndarray,
-    multiplicities: np.ndarray,
-    lines: Sequence[np.ndarray | int],
+    codes: Array,
+    multiplicities: Array,
+    lines: Sequence[Array | int],
     k: int,
-    holds: Callable[[np.ndarray], np.ndarray] | None = None,
-) -> np.ndarray:
+    holds: Callable[[Array], Array] | None = None,
+) -> Array:
     """The class of each distinct combination, 0 to classes - 1; every class has k records or more.
 
     codes: integer array (m, attributes), distinct rows of positions on the attributes' lines. multiplicities: integer
@@ -76,12 +79,12 @@ def local_recoding(
 
 
 def joined(
-    codes: np.ndarray,
-    lines: Sequence[np.ndarray | int],
-    classes: np.ndarray,
+    codes: Array,
+    lines: Sequence[Array | int],
+    classes: Array,
     k: int,
-    holds: Callable[[np.ndarray], np.ndarray],
-) -> np.ndarray:
+    holds: Callable[[Array], Array],
+) -> Array:
     """Classes of n records after those that are too small or not allowed have joined the others, as `local_recoding`
     does it: the cheapest to the one where it costs least, until none is left.
 
@@ -91,16 +94,16 @@ def joined(
     return join_until(records, join(records, classes, _short(records, classes, k), k), k, holds)
 
 
-def _short(table, classes, k):
+def _short(table: PricedRows, classes: IntArray, k: int) -> BoolArray:
     """Which classes have fewer than k records, bool array (classes,)."""
     return np.bincount(classes, table.weights) < k
 
 
-def _drop_stale_kernels():
+def _drop_stale_kernels() -> None:
     """Let numba compile all kernels here anew after a change to any file: it compares each with its own file alone, not
     with those of the kernels that were compiled into it."""
     changed = max(file.stat().st_mtime for file in Path(__file__).parent.glob("*.py"))
-    for index in Path(move.stats.cache_path).glob("*.nbi"):
+    for index in Path(str(move.stats.cache_path)).glob("*.nbi"):
         if index.stat().st_mtime < changed:
             index.unlink(missing_ok=True)
 

@@ -1,16 +1,21 @@
 """The descent of local recoding: specialize one attribute of a class after another, as long as that pays."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 from numba import njit
 
+from privnb.runtime.arrays import Int, IntArray
 from privnb.runtime.tolerances import ROUNDING
-from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, box_cost, divide, empty, widen
+from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, PricedRows, box_cost, divide, empty, widen
 
 
-def descend(table, classes, k, levels):
+def descend(table: PricedRows, classes: IntArray, k: int, levels: int) -> IntArray:
     """Cut classes as long as that lowers the total cost and leaves k records in each part.
 
-    One cut specializes an attribute by 1 to `levels` levels. table: a `Table` of m points. classes: integer array (m,).
+    One cut specializes an attribute by 1 to `levels` levels. table: of m points. classes: integer array (m,).
     Returns one of the same kind, 0 to classes - 1 in the order of the cuts, so that neighbours in number are neighbours
     in the table.
     """
@@ -20,7 +25,7 @@ def descend(table, classes, k, levels):
 
 
 @njit(cache=True)
-def _cut_all(table, order, ends, k, levels):
+def _cut_all(table: PricedRows, order: IntArray, ends: IntArray, k: Int, levels: int) -> IntArray:
     """`descend` for classes that stand one after another in `order`, integer array (m,), from ends[c] to before
     ends[c + 1]."""
     m, attributes = table.points.shape
@@ -40,7 +45,8 @@ def _cut_all(table, order, ends, k, levels):
                 widen(low, high, table.points[x], table.points[x])
                 weight += table.weights[x]
             total = weight * box_cost(table, low, high)
-            best, chosen = 0.0, np.int64(-1)
+            chosen: Any = np.int64(-1)
+            best = 0.0
             for choice in range(attributes * levels if weight >= 2 * k and total else 0):
                 a, down = choice // levels, choice % levels + 1
                 sizes = _parts(table, members, a, low[a], high[a], down, k, part)
@@ -70,7 +76,7 @@ def _cut_all(table, order, ends, k, levels):
 
 
 @njit(cache=True)
-def _worth(table, members, part, sizes, total):
+def _worth(table: PricedRows, members: IntArray, part: IntArray, sizes: IntArray, total: Int) -> float:
     """What a cut saves of the total units, per bit that it tells of its records.
 
     Per bit, as cuts are scarce: a table of n records allows about n log(n / k) of them. part: integer array of at least
@@ -90,7 +96,9 @@ def _worth(table, members, part, sizes, total):
 
 
 @njit(cache=True)
-def _parts(table, members, a, low, high, down, k, part):
+def _parts(
+    table: PricedRows, members: IntArray, a: Int, low: Int, high: Int, down: Int, k: Int, part: IntArray
+) -> IntArray:
     """Write the part of each member when attribute a, labelled low to high, is specialized some levels `down`;
     return the records of each.
 

@@ -1,24 +1,29 @@
 """The joins of local recoding: classes that may not stand alone join others, the cheapest first."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from heapq import heapify, heappop, heappush
+from typing import Any
 
 import numpy as np
 from numba import njit
 
-from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, widen
+from privnb.runtime.arrays import BoolArray, Int, IntArray
+from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, PricedRows, widen
 from privnb.sanitizers.algorithms.recoding.nearest_class import nearest, plant, put
 
 
-def join(table, classes, short, k):
+def join(table: PricedRows, classes: IntArray, short: BoolArray, k: int) -> IntArray:
     """Join each class that is `short`, bool array (classes,), cheapest first, to the one where the total rises least.
 
-    table: a `Table` of m points. classes: integer array (m,). A union stays short as long as it has fewer than k
+    table: `PricedRows` of m points. classes: integer array (m,). A union stays short as long as it has fewer than k
     records. Returns the classes, integer array (m,) from 0, in the order of those that they joined.
     """
     return np.unique(_join_all(table, classes, short, k), return_inverse=True)[1]
 
 
-def join_until(table, classes, k, holds):
+def join_until(table: PricedRows, classes: IntArray, k: int, holds: Callable[[IntArray], BoolArray]) -> IntArray:
     """`join` classes that are not allowed, until all are. holds: as for `local_recoding`."""
     while not (allowed := np.asarray(holds(classes), dtype=bool)).all():
         if len(allowed) == 1:
@@ -28,12 +33,12 @@ def join_until(table, classes, k, holds):
 
 
 @njit(cache=True)
-def _join_all(table, classes, short, k):
+def _join_all(table: PricedRows, classes: IntArray, short: BoolArray, k: Int) -> IntArray:
     """`join` with gaps in the numbers that it returns; writes on `short`."""
     tree = plant(table, classes)
     leaves = len(tree.cost) // 2
     parent = np.arange(2 * leaves)
-    queue = [(tree.cost[leaves + c], leaves + c) for c in range(len(short)) if short[c]]
+    queue: list[tuple[Any, Any]] = [(tree.cost[leaves + c], leaves + c) for c in range(len(short)) if short[c]]
     heapify(queue)
     while queue:
         cost, leaf = heappop(queue)

@@ -5,20 +5,23 @@ A box is the positions that a class covers, attribute by attribute, from its arr
 are exact: 1, the cost of a label that covers a whole line, is 2^20 units.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from privnb.microdata.hierarchy.generalization import places
+from privnb.runtime.arrays import Array, Int, IntArray
 
 UNIT = 2**20
 NEVER = 2**62  # above every cost and position
 SQUARE = 4096  # leaves: the costs of a larger tree would take 64 MB and more, and are looked up level by level
 
 
-class Table(NamedTuple):
+class PricedRows(NamedTuple):
     """Distinct combinations and what labels cost them.
 
     points: integer array (m, attributes), positions on the attributes' lines. weights: integer array (m,), records of
@@ -29,18 +32,18 @@ class Table(NamedTuple):
     the points are `places`.
     """
 
-    points: np.ndarray
-    weights: np.ndarray
-    groups: np.ndarray
-    nodes: np.ndarray
-    spans: np.ndarray
-    begin: np.ndarray
-    width: np.ndarray
-    steps: np.ndarray
+    points: IntArray
+    weights: IntArray
+    groups: IntArray
+    nodes: IntArray
+    spans: IntArray
+    begin: IntArray
+    width: IntArray
+    steps: IntArray
 
 
-def priced(codes: np.ndarray, weights: np.ndarray, lines: Sequence[np.ndarray | int]) -> Table:
-    """The `Table` of combinations, integer array (m, attributes), and the records of each, integer array (m,).
+def priced(codes: Array, weights: Array, lines: Sequence[Any]) -> PricedRows:
+    """The `PricedRows` of combinations, integer array (m, attributes), and the records of each, integer array (m,).
 
     lines: one an attribute; an integer array (levels, positions) with the node that holds each position at each level,
     whose label is the lowest common one; or the number of positions, for labels that run from the lowest to the
@@ -51,9 +54,9 @@ def priced(codes: np.ndarray, weights: np.ndarray, lines: Sequence[np.ndarray | 
     levels, positions = (max((tree.shape[axis] for tree in trees), default=1) for axis in (0, 1))
     groups, nodes = np.zeros((2, len(lines), levels, positions), np.int64)
     steps, begin, width = np.zeros((3, len(lines)), np.int64)
-    spans = [np.empty(0, np.int32)]
+    spans: list[IntArray] = [np.empty(0, np.int32)]
     for a, line in enumerate(lines):
-        if np.isscalar(line):
+        if np.ndim(line) == 0:
             steps[a] = max(int(line) - 1, 1)
             points[:, a] = places(points[:, a], steps[a])
             continue
@@ -65,10 +68,10 @@ def priced(codes: np.ndarray, weights: np.ndarray, lines: Sequence[np.ndarray | 
         if leaves <= SQUARE:
             begin[a], width[a] = sum(map(len, spans)), leaves
             spans.append(_square(groups[a, : len(line), :leaves], nodes[a]).ravel())
-    return Table(points, weights, groups, nodes, np.concatenate(spans), begin, width, steps)
+    return PricedRows(points, weights, groups, nodes, np.concatenate(spans), begin, width, steps)
 
 
-def _square(groups, nodes):
+def _square(groups: IntArray, nodes: IntArray) -> IntArray:
     """The units that each pair of positions costs: integer array (positions, positions)."""
     costs = np.full((groups.shape[1],) * 2, -1, np.int32)
     for node, of_node in zip(groups, nodes, strict=False):
@@ -77,7 +80,7 @@ def _square(groups, nodes):
 
 
 @njit(cache=True)
-def cost(table, a, low, high):
+def cost(table: PricedRows, a: Int, low: Int, high: Int) -> Int:
     """Units that the label of positions low to high of attribute a costs each record."""
     if table.width[a]:
         return np.int64(table.spans[table.begin[a] + low * table.width[a] + high])
@@ -90,7 +93,7 @@ def cost(table, a, low, high):
 
 
 @njit(cache=True)
-def box_cost(table, low, high):
+def box_cost(table: PricedRows, low: IntArray, high: IntArray) -> Int:
     """Units that the labels of a box, arrays (attributes,), cost each record, summed over the attributes."""
     total = np.int64(0)
     for a in range(len(low)):
@@ -99,13 +102,13 @@ def box_cost(table, low, high):
 
 
 @njit(cache=True)
-def empty(low, high):
+def empty(low: IntArray, high: IntArray) -> None:
     """Make a box, arrays (attributes,), one without positions."""
     low[:], high[:] = NEVER, -1
 
 
 @njit(cache=True)
-def widen(low, high, other_low, other_high):
+def widen(low: IntArray, high: IntArray, other_low: IntArray, other_high: IntArray) -> None:
     """Let a box cover another one, or a point given twice; all arrays (attributes,)."""
     for a in range(len(low)):
         low[a] = min(low[a], other_low[a])
@@ -113,7 +116,7 @@ def widen(low, high, other_low, other_high):
 
 
 @njit(cache=True)
-def divide(table, members, a, low, high, down, child):
+def divide(table: PricedRows, members: IntArray, a: Int, low: Int, high: Int, down: Int, child: IntArray) -> IntArray:
     """Write the number of the node under which each member lies, some levels `down` from attribute a's label.
 
     The label is that of low to high. A run has one level below, of two: up to the median and above it. members: integer
@@ -136,7 +139,7 @@ def divide(table, members, a, low, high, down, child):
 
 
 @njit(cache=True)
-def _median(table, members, a, low, high):
+def _median(table: PricedRows, members: IntArray, a: Int, low: Int, high: Int) -> Int:
     """The lowest position from low on up to which half of the members' records lie; high if that is above it."""
     total = np.int64(0)
     for x in members:

@@ -1,12 +1,15 @@
 """The moves of local recoding: members leave a class together, each for the class where it costs least."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, box_cost, divide, empty, widen
-from privnb.sanitizers.algorithms.recoding.nearest_class import nearest, plant, put, rise_in
+from privnb.runtime.arrays import BoolArray, Int, IntArray
+from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, PricedRows, box_cost, divide, empty, widen
+from privnb.sanitizers.algorithms.recoding.nearest_class import Tree, nearest, plant, put, rise_in
 
 
 class _Places(NamedTuple):
@@ -18,19 +21,19 @@ class _Places(NamedTuple):
     passed, with the point's own leaf in `near`.
     """
 
-    classes: np.ndarray
-    first: np.ndarray
-    following: np.ndarray
-    changed: np.ndarray
-    near: np.ndarray
-    rise: np.ndarray
+    classes: IntArray
+    first: IntArray
+    following: IntArray
+    changed: BoolArray
+    near: IntArray
+    rise: IntArray
 
 
 @njit(cache=True)
-def move(table, classes, k, changed):
+def move(table: PricedRows, classes: IntArray, k: Int, changed: BoolArray) -> None:
     """Lower the total by moves, in place, beginning with the classes of which a point has `changed`.
 
-    table: a `Table` of m points. classes: integer array (m,); gaps in the numbers are left behind. changed: bool array
+    table: of m points. classes: integer array (m,); gaps in the numbers are left behind. changed: bool array
     (m,); when it returns, what moved.
     """
     tree = plant(table, classes)
@@ -44,14 +47,14 @@ def move(table, classes, k, changed):
         tries[leaf] |= changed[x]
         changed[x] = False
     for leaf in range(leaves, 2 * leaves):
-        joined = np.empty(0, np.int64)
+        joined: IntArray = np.empty(0, np.int64)
         while tries[leaf]:
             joined = _relieve(table, tree, places, leaf, k, joined)
             tries[leaf] = len(joined) > 0
 
 
 @njit(cache=True)
-def _relieve(table, tree, places, leaf, k, joined):
+def _relieve(table: PricedRows, tree: Tree, places: _Places, leaf: Int, k: Int, joined: IntArray) -> IntArray:
     """Make the first move out of a class that lowers the total; returns the leaves that were joined by it, integer
     array, empty if there is none.
 
@@ -98,7 +101,7 @@ def _relieve(table, tree, places, leaf, k, joined):
 
 
 @njit(cache=True)
-def _rise_alone(table, tree, places, x, leaf, limit, joined):
+def _rise_alone(table: PricedRows, tree: Tree, places: _Places, x: Int, leaf: Int, limit: Int, joined: IntArray) -> Int:
     """The units by which the total rises when point x of a class joins another one, or the limit if they pass it.
 
     joined: the leaves that have changed since x was asked last; the others cost what they did, and the limit of a class
@@ -120,7 +123,9 @@ def _rise_alone(table, tree, places, x, leaf, limit, joined):
 
 
 @njit(cache=True)
-def _leave(table, tree, places, leaf, members, goes, alone):
+def _leave(
+    table: PricedRows, tree: Tree, places: _Places, leaf: Int, members: IntArray, goes: BoolArray, alone: IntArray
+) -> IntArray:
     """Let those of a class's members who go, bool array (members,), leave if that lowers the total; returns the leaves
     that they join, integer array, empty if they stay. alone: units, the least by which the total rises when each goes
     alone."""

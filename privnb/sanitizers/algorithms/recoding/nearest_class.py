@@ -1,11 +1,14 @@
 """The class that a box joins at the least cost, found without looking at all of them: a search tree over classes."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, box_cost, cost, widen
+from privnb.runtime.arrays import Int, IntArray
+from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, PricedRows, box_cost, cost, widen
 
 _DEEP = 128  # more nodes than a search ever keeps open: one a level of the tree
 
@@ -19,15 +22,15 @@ class Tree(NamedTuple):
     weight is `NEVER`.
     """
 
-    low: np.ndarray
-    high: np.ndarray
-    cost: np.ndarray
-    weight: np.ndarray
+    low: IntArray
+    high: IntArray
+    cost: IntArray
+    weight: IntArray
 
 
 @njit(cache=True)
-def plant(table, classes):
-    """The tree over the classes, integer array (m,), of a `Table`'s points."""
+def plant(table: PricedRows, classes: IntArray) -> Tree:
+    """The tree over the classes, integer array (m,), of a `PricedRows`'s points."""
     leaves = 1
     for c in classes:
         while leaves <= c:
@@ -54,7 +57,7 @@ def plant(table, classes):
 
 
 @njit(cache=True)
-def put(table, tree, leaf, low, high, weight):
+def put(table: PricedRows, tree: Tree, leaf: Int, low: IntArray, high: IntArray, weight: Int) -> None:
     """Give a leaf's class another box, arrays (attributes,), and number of records; 0 records: there is no class."""
     if weight:
         for a in range(len(low)):
@@ -68,13 +71,13 @@ def put(table, tree, leaf, low, high, weight):
 
 
 @njit(cache=True)
-def _clear(tree, leaf):
+def _clear(tree: Tree, leaf: Int) -> None:
     """Make a leaf one without a class."""
     tree.low[leaf], tree.high[leaf], tree.cost[leaf], tree.weight[leaf] = -1, NEVER, -1, NEVER
 
 
 @njit(cache=True)
-def _pull(tree, node):
+def _pull(tree: Tree, node: Int) -> bool:
     """Draw a node from its children; returns whether that changed it."""
     left, right, changed = 2 * node, 2 * node + 1, False
     for a in range(tree.low.shape[1]):
@@ -89,7 +92,7 @@ def _pull(tree, node):
 
 # A call would pass every array in parts: inlined, the search is faster.
 @njit(cache=True, inline="always")
-def _rise(table, tree, node, low, high, weight, limit):
+def _rise(table: PricedRows, tree: Tree, node: Int, low: IntArray, high: IntArray, weight: Int, limit: Int) -> Int:
     """The least units by which the total can rise when a box of some records, itself without cost, joins a class in the
     node: exact in a leaf; `NEVER` once it passes the limit."""
     if tree.weight[node] == NEVER:
@@ -104,14 +107,16 @@ def _rise(table, tree, node, low, high, weight, limit):
 
 
 @njit(cache=True)
-def rise_in(table, tree, leaf, low, high, weight):
+def rise_in(table: PricedRows, tree: Tree, leaf: Int, low: IntArray, high: IntArray, weight: Int) -> Int:
     """Units by which the total rises when a box, arrays (attributes,), of some records joins a leaf; `NEVER` where
     there is no class."""
     return _rise(table, tree, leaf, low, high, weight, np.int64(NEVER))
 
 
 @njit(cache=True)
-def nearest(table, tree, low, high, weight, own, limit):
+def nearest(
+    table: PricedRows, tree: Tree, low: IntArray, high: IntArray, weight: Int, own: Int, limit: Int
+) -> tuple[Int, Int]:
     """The leaf other than `own` that a box, arrays (attributes,), of some records joins at the least rise of the total,
     and that rise in units; -1 and the limit if none is below it."""
     leaves = len(tree.cost) // 2

@@ -4,16 +4,23 @@ Source: Saygin, Verykios, Clifton, "Using Unknowns to Prevent Discovery of Assoc
 2001; Aggarwal and Yu 2008, section 10.3 and chapter 11.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from privnb.runtime import expect
+from privnb.miners.baskets import Baskets
 from privnb.runtime.tolerances import ROUNDING
-from privnb.sanitizers.tables_and_rules.rule_hiding.sensitive import Task, lengths, supporting
+from privnb.runtime.validation import Seed, Share, validated
+from privnb.sanitizers.tables_and_rules.rule_hiding.sensitive import Rules, SomeBaskets, Task, lengths, supporting
 
 
-def block(baskets, rules, *, support, confidence, margin=0.0, zeros=1):
+@validated
+def block(
+    baskets: SomeBaskets, rules: Rules, *, support: Share, confidence: Share, margin: Any = 0.0, zeros: Seed = 1
+) -> Baskets:
     """The baskets with cells that say nothing, so that the rules are no longer surely true of them.
 
     The shortest records that a rule is true of get an unknown in the place of one item of its right side, that which
@@ -46,7 +53,6 @@ def block(baskets, rules, *, support, confidence, margin=0.0, zeros=1):
         As of `hide`.
     """
     task = Task.of(baskets, rules, support, confidence, margin)
-    expect.whole("zeros", zeros, 0)
     has, unknown = baskets.has.copy(), np.zeros_like(baskets.has)
     for left, right in zip(task.left, task.right, strict=True):
         rows = np.flatnonzero(supporting(has, left + right))
@@ -59,12 +65,12 @@ def block(baskets, rules, *, support, confidence, margin=0.0, zeros=1):
         lacking = np.flatnonzero(~baskets.has[:, victim] & ~unknown[:, victim])
         order = np.argsort(~supporting(baskets.has[lacking], others), kind="stable")
         beside = lacking[order][: zeros * len(chosen)]
-        cells = np.ix_(np.concatenate([chosen, beside]), _cell(baskets, victim))
+        cells = np.ix_(np.concatenate([chosen, beside]), np.array(_cell(baskets, victim)))
         has[cells], unknown[cells] = False, True
     return replace(baskets, has=has, unknown=unknown)
 
 
-def _cell(baskets, place):
+def _cell(baskets: Baskets, place: int) -> list[int]:
     """The items of which the cell of a table with this item tells: a list of int."""
     if baskets.kinds is None:
         return [place]

@@ -7,18 +7,36 @@ Information Systems Research 16(3), 2005; Gkoulalas-Divanis and Verykios, "An In
 Itemset Hiding", CIKM 2006 (itemsets that stay frequent); Aggarwal and Yu 2008, chapter 11.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import named
 from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.validation import Positive, Share, validated
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.tables_and_rules.rule_hiding.sensitive import Task, changed, supporting
+from privnb.sanitizers.tables_and_rules.rule_hiding.sensitive import (
+    Places,
+    Rules,
+    SomeBaskets,
+    Task,
+    changed,
+    supporting,
+)
 
 SECONDS = 60
+
+
+Keep = Annotated[
+    Sequence[frozenset[str]],
+    lambda name, value: expect.kind(name, value, list, tuple, instead="Give itemsets as frozensets of items."),
+]
 
 
 class Hidden(NamedTuple):
@@ -31,7 +49,10 @@ class Hidden(NamedTuple):
     gap: float
 
 
-def hide_exactly(baskets, rules, *, support, keep=(), seconds=SECONDS):
+@validated
+def hide_exactly(
+    baskets: SomeBaskets, rules: Rules, *, support: Share, keep: Keep = (), seconds: Positive = SECONDS
+) -> Hidden:
     """The baskets with the fewest items deleted for which no rule's itemset is frequent.
 
     Parameters
@@ -59,8 +80,6 @@ def hide_exactly(baskets, rules, *, support, keep=(), seconds=SECONDS):
         For an unknown item, a threshold out of range, and an itemset to keep that is not frequent.
     """
     task = Task.of(baskets, rules, support, 1.0)
-    expect.positive("seconds", seconds)
-    expect.kind("keep", keep, list, tuple, instead="Give itemsets as frozensets of items.")
     kept = [tuple(sorted(baskets.places(sorted(_items(items))))) for items in keep]
     for places in kept:
         if (count := int(supporting(baskets.has, places).sum())) < task.least:
@@ -82,24 +101,25 @@ def hide_exactly(baskets, rules, *, support, keep=(), seconds=SECONDS):
     return Hidden(changed(baskets, has), int(baskets.has.sum() - has.sum()), float(gap))
 
 
-def _items(items):
+def _items(items: Any) -> Any:
     return expect.kind("keep[...]", items, frozenset, set, instead="Give itemsets as frozensets of items.")
 
 
-def _names(baskets, places):
+def _names(baskets: Baskets, places: Places) -> frozenset[str]:
     return frozenset(baskets.items[place] for place in places)
 
 
 class _Program:
     """Minimize the items deleted, such that sensitive itemsets lose enough records, and kept ones not too many."""
 
-    def __init__(self, has, sensitive, kept, least):
+    def __init__(self, has: BoolArray, sensitive: Sequence[Places], kept: Sequence[Places], least: int) -> None:
         places = sorted({place for places in sensitive for place in places})
         watched = sorted({*places, *chain.from_iterable(kept)})
         patterns, self.group, sizes = np.unique(has[:, watched], axis=0, return_inverse=True, return_counts=True)
         self.group = self.group.ravel()
         column = {place: number for number, place in enumerate(watched)}
-        rows, self.options = [], []  # of each unknown: its group, and the items that go
+        self.options: list[tuple[int, set[int]]] = []  # of each unknown: its group, and the items that go
+        rows = []
         wanted = [*((s, True) for s in sensitive), *((k, False) for k in kept)]
         for number, pattern in enumerate(patterns):
             held = [set(s) for s in sensitive if pattern[[column[p] for p in s]].all()]
@@ -114,7 +134,7 @@ class _Program:
         self.least = np.where(self.sign > 0, counts - least + 1, -(counts - least))
         self.loses = np.array(rows, dtype=float).reshape(-1, len(wanted)).T * self.sign[:, np.newaxis]
 
-    def solve(self, constraints, seconds):
+    def solve(self, constraints: Iterable[int], seconds: float) -> Any:
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import coo_array
 
@@ -129,19 +149,19 @@ class _Program:
             bounds=Bounds(0, self.sizes[group].astype(float)), options={"time_limit": float(seconds)},
         )  # fmt: skip
 
-    def applied(self, has, numbers):
+    def applied(self, has: BoolArray, numbers: IntArray) -> BoolArray:
         """The records with the items deleted: of those alike the first."""
-        has, taken = has.copy(), {}
+        has, taken = has.copy(), dict[int, int]()
         order = np.argsort(self.group, kind="stable")
         starts = np.searchsorted(self.group[order], np.arange(len(self.sizes)))
         for (group, gone), number in zip(self.options, numbers, strict=True):
             start = starts[group] + taken.get(group, 0)
-            has[np.ix_(order[start : start + number], sorted(gone))] = False
+            has[np.ix_(order[start : start + number], np.array(sorted(gone)))] = False
             taken[group] = taken.get(group, 0) + number
         return has
 
 
-def _breaking(held):
+def _breaking(held: Sequence[set[int]]) -> Iterator[set[int]]:
     """Sets of items that are worth deleting together from a record with these sensitive itemsets: each item breaks one
     that no other item of the set does.
     """
@@ -152,7 +172,7 @@ def _breaking(held):
                 yield gone
 
 
-def _contradiction(program, baskets, task, kept, seconds):
+def _contradiction(program: _Program, baskets: Baskets, task: Task, kept: Sequence[Places], seconds: float) -> str:
     """Which of the wishes contradict each other, so that none of those can be left out, in a sentence."""
     left = list(range(len(program.least)))
     for each in list(left):

@@ -1,7 +1,5 @@
 """Ways to hide rules one record at a time: which record is changed next, and which of its items goes.
 
-Long, since the ways differ in a line or two, and are read side by side.
-
 - `1.a`, `1.b`, `2.a`, `2.b`, `2.c`: Dasseni et al. 2001, Verykios et al. 2004.
 - `lattice`: Atallah et al. 1999.
 - `naive`, `MinFIA`, `MaxFIA`, `IGA`: Oliveira and Zaiane 2002; `SWA`, `RRA`, `RA`: Oliveira and Zaiane 2003.
@@ -13,19 +11,50 @@ Verykios, Elmagarmid, Bertino, Saygin, Dasseni, "Association Rule Hiding", TKDE 
 ICDM 2003; Amiri, "Dare to Share", Decision Support Systems 43(1), 2007; Aggarwal and Yu 2008, chapter 11.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor
+from typing import Annotated, Any
 
 import numpy as np
 
+from privnb.miners.baskets import Baskets
 from privnb.miners.rules import itemsets
 from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
-from privnb.sanitizers.tables_and_rules.rule_hiding.sensitive import Task, changed, lengths, supporting
+from privnb.runtime.validation import Randomness, Share, validated
+from privnb.sanitizers.tables_and_rules.rule_hiding.sensitive import (
+    Places,
+    Rules,
+    SomeBaskets,
+    Task,
+    changed,
+    lengths,
+    supporting,
+)
 
 WINDOW = 1000  # records that SWA looks at together
 
 
-def hide(baskets, rules, *, way, support, confidence, margin=0.0, disclosure=0.0, rng=None):
+def _disclosure(name: str, value: Any) -> None:
+    if not (expect.is_number(value) and 0 <= value < 1):
+        raise ValueError(f"{name} must be a share from 0 and below 1, got {expect.found(value)}.")
+
+
+@validated
+def hide(
+    baskets: SomeBaskets,
+    rules: Rules,
+    *,
+    way: str,
+    support: Share,
+    confidence: Share,
+    margin: Any = 0.0,
+    disclosure: Annotated[float, _disclosure] = 0.0,
+    rng: Randomness = None,
+) -> Baskets:
     """The baskets with items deleted, or added, so that the rules are no longer found.
 
     Not every way always succeeds: `1.a` may run out of records. How many rules stay, and what becomes of the others,
@@ -60,9 +89,6 @@ def hide(baskets, rules, *, way, support, confidence, margin=0.0, disclosure=0.0
         For an unknown item or way, and for a threshold out of range.
     """
     expect.one_of("way", way, WAYS)
-    expect.these(rng=rng)
-    if not (expect.is_number(disclosure) and 0 <= disclosure < 1):
-        raise ValueError(f"disclosure must be a share from 0 and below 1, got {expect.found(disclosure)}.")
     task = Task.of(baskets, rules, support, confidence, margin)
     has = baskets.has.copy()
     change, *more = WAYS[way]
@@ -71,7 +97,7 @@ def hide(baskets, rules, *, way, support, confidence, margin=0.0, disclosure=0.0
     return changed(baskets, has)
 
 
-def _rule_by_rule(has, task, change, given):
+def _rule_by_rule(has: BoolArray, task: Task, change: Callable[..., bool], given: Mapping[str, Any]) -> None:
     """1.a, 1.b and 2.a: one rule after the other; what is done for one may bring another back, so they start over."""
     moved = True
     while moved:
@@ -82,27 +108,27 @@ def _rule_by_rule(has, task, change, given):
                 moved |= change(has, task, left, right, both, own)
 
 
-def _raise_left(has, task, left, right, both, own):
+def _raise_left(has: BoolArray, task: Task, left: Places, right: Places, both: int, own: int) -> bool:
     """Records with part of the left side get the rest of it, so that the confidence falls."""
     wanted = floor(both / task.confidence + ROUNDING) - own + 1
     part = has[:, list(left)].sum(axis=1)
     fits = np.flatnonzero((part < len(left)) & ~supporting(has, right))
     chosen = fits[np.argsort(-part[fits], kind="stable")][:wanted]
-    has[np.ix_(chosen, left)] = True
+    has[np.ix_(chosen, np.array(left))] = True
     return len(chosen) > 0
 
 
-def _lower_right(has, task, left, right, both, own):
+def _lower_right(has: BoolArray, task: Task, left: Places, right: Places, both: int, own: int) -> bool:
     """The shortest records that the rule is true of lose an item of its right side, that which fewest records have."""
     return _lower(has, task, left, right, right, both, own)
 
 
-def _lower_any(has, task, left, right, both, own):
+def _lower_any(has: BoolArray, task: Task, left: Places, right: Places, both: int, own: int) -> bool:
     """The same with the items of both sides."""
     return _lower(has, task, left, right, left + right, both, own)
 
 
-def _lower(has, task, left, right, among, both, own):
+def _lower(has: BoolArray, task: Task, left: Places, right: Places, among: Places, both: int, own: int) -> bool:
     rows, frequency = np.flatnonzero(supporting(has, left + right)), has.sum(axis=0)
     victim = min(among, key=lambda place: (frequency[place], place))
     wanted = below = both - task.least + 1  # deletions until the support is below
@@ -114,14 +140,14 @@ def _lower(has, task, left, right, among, both, own):
     return True
 
 
-def _shortest(has, rows):
+def _shortest(has: BoolArray, rows: IntArray) -> IntArray:
     return rows[np.argsort(lengths(has[rows]), kind="stable")]
 
 
-def _lower_itemsets(has, task, round_robin, given):
+def _lower_itemsets(has: BoolArray, task: Task, round_robin: bool, given: Mapping[str, Any]) -> None:
     """2.b: each sensitive itemset loses its most frequent item in the shortest records; 2.c: its items in turn."""
     size = {places: (-len(places), -int(supporting(has, places).sum())) for places in task.itemsets}
-    for places in sorted(task.itemsets, key=size.get):
+    for places in sorted(task.itemsets, key=lambda places: size[places]):
         rows = np.flatnonzero(supporting(has, places))
         frequency = has.sum(axis=0)
         order = sorted(places, key=lambda place: (-frequency[place], place))
@@ -130,7 +156,7 @@ def _lower_itemsets(has, task, round_robin, given):
         has[chosen, victims[np.arange(len(chosen)) % len(victims)]] = False
 
 
-def _descend(has, task, given):
+def _descend(has: BoolArray, task: Task, given: Mapping[str, Any]) -> None:
     """Down the lattice to the subset that most have, until one item is left; it goes where fewest pairs are touched."""
     pairs = _pairs(given["baskets"], given["support"])
     for places in sorted(task.itemsets, key=lambda places: -int(supporting(has, places).sum())):
@@ -144,7 +170,7 @@ def _descend(has, task, given):
         has[rows[np.argsort(touched, kind="stable")][: max(len(rows) - task.least + 1, 0)], victim] = False
 
 
-def _pairs(baskets, support):
+def _pairs(baskets: Baskets, support: float) -> BoolArray:
     """Bool array (items, items): which pairs of items are frequent."""
     found = np.zeros((len(baskets.items), len(baskets.items)), dtype=bool)
     for items in itemsets(baskets, support, most=2):
@@ -154,25 +180,25 @@ def _pairs(baskets, support):
     return found
 
 
-def _by_conflict(has, task, victims, given):
+def _by_conflict(has: BoolArray, task: Task, victims: Callable[..., Sequence[int]], given: Mapping[str, Any]) -> None:
     """A share of the records of each sensitive itemset, those with most such itemsets first, lose its victims."""
     sets = task.itemsets
-    degree = sum(supporting(has, places).astype(int) for places in sets)
+    degree = _times(has, sets)
     rows_of = {places: np.flatnonzero(supporting(has, places)) for places in sets}
     frequency, shared = has.sum(axis=0), _shared(sets, has.sum(axis=0))
     for places in sets:
         rows = rows_of[places]
         chosen = rows[np.argsort(-degree[rows], kind="stable")][: _many(rows, given)]
-        has[np.ix_(chosen, victims(places, frequency, shared))] = False
+        has[np.ix_(chosen, np.array(victims(places, frequency, shared)))] = False
 
 
-def _many(rows, given):
+def _many(rows: IntArray, given: Mapping[str, Any]) -> int:
     return ceil((1 - given["disclosure"]) * len(rows) - ROUNDING)
 
 
-def _shared(sets, frequency):
+def _shared(sets: Sequence[Places], frequency: IntArray) -> dict[Places, int]:
     """IGA: of each itemset the item that it shares with most others; those that share it are one group."""
-    victim, left = {}, list(sets)
+    victim, left = dict[Places, int](), list(sets)
     while left:
         among = sorted({place for places in left for place in places})
         best = max(among, key=lambda p: (sum(p in places for places in left), -frequency[p], -p))
@@ -181,7 +207,7 @@ def _shared(sets, frequency):
     return victim
 
 
-VICTIMS = {
+VICTIMS: dict[str, Callable[..., Sequence[int]]] = {
     "naive": lambda places, frequency, shared: places,
     "MinFIA": lambda places, frequency, shared: [min(places, key=lambda p: (frequency[p], p))],
     "MaxFIA": lambda places, frequency, shared: [max(places, key=lambda p: (frequency[p], -p))],
@@ -189,7 +215,7 @@ VICTIMS = {
 }
 
 
-def _by_window(has, task, given):
+def _by_window(has: BoolArray, task: Task, given: Mapping[str, Any]) -> None:
     """SWA: window by window the shortest records lose the item that is in most of the sensitive itemsets there."""
     for start in range(0, len(has), WINDOW):
         window = has[start : start + WINDOW]
@@ -202,11 +228,11 @@ def _by_window(has, task, given):
         for number, places in enumerate(task.itemsets):
             rows = np.flatnonzero(supported[:, number])
             chosen = rows[np.argsort(size[rows], kind="stable")][: _many(rows, given)]
-            victim = np.array(places)[times[np.ix_(chosen, places)].argmax(axis=1)]
+            victim = np.array(places)[times[np.ix_(chosen, np.array(places))].argmax(axis=1)]
             window[chosen, victim] = False
 
 
-def _in_turn(has, task, drawn, given):
+def _in_turn(has: BoolArray, task: Task, drawn: bool, given: Mapping[str, Any]) -> None:
     """RRA: the items of a sensitive itemset take turns; RA: they are drawn."""
     rng = np.random.default_rng(given["rng"])
     for places, rows in [(places, np.flatnonzero(supporting(has, places))) for places in task.itemsets]:
@@ -215,13 +241,13 @@ def _in_turn(has, task, drawn, given):
         has[chosen, np.array(places)[turn]] = False
 
 
-def _by_ratio(has, task, whole, given):
+def _by_ratio(has: BoolArray, task: Task, whole: str, given: Mapping[str, Any]) -> None:
     """The records that hold most sensitive for each other frequent itemset are emptied, or lose one item; hybrid."""
     frequent = [items for items in itemsets(given["baskets"], given["support"]) if items]
     others = [tuple(sorted(given["baskets"].places(items))) for items in frequent]
     others = [places for places in others if places not in task.itemsets]
     cost = _times(has, others)
-    lost = {}  # of each item the frequent itemsets that go with it, by record
+    lost: dict[int, IntArray] = {}  # of each item the frequent itemsets that go with it, by record
     while open_ := [places for places in task.itemsets if supporting(has, places).sum() >= task.least]:
         supported = np.column_stack([supporting(has, places) for places in open_])
         if whole == "item":
@@ -255,12 +281,12 @@ def _by_ratio(has, task, whole, given):
                 has[row, _breaking(held)] = False
 
 
-def _times(has, sets):
+def _times(has: BoolArray, sets: Sequence[Places]) -> IntArray:
     """How many of the itemsets each record has, integer array (n,)."""
     return sum((supporting(has, places).astype(np.int32) for places in sets), np.zeros(len(has), np.int32))
 
 
-def _goes(supported, victim, open_, whole):
+def _goes(supported: BoolArray, victim: IntArray, open_: Sequence[Places], whole: str) -> BoolArray:
     """Which sensitive itemsets a record loses when it is changed: bool array (rows, itemsets)."""
     if whole != "item":
         return supported
@@ -270,7 +296,7 @@ def _goes(supported, victim, open_, whole):
     return supported & member[:, victim].T
 
 
-def _breaking(held):
+def _breaking(held: Sequence[Places]) -> list[int]:
     """Items that break all these itemsets, one after the other those that break most: a list."""
     found, held = [], list(held)
     while held:
@@ -281,7 +307,7 @@ def _breaking(held):
     return found
 
 
-WAYS = {
+WAYS: dict[str, tuple[Any, ...]] = {
     "1.a": (_rule_by_rule, _raise_left),
     "1.b": (_rule_by_rule, _lower_right),
     "2.a": (_rule_by_rule, _lower_any),

@@ -1,14 +1,25 @@
 """What all ways to hide rules are asked: which rules, in which records, below which thresholds."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import Annotated, Any
 
 import numpy as np
 
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import Rule
 from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import Share, instead, validated
+
+Places = tuple[int, ...]  # columns of the items of an itemset
+SomeBaskets = Annotated[Baskets, instead(Baskets, "`Baskets.of_table(dataset)` gives those of a table.")]
+Rules = Annotated[Sequence[Rule], lambda name, value: expect.all_of(name, value, Rule, instead=RULE)]
+RULE = 'Rule.read("a, b => c") makes one.'
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,21 +30,18 @@ class Task:
     `confidence`.
     """
 
-    rules: tuple
-    left: list
-    right: list
+    rules: tuple[Rule, ...]
+    left: list[Places]
+    right: list[Places]
     least: int
     confidence: float
 
     @classmethod
-    def of(cls, baskets, rules, support, confidence, margin=0.0):
+    @validated
+    def of(cls, baskets: SomeBaskets, rules: Rules, support: Share, confidence: Share, margin: Any = 0.0) -> Task:
         """Raises ValueError for an unknown item, a threshold out of range, and a margin that leaves nothing."""
-        expect.kind("baskets", baskets, Baskets, instead="`Baskets.of_table(dataset)` gives those of a table.")
         if baskets.unknown is not None:
             raise ValueError("baskets have blocked cells already. Hide rules of the original ones.")
-        expect.all_of("rules", rules, Rule, instead='Rule.read("a, b => c") makes one.')
-        expect.these(support=support)
-        expect.share("confidence", confidence)
         if not (expect.is_number(margin) and 0 <= margin < min(support, confidence)):
             raise ValueError(
                 f"margin must be from 0 and below support and confidence, {min(support, confidence):g}, got "
@@ -46,21 +54,21 @@ class Task:
         return cls(tuple(rules), left, right, least, confidence - margin)
 
     @property
-    def itemsets(self):
+    def itemsets(self) -> list[Places]:
         """The items of each rule, places, once each: a list of tuples."""
         return list(dict.fromkeys(tuple(sorted(a + b)) for a, b in zip(self.left, self.right, strict=True)))
 
 
-def supporting(has, places):
+def supporting(has: BoolArray, places: Sequence[int]) -> BoolArray:
     """Which records have all of these items: bool array (n,)."""
-    return has[:, list(places)].all(axis=1)
+    return np.all(has[:, list(places)], axis=1)
 
 
-def changed(baskets, has):
+def changed(baskets: Baskets, has: BoolArray) -> Baskets:
     """The same baskets with other cells."""
     return Baskets(baskets.items, has, baskets.kinds)
 
 
-def lengths(has):
+def lengths(has: BoolArray) -> IntArray:
     """Items of each record, integer array (n,)."""
     return np.count_nonzero(has, axis=1)
