@@ -12,9 +12,14 @@ import signal
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
+from multiprocessing.process import BaseProcess
+from typing import Any
 
 from ipykernel.kernelapp import IPKernelApp
-from jupyter_client.provisioning import LocalProvisioner
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from privnb.runtime import processes
 
@@ -26,18 +31,19 @@ class Copy:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, process):
+    def __init__(self, process: BaseProcess) -> None:
+        assert process.pid is not None, "it has started"
         self._process, self.pid = process, process.pid
         self.terminate, self.kill = process.terminate, process.kill
 
-    def poll(self):
+    def poll(self) -> int | None:
         return self._process.exitcode
 
-    def wait(self):
+    def wait(self) -> int | None:
         self._process.join()
         return self._process.exitcode
 
-    def send_signal(self, number):
+    def send_signal(self, number: int) -> None:
         if self.poll() is None:  # one that has ended gets none
             os.kill(self.pid, number)
 
@@ -45,35 +51,36 @@ class Copy:
 class Copied(LocalProvisioner):
     """The provisioner whose kernels are copies; its manager keeps their `Copy` as `copy`."""
 
-    async def launch_kernel(self, cmd, **asked):
-        given = self.parent.connection_file, asked["env"], asked.get("cwd") or os.getcwd(), self.parent.silent
-        with BEGINNING, processes.served(*self.parent.libraries) as context:
+    async def launch_kernel(self, cmd: list[str], **asked: Any) -> KernelConnectionInfo:
+        manager: OfCopies = self.parent  # type: ignore[assignment]
+        given = manager.connection_file, asked["env"], asked.get("cwd") or os.getcwd(), manager.silent
+        with BEGINNING, processes.served(*manager.libraries) as context:
             process = context.Process(target=serve, args=given)
             process.start()
-        self.process = self.parent.copy = Copy(process)
+        self.process = manager.copy = Copy(process)  # type: ignore[assignment]
         self.pid = self.pgid = process.pid
         return self.connection_info
 
 
-class OfCopies:
-    """The part of a manager of jupyter_client that makes its kernels `Copied`.
+class OfCopies(AsyncKernelManager):
+    """A manager of jupyter_client whose kernels are `Copied`.
 
     Their sockets are files: a port of the machine that is free when a manager looks for one may be taken when its
     kernel, started next to others, comes to it, which then ends. Of 200 that started by eights, one did.
     """
 
-    libraries = ()  # modules that the server loads
+    libraries: tuple[str, ...] = ()  # modules that the server loads
     silent = False  # whether nothing that a kernel writes to its terminal is seen
-    copy = None
+    copy: Copy | None = None
 
-    async def _async_pre_start_kernel(self, **asked):
+    async def _async_pre_start_kernel(self, **asked: Any) -> tuple[list[str], dict[str, Any]]:
         if self.provisioner is None:  # it remains when a kernel starts again
             self.provisioner = Copied(kernel_id="", kernel_spec=self.kernel_spec, parent=self)
             self.transport, self.ip = "ipc", sockets(asked.get("env", {}).get("TMPDIR") or tempfile.gettempdir())
         return await super()._async_pre_start_kernel(**asked)
 
 
-def sockets(folder):
+def sockets(folder: str) -> str:
     """Return how the names of a kernel's sockets begin. They may have 103 bytes (macOS; on Linux 107), so they are not
     next to its connection file, and in this folder for temporary files only where its name leaves room.
     """
@@ -82,7 +89,7 @@ def sockets(folder):
     return begins if len(os.fsencode(begins)) <= 100 else f"/tmp/{name}"
 
 
-def serve(file, environment, folder, silent):
+def serve(file: str, environment: Mapping[str, str], folder: str, silent: bool) -> None:
     """Be a kernel, in a process of its own session, as a connection file says."""
     os.setsid()  # signals to the parent's group do not stop it: its manager does
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
@@ -99,7 +106,8 @@ def serve(file, environment, folder, silent):
     app.start()
 
 
-def _end_with_the_parent():
+def _end_with_the_parent() -> None:
     """End this process with the one that began it, if only by a kill; that is not the server that it is a copy of."""
-    multiprocessing.parent_process().join()
+    if parent := multiprocessing.parent_process():
+        parent.join()
     os.kill(os.getpid(), signal.SIGTERM)

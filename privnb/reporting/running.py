@@ -8,6 +8,8 @@ no part of a report. In the report stands which cell failed, and nothing that th
 One module, since what is run, watched, stopped and cleaned is the same process and its one work folder.
 """
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import math
@@ -17,15 +19,16 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import papermill
 from jupyter_client.kernelspec import KernelSpec
-from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_event_loop
+from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import raise_for_execution_errors, remove_error_markers
 from traitlets.config import Config
@@ -55,17 +58,25 @@ class Ended:
     silent: str = ""
 
     @property
-    def done(self):
+    def done(self) -> bool:
         return not (self.failed or self.silent)
 
 
-def without(notebook, reason):
+def without(notebook: Notebook, reason: str) -> Ended:
     """How a notebook ended that has nothing to say about this table, for `reason`."""
     why = f"{reason[:1].upper()}{reason[1:]}"
     return Ended(_sentence(notebook, f"{B}This page has nothing to say about this table.{B} {why}"), silent=reason)
 
 
-def run(chosen, work, out, *, jobs, seconds=SECONDS, then=lambda ended: None):
+def run(
+    chosen: Sequence[Notebook],
+    work: Path,
+    out: Path,
+    *,
+    jobs: int,
+    seconds: float = SECONDS,
+    then: Callable[[Ended], object] = lambda ended: None,
+) -> dict[str, Ended]:
     """Run notebooks, `jobs` at a time; returns `{name: Ended}`, in the order of `chosen`.
 
     `work`: a folder to run in, with a folder `tmp` for temporary files; each notebook's `OUT` is `work/numbers`, and
@@ -80,7 +91,11 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS, then=lambda ended: None):
     # First those that others wait for, so that no core is idle while the last of these works alone.
     needed = {notebook.after for notebook in chosen}
     waiting = sorted(chosen, key=lambda notebook: notebook.name not in needed)
-    running, sharing, said, contents, ended = [], 0, set(), {}, {}
+    running: list[_Run] = []
+    said: set[str] = set()
+    contents: dict[str, str] = {}
+    ended: dict[str, Ended] = {}
+    sharing = 0
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
@@ -124,15 +139,15 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS, then=lambda ended: None):
     return {notebook.name: ended[notebook.name] for notebook in chosen}
 
 
-class _Manager(kernels.OfCopies, AsyncKernelManager):
+class _Manager(kernels.OfCopies):
     """The manager of one notebook's kernel: nbclient makes it of a class that knows its `run`."""
 
     libraries, silent = LIBRARIES, True
-    run = None
+    run: _Run
     # Whatever kernels are installed: this Python's.
     kernel_spec = KernelSpec(argv=[sys.executable], display_name="Python 3", language="python")
 
-    async def _async_pre_start_kernel(self, **asked):
+    async def _async_pre_start_kernel(self, **asked: Any) -> tuple[list[str], dict[str, Any]]:
         self.run.manager = self
         return await super()._async_pre_start_kernel(**asked | {"env": self.run.environment})
 
@@ -151,17 +166,17 @@ class _Run:
     thread: threading.Thread | None = None
 
     @property
-    def state(self):
+    def state(self) -> dict[str, Any]:
         return self.notes.state | {"cell": self.cell}
 
-    def goes_on(self):
-        return self.thread.is_alive()
+    def goes_on(self) -> bool:
+        return self.thread is not None and self.thread.is_alive()
 
-    def listen(self):
+    def listen(self) -> None:
         if self.notes.grew():
             self.heard = time.monotonic()
 
-    def begin(self, work, values):
+    def begin(self, work: Path, values: Mapping[str, object]) -> None:
         """Run it in a thread, with the parameters `values`; what comes of it goes to the folder `executed`."""
         asked, copy = (work / folder / self.notebook.path.name for folder in ("asked", "executed"))
         asked.write_text(nbformat.writes(self.notebook.read()), encoding="utf-8")
@@ -169,7 +184,7 @@ class _Run:
         self.thread = threading.Thread(target=self._execute, args=(asked, copy, values, config), daemon=True)
         self.thread.start()
 
-    def _execute(self, asked, copy, values, config):
+    def _execute(self, asked: Path, copy: Path, values: Mapping[str, object], config: Config) -> None:
         try:
             with contextlib.closing(ensure_event_loop()):  # the one of this thread
                 self._run_papermill(asked, copy, values, config)
@@ -178,7 +193,7 @@ class _Run:
         finally:
             self.kill()
 
-    def _run_papermill(self, asked, copy, values, config):
+    def _run_papermill(self, asked: Path, copy: Path, values: Mapping[str, object], config: Config) -> None:
         papermill.execute_notebook(
             asked,
             copy,
@@ -196,16 +211,16 @@ class _Run:
             kernel_manager_class=type("Manager", (_Manager,), {"run": self}),
         )
 
-    def _cell_starts(self, cell, cell_index):
+    def _cell_starts(self, cell: NotebookNode, cell_index: int) -> None:
         self.cell, self.heard = cell_index, time.monotonic()
 
-    def kill(self):
+    def kill(self) -> None:
         """End its kernel, without which papermill ends too."""
         if self.manager is not None and self.manager.copy is not None:
             self.manager.copy.kill()
 
 
-def _start(notebook, work, out):
+def _start(notebook: Notebook, work: Path, out: Path) -> _Run:
     own = {"OUT": work / "numbers", "STORE": store_folder(out)}
     values = {**notebook.asked, **{name: str(path) for name, path in own.items() if name in notebook.parameters}}
     run = _Run(notebook, progress.Notes(_notes(notebook, work)), _environment(notebook, work))
@@ -213,7 +228,7 @@ def _start(notebook, work, out):
     return run
 
 
-def _environment(notebook, work):
+def _environment(notebook: Notebook, work: Path) -> dict[str, str]:
     """The environment of a notebook's kernel."""
     return {
         **os.environ,
@@ -225,27 +240,28 @@ def _environment(notebook, work):
     }
 
 
-def _notes(notebook, work):
+def _notes(notebook: Notebook, work: Path) -> Path:
     return work / "notes" / notebook.name
 
 
-def _sharing(work):
+def _sharing(work: Path) -> Path:
     return work / "notes" / "sharing"  # no notebook's name
 
 
-def _share(work, many):
+def _share(work: Path, many: int) -> None:
     """Say to the notebooks how many of them share the cores: whole or not at all, as they may be reading it."""
     atomic_write(_sharing(work), str(many))
 
 
-def _stop(runs):
+def _stop(runs: Sequence[_Run]) -> None:
     for each in runs:
         each.kill()
     for each in runs:
-        each.thread.join(20)
+        if each.thread is not None:
+            each.thread.join(20)
 
 
-def _failure(ended, work, out):
+def _failure(ended: _Run, work: Path, out: Path) -> Ended:
     """How a notebook ended that stopped; leaves the marked copy of one that failed next to `out`."""
     notebook, reason = ended.notebook, ended.error
     copy = work / "executed" / notebook.path.name
@@ -278,13 +294,13 @@ def _failure(ended, work, out):
     return _failed(notebook, f"failed in {cell}", where)
 
 
-def _failed(notebook, how, why):
+def _failed(notebook: Notebook, how: str, why: str) -> Ended:
     """`how` is for everybody; `why` may show values of the data."""
     here = f"{B}This page could not be made.{B} The notebook {how}."
     return Ended(_sentence(notebook, here), failed=f"{notebook.path.name} {how}{why}")
 
 
-def _sentence(notebook, text):
+def _sentence(notebook: Notebook, text: str) -> str:
     """A notebook with the title of this one, and a sentence for its answer: JSON text."""
     cells = [cell for cell in notebook.read().cells if cell.cell_type == "markdown"][:1]
     cells = [nbformat.v4.new_markdown_cell(cell.source.strip().partition("\n")[0], id="title") for cell in cells]
@@ -295,30 +311,30 @@ def _sentence(notebook, text):
     return nbformat.writes(nbformat.v4.new_notebook(cells=[*cells, answer]))
 
 
-def _full(work, out):
+def _full(work: Path, out: Path) -> str:
     """Which disk has no room left, in words; "" if all have."""
     places = (place for place in (work, (work / "tmp"), store_folder(out)) if place.exists())
     full = [str(place.resolve()) for place in places if shutil.disk_usage(place).free < ROOM]
     return f"there is no room left on the disk of {', '.join(full)}. Make room there" if full else ""
 
 
-def _memory(reason):
+def _memory(reason: str) -> str:
     """What a kernel that dies, or cannot load a library, leaves unsaid."""
     dead = re.search("DeadKernel|MemoryError|failed to map segment|Cannot allocate memory", reason)
     return "\nPerhaps for want of memory. Try fewer at a time, with --jobs 1." if dead else ""
 
 
-def store_folder(out):
+def store_folder(out: Path) -> Path:
     """Where the notebooks of a report at `out` keep finished evaluations: beside it, for a build replaces `out`."""
     return out.with_name("store")
 
 
-def failed_folder(out):
+def failed_folder(out: Path) -> Path:
     """Where the marked copies of notebooks that fail in a report at `out` stand."""
     return out.with_name("failed-notebooks")
 
 
-def forget_failures(out, but=()):
+def forget_failures(out: Path, but: Container[str] = ()) -> None:
     """Remove the marked copies that earlier reports left beside `out`, but those of the notebooks of these names."""
     with contextlib.suppress(OSError):
         for path in failed_folder(out).glob("[0-9][0-9]_*.ipynb"):
@@ -327,7 +343,7 @@ def forget_failures(out, but=()):
         failed_folder(out).rmdir()
 
 
-def _cleaned(notebook, work, out):
+def _cleaned(notebook: Notebook, work: Path, out: Path) -> str:
     executed = nbformat.read(work / "executed" / notebook.path.name, 4)
     for part in (executed, *executed.cells):
         for key in ("papermill", "widgets"):
@@ -344,7 +360,7 @@ def _cleaned(notebook, work, out):
     return nbformat.writes(nbformat.from_dict(_each_text(executed, texts)), version=4)
 
 
-def _each_text(node, change):
+def _each_text(node: Any, change: Callable[[str], str]) -> Any:
     if isinstance(node, dict):
         return {key: _each_text(value, change) for key, value in node.items()}
     if isinstance(node, list):
@@ -352,7 +368,7 @@ def _each_text(node, change):
     return change(node) if isinstance(node, str) else node
 
 
-def _places(notebook, work, out):
+def _places(notebook: Notebook, work: Path, out: Path) -> dict[str, str]:
     """What stands for each folder of this machine, `{path: words}`, the longest path first."""
     places = {Path.home(): "~", notebook.path.parent.parent: ".", Path(sys.prefix): "python"}
     places |= {work: "report", store_folder(out): "store"}
@@ -363,7 +379,7 @@ def _places(notebook, work, out):
     return {str(place): places[place] for place in order if len(place.parts) > 1}  # never the root itself
 
 
-def _without_paths(places, text):
+def _without_paths(places: Mapping[str, str], text: str) -> str:
     for place, words in places.items():
         if place in text:
             start = r"(?:(?<![\w/])|(?<=\dm))"  # not inside a longer path; or after a colour, in a traceback

@@ -1,5 +1,7 @@
 """What the environment says in each process that computes, be it a kernel or a worker, and how people start one."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import errno
@@ -9,9 +11,14 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from privnb.runtime import unfinished
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
 # One thread: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -23,7 +30,7 @@ M_ARENA_MAX = -8  # of mallopt
 FRUGAL = {**dict.fromkeys(THREADS, "1"), "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 
-def wants_memory(error: BaseException) -> bool:
+def wants_memory(error: BaseException | None) -> bool:
     """Return whether the system refused memory to this process, or a thread, which takes memory."""
     while error is not None:
         said = str(error)
@@ -70,7 +77,7 @@ def fit_to_limit() -> None:
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)  # FRUGAL comes too late for this process
 
 
-def _address_limit():
+def _address_limit() -> int | None:
     with contextlib.suppress(ImportError):  # Windows has none
         import resource
 
@@ -79,13 +86,13 @@ def _address_limit():
     return None
 
 
-def usable_cores():
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def own_cores():
-    """How many of them are this process's to use, at least 1: all, or in a report its share among the notebooks that
+def own_cores() -> int:
+    """Return how many of them are this process's to use, at least 1: all, or in a report its share among the notebooks that
     run now.
     """
     sharing = 1
@@ -95,8 +102,8 @@ def own_cores():
 
 
 @contextlib.contextmanager
-def served(*libraries):
-    """The context to start processes in that compute: while it lasts the environment is theirs, and a server has loaded
+def served(*libraries: str) -> Iterator[SpawnContext | ForkServerContext]:
+    """Give the context to start processes in that compute: while it lasts the environment is theirs, and a server has loaded
     the libraries once.
 
     A fork of this process would copy threads that are in the middle of something. The server is of the first who asks,
@@ -107,7 +114,8 @@ def served(*libraries):
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)  # here, for the server has loaded numpy before any code of ours runs in it
     known = "forkserver" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if known else "spawn")
+    context: SpawnContext | ForkServerContext
+    context = multiprocessing.get_context("forkserver") if known else multiprocessing.get_context("spawn")
     context.set_forkserver_preload(list(libraries))
     try:
         yield context
@@ -116,7 +124,7 @@ def served(*libraries):
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
-def begin_to_serve(*libraries):
+def begin_to_serve(*libraries: str) -> None:
     """Start the server of `served` and do not wait: it loads the libraries while this process does something else."""
     with served(*libraries) as context:
         if context.get_start_method() == "forkserver":
@@ -125,15 +133,15 @@ def begin_to_serve(*libraries):
             ensure_running()
 
 
-def silence():
-    """From now on nothing that this process or a library prints is seen, and it is asked nothing."""
+def silence() -> None:
+    """Show nothing of what this process or a library prints from now on, and ask it nothing."""
     silent = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
         os.dup2(silent, number)
 
 
 @functools.cache
-def _find_room_for_sockets():
+def _find_room_for_sockets() -> None:
     """Give multiprocessing a folder for its sockets within one of ours, which the next process removes if this one is
     killed. Paths of sockets have at most 103 bytes, of which the names below the folder for temporary files take 70:
     in place of a longer one /tmp is taken.
@@ -150,8 +158,8 @@ def _find_room_for_sockets():
         tempfile.tempdir = asked
 
 
-def runs_as():
-    """How the command of this environment is called here: `privnb` where a shell finds it, else its path."""
+def runs_as() -> str:
+    """Return how the command of this environment is called here: `privnb` where a shell finds it, else its path."""
     own, found = Path(sys.executable).with_name("privnb"), shutil.which("privnb")
     if not own.exists() or (found and own.samefile(found)):
         return "privnb"
