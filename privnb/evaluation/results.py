@@ -25,6 +25,7 @@ import re
 from collections import Counter
 from functools import partial
 from itertools import chain, groupby
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -58,6 +59,7 @@ def check_results(name, value, columns=COLUMNS):
     return expect.table(name, value, columns, "It must be tidy results, as the functions of `evaluation` give them.")
 
 
+Results = Annotated[pd.DataFrame, check_results]
 expect.WORDS["results"] = check_results
 room(__package__)
 

@@ -11,7 +11,7 @@ other settings, such as two releases in the explorer, is not looked at.
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,7 @@ def check(limit, name="fewest"):
     return int(limit)
 
 
+MinCount = Annotated[int, lambda name, value: check(value, name)]
 expect.WORDS["fewest"] = lambda name, value: check(value, name)
 
 

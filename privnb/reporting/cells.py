@@ -2,6 +2,8 @@
 
 import itertools
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import nbformat
 from markupsafe import Markup
@@ -11,11 +13,11 @@ from privnb.reporting import rendering
 from privnb.runtime import sentences
 
 
-def tagged(cell, tag):
+def tagged(cell: NotebookNode, tag: str) -> bool:
     return tag in cell.metadata.get("tags", [])
 
 
-def shown(notebook):
+def shown(notebook: NotebookNode) -> list[NotebookNode]:
     """The cells that a page shows: not the interactive ones, nor a heading that only they follow."""
     cells = notebook.cells
     return [
@@ -26,9 +28,9 @@ def shown(notebook):
     ]
 
 
-def folded(cells):
+def folded(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
     """The cells of a page: code that shows nothing is folded together with the code right after it."""
-    folded = []
+    folded: list[NotebookNode] = []
     for cell in cells:
         if cell.cell_type == "code" and not cell.source.strip() and not cell.outputs:
             continue
@@ -39,7 +41,7 @@ def folded(cells):
     return folded
 
 
-def titled(cells):
+def titled(cells: Sequence[NotebookNode]) -> tuple[str, list[NotebookNode]]:
     """The text of the first heading, and the cells without it."""
     cells = [*cells]
     for place, cell in enumerate(cells):
@@ -50,7 +52,7 @@ def titled(cells):
     return "", cells
 
 
-def lift_chart(cells, tag, leave=False):
+def lift_chart(cells: list[NotebookNode], tag: str, leave: bool = False) -> dict[str, Any] | None:
     """The first chart of a cell with this tag: `{data, live}`, or None. Its cell loses it, unless it is to be left."""
     for place, cell in enumerate(cells):
         if cell.cell_type != "code" or not tagged(cell, tag):
@@ -64,7 +66,7 @@ def lift_chart(cells, tag, leave=False):
     return None
 
 
-def lift_answer(cells):
+def lift_answer(cells: list[NotebookNode]) -> str:
     """The first paragraph of the last answer as HTML, "" without one. Its other paragraphs stay at their place."""
     place = next((at for at, cell in reversed([*enumerate(cells)]) if tagged(cell, "answer")), None)
     if place is None:
@@ -84,23 +86,23 @@ def lift_answer(cells):
     return ""
 
 
-def _sentences(data):
+def _sentences(data: dict[str, Any]) -> str:
     """What an output says in sentences, as HTML."""
     html = data.get("text/html", "")
     return html if html.startswith(sentences.OPEN) else rendering.markdown(data.get("text/markdown", ""))
 
 
-def _shows(html):
+def _shows(html: str) -> NotebookNode:
     """An output of sentences."""
     html = html if html.startswith(sentences.OPEN) else f"{sentences.OPEN}{html}</div>"
     return nbformat.v4.new_output("display_data", data={"text/html": html})
 
 
-def _changed(cell, **parts):
+def _changed(cell: NotebookNode, **parts: Any) -> NotebookNode:
     return NotebookNode(cell, **parts)
 
 
-def without_empty_sections(cells):
+def without_empty_sections(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
     """The cells without headings that nothing shown follows: neither text, nor an output, nor a heading below it."""
     kept, after = [], 1  # the level of the heading that comes next, 9 for anything else that is shown
     for cell in reversed(cells):

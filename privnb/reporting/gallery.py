@@ -3,7 +3,9 @@
 The people are made up: nobody of the table may be shown. One module, since who may be shown is asked of each table.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,19 +16,21 @@ from privnb.evaluation.releases import shown_penalty
 from privnb.evaluation.results import row_builder, tidy
 from privnb.microdata.columns import having
 from privnb.microdata.counts import combinations
-from privnb.microdata.release import by_content
-from privnb.microdata.schema import Role
+from privnb.microdata.release import Release, by_content
+from privnb.microdata.schema import Attribute, Role
 from privnb.microdata.treatment import KINDS, Rows
 from privnb.microdata.withholding import LIMIT
-from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
+from privnb.privacy_models import EntropyDiversity, KAnonymity, PrivacyModel, TCloseness
 from privnb.publishing import leak_scan
 from privnb.publishing.leaks import Original, persons_own
 from privnb.reporting.findings import steep_hierarchy
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array
 from privnb.runtime.family import sentence
 from privnb.runtime.progress import track
-from privnb.runtime.sentences import Page, say
-from privnb.sanitizers import Mondrian, SanitizationError
+from privnb.runtime.sentences import Page, Sentences, say
+from privnb.runtime.validation import Randomness, validated
+from privnb.sanitizers import Mondrian, SanitizationError, Sanitizer
 from privnb.sanitizers.catalogue import generalizing, title
 
 
@@ -34,9 +38,8 @@ class NobodyLeft(ValueError):
     """Every combination of quasi-identifiers, or nearly every one, is somebody's."""
 
 
-def described(sanitizers):
+def described(sanitizers: Sequence[Sanitizer]) -> pd.DataFrame:
     """One row per sanitizer: its name, how it is written, and what it does in a sentence."""
-    expect.these(sanitizers=sanitizers)
     rows = [(title(type(s).__name__), repr(s), sentence(type(s))) for s in sanitizers]
     return Page(
         pd.DataFrame(rows, columns=["sanitizer", "written", "what it does"]).set_index("sanitizer").rename_axis(None),
@@ -44,9 +47,9 @@ def described(sanitizers):
     )
 
 
-def provenance(release):
+@validated
+def provenance(release: Release) -> Page:
     """What stands beside a release, a line each: what made it, what is promised, and what was done to each column."""
-    expect.these(release=release)
     said = release.provenance.public()
     rows = [(name, said[name] or "none") for name in ("sanitizer", "claims", "promise", "rows", "use")]
     rows += [(f"column {name}", f"{how}: {KINDS[how.kind]}") for name, how in release.provenance.columns.items()]
@@ -60,7 +63,8 @@ SAME = "="  # a cell as the person has it
 ROUNDS = 100  # of ten draws; in the first half only of categories that many share
 
 
-def made_up(dataset, people=3, *, originals=(), rng=0):
+@validated
+def made_up(dataset: Dataset, people: int = 3, *, originals: Any = (), rng: Randomness = 0) -> Any:
     """Records of persons who do not exist.
 
     Each value is drawn by itself from its attribute's, sorted, until nobody has the same quasi-identifiers: the seed
@@ -86,7 +90,6 @@ def made_up(dataset, people=3, *, originals=(), rng=0):
     NobodyLeft
         Where too few combinations are nobody's.
     """
-    expect.these(dataset=dataset, rng=rng)
     expect.all_of("originals", originals, Original)
     if not (expect.is_whole(people) and 1 <= people <= MOST):
         raise ValueError(f"people must be a number of made-up people, 1 to {MOST}, got {expect.found(people)}.")
@@ -114,7 +117,7 @@ def made_up(dataset, people=3, *, originals=(), rng=0):
     )
 
 
-def _in_public(dataset, name):
+def _in_public(dataset: Dataset, name: str) -> Array:
     """The values of an attribute, sorted, array (n,); a number that few have as the first of its public interval, and a
     text that was read from the records and that few have as the commonest one.
     """
@@ -128,7 +131,10 @@ def _in_public(dataset, name):
     return np.array([domain.value(code) if code <= domain.steps else np.nan for code in shown])[index]
 
 
-def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
+@validated
+def side_by_side(
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, of: Any = "", people: int = 1, rng: Randomness = 0
+) -> Page | Sentences:
     """What each kind of sanitizer publishes for the same made-up people.
 
     The people are added to the table, so that each stands in a class with real ones. Cells that are as made up say "=".
@@ -150,8 +156,6 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
         Per person (if several) one row per kind, one column per attribute. A sanitizer that cannot do what was asked
         says so in its row. Where nobody can be made up: a sentence.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng)
-    expect.strings(of=of)
     originals = [_protected(dataset), *(leak_scan.protected(find(of))[0] if of else ())]
     try:
         persons = made_up(dataset, people, originals=originals, rng=rng)
@@ -196,7 +200,7 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
     return Page(table, f"{who} under {len(sanitizers)} sanitizers")
 
 
-def _masked(dataset, table):
+def _masked(dataset: Dataset, table: pd.DataFrame) -> pd.DataFrame:
     """A table of the columns that are `SHOWN`, without values that were read from the records and that few have."""
     table = table.copy()
     for name in (name for name in table if dataset.schema[name].domain.of_records):
@@ -206,13 +210,14 @@ def _masked(dataset, table):
     return table
 
 
-def _protected(dataset):
+def _protected(dataset: Dataset) -> Original:
     """The records of a dataset as `leaks.Original`."""
     schema = dataset.schema
     return Original(dataset.table[schema.published], schema.quasi_identifiers, dataset.people)
 
 
-def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
+@validated
+def losses(dataset: Dataset, *, k: str | float = "2", l: str | float = "", t: str | float = "") -> pd.DataFrame:  # noqa: E741 - the field's letter
     """The certainty penalty of every generalizing sanitizer by k, by l (entropy) and by t (equal distance).
 
     Parameters
@@ -243,7 +248,8 @@ def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
     return tidy(rows)
 
 
-def steep(dataset, k):
+@validated
+def steep(dataset: Dataset, k: int) -> Sentences | None:
     """Whether a hierarchy is why Mondrian loses much, and which: see `findings.steep_hierarchy`.
 
     Parameters
@@ -256,7 +262,6 @@ def steep(dataset, k):
     Sentences or None
         None where no hierarchy is, and where there is no such release.
     """
-    expect.these(dataset=dataset)
     try:
         found = steep_hierarchy(Mondrian(KAnonymity(k)).sanitize(dataset, rng=1))
     except SanitizationError:
@@ -264,7 +269,14 @@ def steep(dataset, k):
     return say(str(found)) if found else None
 
 
-def asked(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
+@validated
+def asked(
+    dataset: Dataset,
+    *,
+    k: str | float = "2",
+    l: str | float = "",  # noqa: E741 - the field's letter
+    t: str | float = "",
+) -> list[tuple[str, float, tuple[PrivacyModel, ...]]]:
     """What `losses` asks of each sanitizer.
 
     Parameters
@@ -282,20 +294,20 @@ def asked(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
     ValueError
         For a text that is no list of numbers, and for a bound that means nothing.
     """
-    expect.these(dataset=dataset)
-    k, l, t = numbers("K", k, int), numbers("L", l, float), numbers("T", t, float)  # noqa: E741
-    least = KAnonymity(min(k, default=2))
+    sizes = numbers("K", k, int)
+    least = KAnonymity(min(sizes, default=2))
     sensitive = next(iter(dataset.schema.sensitive), None)
-    found = [("k", value, (KAnonymity(value),)) for value in k]
+    found: list[tuple[str, float, tuple[PrivacyModel, ...]]] = [("k", size, (KAnonymity(size),)) for size in sizes]
     if sensitive:
-        found += [("l", value, (least, EntropyDiversity(value, sensitive))) for value in l]
-        found += [("t", value, (least, TCloseness(value, sensitive))) for value in t]
+        found += [("l", least_l, (least, EntropyDiversity(least_l, sensitive))) for least_l in numbers("L", l, float)]
+        found += [("t", most_t, (least, TCloseness(most_t, sensitive))) for most_t in numbers("T", t, float)]
     return found
 
 
-def _written(attribute, column):
-    return attribute.domain.written(column) if attribute.numeric else column.astype(str)
+def _written(attribute: Attribute, column: pd.Series) -> pd.Series:
+    domain: Any = attribute.domain
+    return domain.written(column) if attribute.numeric else column.astype(str)
 
 
-def _cell(value):
+def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

@@ -6,6 +6,7 @@ A model, a sanitizer or a measure states its own sentence; the sentences of all 
 import re
 from dataclasses import dataclass
 from html import escape
+from types import ModuleType
 
 from privnb import evaluation, privacy_models, sanitizers  # noqa: F401 -- evaluation states measures of its own
 from privnb.measures import facts, stated
@@ -28,24 +29,24 @@ class Term:
     said: str | None = ""
 
     @property
-    def place(self):
+    def place(self) -> str:
         """Its name in a link."""
         return "term-" + re.sub(r"\W+", "-", self.name.lower()).strip("-")
 
     @property
-    def pattern(self):
+    def pattern(self) -> re.Pattern[str]:
         """What finds it in a text."""
         return re.compile(rf"(?<![\w-])(?:{self.said or re.escape(self.name) + 's?'})(?![\w-])", re.IGNORECASE)
 
 
-def _stated(each):
+def _stated(each: object) -> str:
     """The sentence that a class states, where `sensitive` is an argument of it."""
     return re.sub(r"\b(of|attribute) sensitive\b", r"\1 the sensitive attribute", sentence(each)).replace(
         "attribute the sensitive attribute", "sensitive attribute"
     )
 
 
-def _model(name, said, *classes):
+def _model(name: str, said: str, *classes: type) -> Term:
     return Term(name, " Or: ".join(map(_stated, classes)), said)
 
 
@@ -181,18 +182,18 @@ WORDS = (
 )
 
 
-def _measure(name):
+def _measure(name: str) -> Term:
     of = facts(name)
     return Term(of.title, of.sentence)
 
 
-def terms():
+def terms() -> list[Term]:
     """All words that pages explain: those of this file, and what measures of privacy and utility are called."""
     every = [*WORDS, *(_measure(of.name) for of in stated() if of.kind and of.sentence)]
     return [*{term.place: term for term in reversed(every)}.values()][::-1]
 
 
-def methods():
+def methods() -> dict[str, list[tuple[str, str]]]:
     """`{heading: [(name, sentence)]}` of all models and sanitizers of the package."""
     rooms = {"Privacy models": (privacy_models, PrivacyModel), "Sanitizers": (sanitizers, Sanitizer)}
     return {
@@ -201,7 +202,7 @@ def methods():
     }
 
 
-def _classes(room):
+def _classes(room: ModuleType) -> list[type]:
     return [each for name in room.__all__ if isinstance(each := getattr(room, name), type)]
 
 
@@ -212,15 +213,16 @@ class FirstUses:
     APART = ("a", "code", "pre", "h1", "h2", "h3", "h4", "summary", "table", "svg", "dfn", "script", "style")
     TAG = re.compile(r"(<[^>]*>)")
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._left = {term: term.pattern for term in terms() if term.said is not None}
 
-    def __call__(self, html):
+    def __call__(self, html: str) -> str:
         """`html`, whose text and attributes are escaped, with the links."""
-        within, parts = [], []
+        within: list[str] = []
+        parts = []
         for part in self.TAG.split(html):
             if part.startswith("<"):
-                name = re.match(r"</?([\w-]*)", part)[1].lower()
+                name = re.split(r"[^\w-]", part.removeprefix("<").removeprefix("/"), maxsplit=1)[0].lower()
                 if name in self.APART and not part.endswith("/>"):
                     within = within[:-1] if part.startswith("</") else [*within, name]
                 parts.append(part)
@@ -228,7 +230,7 @@ class FirstUses:
                 parts.append(part if within else self._linked(part))
         return "".join(parts)
 
-    def _linked(self, text):
+    def _linked(self, text: str) -> str:
         # The longest of those that begin at a place: "sensitive attribute" before "attribute".
         found = [(match, term) for term, pattern in self._left.items() if (match := pattern.search(text))]
         if not found:

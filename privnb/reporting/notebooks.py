@@ -11,9 +11,12 @@ import ast
 import contextlib
 import functools
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
 
 from privnb.datasets import dataset
 from privnb.measures.utility import mining
@@ -48,23 +51,23 @@ class Notebook:
     cells: int
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self.path.stem
 
     @property
-    def papers(self):
+    def papers(self) -> bool:
         """Whether it runs on the table that it names itself, which is that of the papers; else it is an owner's."""
         return all(self.values[name] == self.parameters[name].default for name in self.values if name == "DATASET")
 
     @functools.cached_property
-    def after(self):
+    def after(self) -> str:
         """The name of an earlier notebook whose evaluations it needs too, so that side by side both would make them; ""
         without one.
         """
         after = self.read().metadata.get("privnb", {}).get("after", "")
         return after if after < self.name else ""  # two never wait for each other
 
-    def read(self):
+    def read(self) -> NotebookNode:
         """The notebook with the cells that run, an nbformat notebook."""
         import nbformat
 
@@ -73,13 +76,13 @@ class Notebook:
         return read
 
     @property
-    def values(self):
+    def values(self) -> dict[str, Any]:
         """`{parameter: value}` of this run, less those that the report sets itself."""
-        values = {name: parameter.default for name, parameter in self.parameters.items()} | self.asked
+        values = {**{name: parameter.default for name, parameter in self.parameters.items()}, **self.asked}
         return {name: value for name, value in values.items() if name not in OWN}
 
     @property
-    def described(self):
+    def described(self) -> Path | None:
         """Path of the description file of its dataset, as it finds it from where it runs; None where there is none."""
         try:
             with contextlib.chdir(self.path.parent):
@@ -88,7 +91,7 @@ class Notebook:
             return None
 
 
-def notebooks_folder(start=None):
+def notebooks_folder(start: str | Path | None = None) -> Path:
     """The nearest `notebooks/` with numbered notebooks, at or above `start` (the current folder), else the project's or
     those that the installed package brings.
 
@@ -105,18 +108,20 @@ def notebooks_folder(start=None):
     )
 
 
-def _numbered(folder):
+def _numbered(folder: Path) -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
 
 
-def _called(name, known):
+def _called(name: str, known: Iterable[str]) -> str:
     """The one notebook whose name begins so, or has this number; else `name` as it is."""
     start = name.zfill(2) if name.isdigit() else name
     begin = [each for each in known if start and each.startswith(start)]
     return begin[0] if name not in known and len(begin) == 1 else name
 
 
-def choose(folder, names=None, parameters=None):
+def choose(
+    folder: str | Path, names: Iterable[str] | None = None, parameters: Mapping[str, object] | None = None
+) -> list[Notebook]:
     """The notebooks of a folder that are asked for, in order, with their parameters.
 
     Parameters
@@ -161,7 +166,7 @@ def choose(folder, names=None, parameters=None):
     return chosen
 
 
-def check(chosen):
+def check(chosen: Iterable[Notebook]) -> dict[str, str]:
     """Refuse, before anything starts, what the notebooks themselves refuse at their beginning, and find those that have
     nothing to say about this table.
 
@@ -188,7 +193,7 @@ def check(chosen):
         for notebook in chosen:
             if not notebook.asked:
                 continue
-            names = {name: parameter.default for name, parameter in notebook.parameters.items()} | notebook.asked
+            names = {**{name: each.default for name, each in notebook.parameters.items()}, **notebook.asked}
             names |= dict.fromkeys(set(OWN) & set(names), "")
             with contextlib.chdir(notebook.path.parent):  # from where it reads its table
                 try:
@@ -204,23 +209,23 @@ def check(chosen):
     return silent
 
 
-def is_ours(error):
+def is_ours(error: BaseException) -> bool:
     """Whether the package itself raised it, in words meant for people; all else is a fault."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     return frame.f_globals.get("__name__", "").startswith("privnb")
 
 
-def _tagged(path, tag):
+def _tagged(path: Path, tag: str) -> list[str]:
     import nbformat
 
     return [cell.source for cell in nbformat.read(path, 4).cells if tag in cell.metadata.get("tags", [])]
 
 
-def _reruns_papers(notebook):
+def _reruns_papers(notebook: Notebook) -> bool:
     return notebook.read().metadata.get("privnb", {}).get("reruns_papers", False)
 
 
-def _notebook(path, parameters):
+def _notebook(path: Path, parameters: Mapping[str, object]) -> Notebook:
     import nbformat
 
     cells = nbformat.read(path, 4).cells
@@ -239,27 +244,31 @@ def _notebook(path, parameters):
     return replace(notebook, cells=len(notebook.read().cells) + 1)  # papermill adds the cell with the values
 
 
-def _offered(path, source):
+def _offered(path: Path, source: str) -> dict[str, Parameter]:
     lines = source.splitlines()
     offered = {}
     for node in ast.parse(source).body:
-        try:
-            (target,), default = node.targets, ast.literal_eval(node.value)
-            name = target.id
-        except (AttributeError, ValueError):
-            name = default = None
+        name, default = _assigned(node)
         if type(default) not in (bool, int, float, str):
             raise ReportError(
                 f"{path.name}: its parameters cell says `{lines[node.lineno - 1]}`. "
                 "Assign one whole number, number, text, True or False to one name per line."
             )
-        rest = lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode()
+        rest = lines[(node.end_lineno or node.lineno) - 1].encode()[node.end_col_offset :].decode()
         offered[name] = Parameter(default, rest.partition("#")[2].strip())
     return offered
 
 
-def _typed(path, name, default, value):
-    kind = type(default)
+def _assigned(node: ast.stmt) -> tuple[str, object]:
+    """The name and the value of a line that assigns a value to one name; "" and None for any other line."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(target := node.targets[0], ast.Name):
+        with contextlib.suppress(ValueError):
+            return target.id, ast.literal_eval(node.value)
+    return "", None
+
+
+def _typed(path: Path, name: str, default: object, value: object) -> object:
+    kind: Any = type(default)
     try:
         typed = {"true": True, "false": False}[str(value).lower()] if kind is bool else kind(str(value))
     except (KeyError, ValueError):

@@ -2,13 +2,14 @@
 
 import shutil
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from privnb.datasets import dataset
-from privnb.reporting.notebooks import ReportError, notebooks_folder
+from privnb.reporting.notebooks import Notebook, Parameter, ReportError, notebooks_folder
 
 
-def own_notebooks():
+def own_notebooks() -> tuple[Path, bool]:
     """`notebooks_folder()`, and whether it was made just now: where there are only those that an installed package
     brings, which are nobody's to change, a copy of them in the current folder. Raises ReportError where the place is
     taken.
@@ -23,7 +24,7 @@ def own_notebooks():
     return own, True
 
 
-def reports_folder(notebooks):
+def reports_folder(notebooks: Path) -> Path:
     """Where reports of a folder of notebooks go unless somebody says otherwise: beside it, if the current folder is
     there too, else to the current folder.
     """
@@ -31,12 +32,12 @@ def reports_folder(notebooks):
     return (beside if Path.cwd().resolve().is_relative_to(beside) else Path.cwd()) / "reports"
 
 
-def offered(chosen):
+def offered(chosen: Sequence[Notebook]) -> str:
     """What notebooks can be asked for, as text: their questions, and their parameters with default and meaning."""
     width = max((len(notebook.name) for notebook in chosen), default=0)
     lines = ["notebooks:", *(f"  {each.name:<{width}}  {_question(each.path)}" for each in chosen)]
     lines += ["", "parameters, for -p NAME VALUE, by notebook, with their defaults in brackets:"]
-    meanings = {}
+    meanings: dict[str, dict[Parameter, list[str]]] = {}
     for notebook in chosen:
         for name in notebook.values:
             meanings.setdefault(name, {}).setdefault(notebook.parameters[name], []).append(notebook.name[:2])
@@ -50,7 +51,7 @@ def offered(chosen):
     return "\n".join(lines) + "\n"
 
 
-def _question(path):
+def _question(path: Path) -> str:
     import nbformat
 
     title, *_ = (cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")

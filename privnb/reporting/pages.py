@@ -12,15 +12,20 @@ the code folded away).
 import platform
 import re
 import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 
 from privnb.datasets.proposals import unconfirmed
+from privnb.decision import Summary
 from privnb.reporting import glossary, rendering
 from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, tagged, titled, without_empty_sections
 from privnb.reporting.findings.base import reported
+from privnb.reporting.notebooks import Notebook
 from privnb.runtime import invisible, numerals
 
 LIBRARIES = (
@@ -29,7 +34,9 @@ LIBRARIES = (
 LONGEST = 25  # words of an answer on the index
 
 
-def make(chosen, executed, ledger=None, summary=None):
+def make(
+    chosen: Sequence[Notebook], executed: Mapping[str, str], ledger: Any = None, summary: Summary | None = None
+) -> dict[str, str]:
     """`{file name: HTML}`: `index.html`, a page for each notebook, `about.html` and `glossary.html`; `ledger.html` if a
     printed number was measured.
 
@@ -62,7 +69,7 @@ def make(chosen, executed, ledger=None, summary=None):
         "ledger": compared,
     }
 
-    def rendered(name, **values):
+    def rendered(name: str, **values: Any) -> str:
         templates.filters["explained"] = glossary.FirstUses()  # of this page
         return invisible.shown(templates.get_template(f"{name}.html.j2").render(values))
 
@@ -91,7 +98,7 @@ def make(chosen, executed, ledger=None, summary=None):
     return files
 
 
-def _page(notebook, cells, printed):
+def _page(notebook: Notebook, cells: list[NotebookNode], printed: Any) -> dict[str, Any]:
     """What a page says first, the cells that say how it was found, and what of the papers it measured."""
     live, decides = (any(tagged(cell, tag) for cell in cells) for tag in ("live", "summary"))
     question, cells = titled(cells)
@@ -113,11 +120,11 @@ def _page(notebook, cells, printed):
     }
 
 
-def _by_name(terms):
+def _by_name(terms: Iterable[glossary.Term]) -> list[glossary.Term]:
     return sorted(terms, key=lambda term: term.name.lower())
 
 
-def _lines(summary):
+def _lines(summary: Summary | None) -> dict[str, list[dict[str, Any]]]:
     """`{heading: rows}` of the index's table: a risk or a utility of original, release and baseline, in words."""
     if summary is None:
         return {}
@@ -137,32 +144,32 @@ def _lines(summary):
     }
 
 
-def _sentence(text):
+def _sentence(text: str) -> str:
     """A text from capital letter to full stop."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
-def _unit(format):
+def _unit(format: str) -> str:
     """What a number of this format is of; "" if the format says nothing of it."""
     unit = numerals.parts(format)[3].strip() if format else ""
     return re.sub("^of ", "share of ", unit)
 
 
-def _number(format, number):
+def _number(format: str, number: Sequence[float] | None) -> dict[str, str] | None:
     """A number and its interval, both without the unit, which stands beside them once."""
     if number is None:
         return None
     value, low, high = number
     if value != value:
-        number, _, withheld = reported(format[: format.index("}") + 1], value, low, high).partition(" (")
-        return {"value": number, "interval": withheld.rstrip(")")}
+        text, _, withheld = reported(format[: format.index("}") + 1], value, low, high).partition(" (")
+        return {"value": text, "interval": withheld.rstrip(")")}
     if not low < high:
         return {"value": numerals.bare(format, value), "interval": ""}
-    value, low, high = numerals.interval(format, value, low, high)
-    return {"value": value, "interval": f"{low} to {high}"}
+    text, least, most = numerals.interval(format, value, low, high)
+    return {"value": text, "interval": f"{least} to {most}"}
 
 
-def _cut(text):
+def _cut(text: str) -> str:
     """The first sentence of a text. If it is longer than `LONGEST`: its first clauses, or itself without what stands in
     brackets.
     """
@@ -174,17 +181,17 @@ def _cut(text):
     return " ".join([*sentence.split()[:LONGEST], "..."])
 
 
-def _clauses(sentence, end):
+def _clauses(sentence: str, end: str) -> list[str]:
     """The beginnings of a sentence up to an `end` that stands in no bracket, the longest first, as sentences."""
     places = [found.start() for found in re.finditer(end, sentence) if not _open(sentence[: found.start()])]
     return [f"{sentence[:place]}." for place in reversed(places)]
 
 
-def _open(text):
+def _open(text: str) -> bool:
     return text.count("(") > text.count(")")
 
 
-def _dataset(chosen):
+def _dataset(chosen: Sequence[Notebook]) -> dict[str, Any]:
     """What the description file says of the dataset; only its name if there is no such file."""
     name = next((str(n.values["DATASET"]) for n in chosen if n.values.get("DATASET")), "")
     if not name:
@@ -198,15 +205,15 @@ def _dataset(chosen):
     return {"name": Path(name).stem} | described
 
 
-def _asked(chosen):
+def _asked(chosen: Sequence[Notebook]) -> list[str]:
     """What was asked for of the notebooks, in words, each once: a list of texts."""
     asked = [row for row in _parameters(chosen) if row["value"] != row["default"] and row["name"] != "DATASET"]
     return list(dict.fromkeys(f"{row['name']} = {row['value']}" for row in asked))
 
 
-def _parameters(chosen):
+def _parameters(chosen: Sequence[Notebook]) -> list[dict[str, Any]]:
     """One row for each parameter and value: name, value, default, meaning, and the notebooks that ran with it."""
-    rows = {}
+    rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for notebook in chosen:
         for name, value in notebook.values.items():
             default, meaning = notebook.parameters[name].default, notebook.parameters[name].meaning

@@ -13,6 +13,7 @@ import os
 import secrets
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from privnb.reporting.notebooks import ReportError
@@ -23,7 +24,7 @@ EXCHANGE, HERE = 2, -100  # of renameat2: RENAME_EXCHANGE, and paths as everywhe
 
 
 @contextlib.contextmanager
-def work_folder(out):
+def work_folder(out: Path) -> Iterator[Path]:
     """A hidden folder beside `out`, on the same disk, so that a rename will do; gone afterwards.
 
     Its `tmp` is for temporary files. Only its owner can open it. Raises ReportError where it cannot be written.
@@ -64,7 +65,7 @@ def work_folder(out):
             work.rmdir()  # without its lock no sweep would know it
 
 
-def sweep(folder):
+def sweep(folder: Path) -> None:
     """Remove the work folders in `folder` whose process is gone, and put back a report that one was replacing."""
     for path in folder.glob(f".*/{LOCK}"):
         if path.parent.lstat().st_uid != os.getuid():
@@ -77,7 +78,7 @@ def sweep(folder):
             _remove(work)
 
 
-def swap(new, out, previous):
+def swap(new: Path, out: Path, previous: Path) -> None:
     """Put the folder `new` in the place of `out`, and what was there at `new` or at `previous`.
 
     In one step where the system has it, so that there is always a report at `out`. Elsewhere in two: after a kill
@@ -94,7 +95,7 @@ def swap(new, out, previous):
             raise
 
 
-def _exchanged(one, other):
+def _exchanged(one: Path, other: Path) -> bool:
     """Exchange two folders in one step; False where the system or the disk cannot."""
     try:
         renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
@@ -109,7 +110,7 @@ def _exchanged(one, other):
 
 
 @contextlib.contextmanager
-def _alone(folder):
+def _alone(folder: Path) -> Iterator[None]:
     """Nobody else makes or sweeps a work folder in `folder` meanwhile."""
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -120,7 +121,7 @@ def _alone(folder):
         os.close(handle)
 
 
-def _remove(work):
+def _remove(work: Path) -> None:
     """The lock last, so that what a dying process is still writing is swept another time."""
     short = work / "tmp"
     with contextlib.suppress(OSError):

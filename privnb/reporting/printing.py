@@ -14,7 +14,7 @@ NAME = "report.pdf"
 SECONDS = 120
 
 
-def browser():
+def browser() -> str:
     """The path of a browser that prints.
 
     Raises
@@ -31,7 +31,7 @@ def browser():
     return found
 
 
-def pdf(report):
+def pdf(report: str | Path) -> Path:
     """Print the pages of a report, in the order in which its index links to them; the ledger stays a page.
 
     Parameters
@@ -68,7 +68,7 @@ def pdf(report):
         return Path(shutil.move(target, report / NAME))
 
 
-def joined(report):
+def joined(report: Path) -> str:
     """The pages of a report as one page: links between them lead inside it, all others lead nowhere."""
     read = {path.name: path.read_text(encoding="utf-8") for path in report.glob("*.html")}
     linked = dict.fromkeys(re.findall(r'href="([^"#]+\.html)', read["index.html"]))
@@ -76,7 +76,7 @@ def joined(report):
     parts = [f'<div class="sheet" id="{name}">{_main(read[name])}</div>' for name in names]
     head, _, _ = read["index.html"].partition("<body>")
 
-    def inside(link):
+    def inside(link: re.Match[str]) -> str:
         page, _, place = link[1].partition("#")
         if page and page not in names:
             return ""
@@ -86,6 +86,7 @@ def joined(report):
     return f"{head}<body>{body}</body></html>"
 
 
-def _main(page):
+def _main(page: str) -> str:
     """What a page says, without its scripts."""
-    return re.sub(r"<script\b.*?</script>", "", re.search(r"<main.*</main>", page, re.DOTALL)[0], flags=re.DOTALL)
+    main = page[page.index("<main") : page.rindex("</main>") + len("</main>")]
+    return re.sub(r"<script\b.*?</script>", "", main, flags=re.DOTALL)

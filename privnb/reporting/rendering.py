@@ -6,10 +6,14 @@ import hashlib
 import itertools
 import json
 import re
+from collections.abc import Iterator
 from html import unescape
 from importlib import metadata, resources
+from typing import Any
 
+import jinja2
 from markupsafe import Markup, escape
+from nbformat import NotebookNode
 
 from privnb.reporting import vega
 from privnb.reporting.charts import V5
@@ -21,7 +25,7 @@ ROWS, COLUMNS = 12, 8  # a table of more is folded away
 PROSE = 25  # characters without a digit that a cell of words begins with
 
 
-def templates():
+def templates() -> jinja2.Environment:
     """The pages' templates with their filters. Charts of one environment share no names."""
     import jinja2
     from nbconvert.filters import Highlight2HTML, strip_ansi
@@ -50,7 +54,7 @@ def templates():
     return made
 
 
-def markdown(text, cell=None):
+def markdown(text: str, cell: NotebookNode | None = None) -> Markup:
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
     attachments = cell.get("attachments", {}) if cell else {}
@@ -59,13 +63,13 @@ def markdown(text, cell=None):
     return Markup(re.sub(r"<h([23])>(.*?)</h\1>", _anchored, html))
 
 
-def _anchored(heading):
+def _anchored(heading: re.Match[str]) -> str:
     """A heading that can be linked to, by its words."""
     level, text = heading.groups()
     return f'<h{level} id="{anchor(plain(text))}">{text}</h{level}>'
 
 
-def anchor(text):
+def anchor(text: str) -> str:
     """What names a place of a page, by its words.
 
     >>> anchor("Table 1: good utility")
@@ -74,7 +78,7 @@ def anchor(text):
     return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
 
 
-def _table(html):
+def _table(html: str) -> Markup:
     """The HTML of a table, its headings broken after an underscore if need be, and nowhere else in a word; a cell of
     some words is prose.
     """
@@ -83,7 +87,7 @@ def _table(html):
     return Markup(re.sub(r"<th\b[^>]*>[^<]*", lambda heading: heading[0].replace("_", "_<wbr>"), html))
 
 
-def wall(html):
+def wall(html: str) -> str:
     """What a table that is a wall of numbers holds, in a line to fold it behind; empty for any other table."""
     if "<details" in html:
         return ""
@@ -99,17 +103,17 @@ def wall(html):
     return f"Table of {len(rows)} rows and {columns} columns: {', '.join(names[:6])}{more}"
 
 
-def plain(html):
+def plain(html: str) -> str:
     """The text of some HTML, on one line."""
     return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
 
 
-def is_chart(data):
+def is_chart(data: dict[str, Any]) -> bool:
     """Whether an output is a chart."""
     return V5 in data or "image/svg+xml" in data
 
 
-def draw(notebook):
+def draw(notebook: str) -> None:
     """Draw the charts of an executed notebook, JSON text, which its page will then find drawn."""
     for cell in json.loads(notebook)["cells"]:
         for output in cell.get("outputs", ()):
@@ -117,7 +121,7 @@ def draw(notebook):
                 _figure(itertools.count(), output["data"])
 
 
-def _figure(numbers, data):
+def _figure(numbers: Iterator[int], data: dict[str, Any]) -> Markup:
     """An output with a chart as `<figure>`: its title as text, which wraps, and below it the drawing."""
     title = _title(data)
     number = next(numbers)
@@ -128,7 +132,7 @@ def _figure(numbers, data):
         if slim is data[V5]:
             svg = svg.replace('class="', 'class="whole ', 1)
         else:
-            slim = narrow(data[V5], fitting(_width(_drawing({V5: slim}, ""))))
+            slim = narrow(data[V5], fitting(_width(_drawing({V5: slim}, "")) or WIDE))
             svg += _drawing({V5: slim}, f"narrow{number}").replace('class="', 'class="narrow ', 1)
     style = f' style="--width: {width:g}px"' if width else ""
     said = "".join(
@@ -141,32 +145,32 @@ def _figure(numbers, data):
     )
 
 
-def _width(svg):
+def _width(svg: str) -> float | None:
     """How many pixels a drawing is wide; None where it does not say so."""
     found = re.search(r'<svg[^>]*? width="([\d.]+)"', svg)
     return found and float(found[1])
 
 
-def _thumbnail(numbers, data):
+def _thumbnail(numbers: Iterator[int], data: dict[str, Any]) -> Markup:
     """An output with a chart as a small picture: its marks and lines without words, which nobody could read."""
     svg = re.sub(r"<text\b.*?</text>", "", _drawing(data, f"small{next(numbers)}"), flags=re.DOTALL)
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r'\1 preserveAspectRatio="xMidYMin slice"', svg, count=1)
     return Markup(f'<span class="small" role="img" aria-label="{escape(_name(data))}">{svg}</span>')
 
 
-def _title(data):
+def _title(data: dict[str, Any]) -> list[str]:
     """The title of a chart and the line below it, each on one line."""
     title = data.get(V5, {}).get("title", "")
     both = (title.get("text", ""), title.get("subtitle", "")) if isinstance(title, dict) else (title, "")
     return [each if isinstance(each, str) else " ".join(each) for each in both]
 
 
-def _name(data):
+def _name(data: dict[str, Any]) -> str:
     """What screen readers say of a chart."""
     return data.get(V5, {}).get("description") or _title(data)[0] or "chart"
 
 
-def _drawing(data, name):
+def _drawing(data: dict[str, Any], name: str) -> str:
     """The SVG of a chart without its title. Names of clips and gradients hold for a whole page: charts would cut each
     other.
     """
@@ -182,27 +186,27 @@ def _drawing(data, name):
 
 
 @functools.lru_cache(maxsize=256)
-def _drawn(spec):
+def _drawn(spec: str) -> str:
     """The SVG of a chart, a page's and its thumbnail's: it is drawn once."""
     return render(json.loads(spec))[0]["image/svg+xml"]
 
 
-def _bare(spec):
+def _bare(spec: dict[str, Any]) -> dict[str, Any]:
     """The specification of a chart without its title, which the page says as text."""
     return {key: value for key, value in spec.items() if key not in ("$schema", "title")}
 
 
-def _live(data):
+def _live(data: dict[str, Any]) -> Markup:
     """The specification of a chart as the content of a `<script>`, which no text in it can end."""
     return Markup(json.dumps(_bare(data[V5]), separators=(",", ":")).replace("<", r"\u003c"))
 
 
 @functools.cache
-def vega_script():
+def vega_script() -> Markup:
     """Vega, Vega-Lite and Vega-Embed with their licences, and what draws a page's live charts with them: one script."""
     bundle = vega.bundle(template("live.js")).replace("</script", r"<\/script")
     return Markup(f"/*!\n{template('licences.txt')}*/\n{bundle}")
 
 
-def template(name):
+def template(name: str) -> str:
     return resources.files("privnb.reporting").joinpath(f"templates/privnb_report/{name}").read_text(encoding="utf-8")

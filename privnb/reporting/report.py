@@ -9,8 +9,10 @@ One module, since the numbers that `save` writes are those that `build` reads, j
 
 import contextlib
 import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, NoReturn
 
 import nbformat
 import pandas as pd
@@ -21,8 +23,8 @@ from privnb.evaluation.results import COLUMNS, KEY, TEXTS
 from privnb.microdata.withholding import LIMIT
 from privnb.publishing import leak_scan
 from privnb.reporting import pages, places, rendering
-from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
-from privnb.reporting.running import SECONDS, failed_folder, forget_failures, run, store_folder, without
+from privnb.reporting.notebooks import Notebook, ReportError, check, choose, notebooks_folder
+from privnb.reporting.running import SECONDS, Ended, failed_folder, forget_failures, run, store_folder, without
 from privnb.runtime import processes
 from privnb.runtime.unfinished import atomic_write
 
@@ -36,7 +38,7 @@ class Incomplete(ReportError):
     """The report was made, and some of its notebooks failed. The message says which, where, and why."""
 
 
-def save(results, out, name):
+def save(results: pd.DataFrame, out: str, name: str) -> None:
     """Write the tidy `results` of a notebook to `<out>/<name>.results.csv`; only check them if `out` is empty.
 
     Numbers are written with 12 digits.
@@ -63,14 +65,23 @@ def save(results, out, name):
         _write(results, path, 0o600)  # whose data they are of, and who may read that, is not known here
 
 
-def read(path):
+def read(path: str | Path) -> pd.DataFrame:
     """The results that `save` or `build` wrote: texts as text, empty rather than missing, and numbers as floats."""
     types = {column: str for column in TEXTS} | {column: float for column in NUMBERS}
     empty = {column: [""] for column in NUMBERS}
     return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=empty)
 
 
-def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, seconds=SECONDS, compare=None):
+def build(
+    out: str | Path,
+    notebooks: Iterable[str] | None = None,
+    parameters: Mapping[str, object] | None = None,
+    *,
+    jobs: int | None = None,
+    folder: str | Path | None = None,
+    seconds: float = SECONDS,
+    compare: Any = None,
+) -> Path:
     """Run notebooks and put their report at `out`; progress goes to stderr.
 
     Finished evaluations are kept in the folder `store` beside `out`: after a kill the next build continues.
@@ -154,7 +165,7 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
 
 
 @contextlib.contextmanager
-def _drawing():
+def _drawing() -> Iterator[Callable[[Ended], object]]:
     """What draws the charts of a notebook that has ended, while others run: its page finds them drawn."""
     thread = ThreadPoolExecutor(1)
     try:
@@ -163,19 +174,19 @@ def _drawing():
         thread.shutdown(cancel_futures=True)
 
 
-def _refuse_unless_any(nothing, chosen):
+def _refuse_unless_any(nothing: Mapping[str, str], chosen: Sequence[Notebook]) -> None:
     """Raise ReportError if all that are `chosen` have nothing to say, as `nothing` tells of each."""
     if len(nothing) == len(chosen):
         reasons = "\n".join(dict.fromkeys(nothing.values()))
         raise ReportError(f"there is nothing to say about this table. {reasons}")
 
 
-def withheld_folder(out):
+def withheld_folder(out: Path) -> Path:
     """Where a report is kept that would have been at `out`, and holds an original record: for its owner alone."""
     return out.with_name("withheld-report")
 
 
-def _refuse_leaks(chosen, out, work, failures):
+def _refuse_leaks(chosen: Sequence[Notebook], out: Path, work: Path, failures: Sequence[str]) -> None:
     """Raise LeakError if what is made holds an original record; the report is then in `withheld_folder`, which else is
     removed.
     """
@@ -198,7 +209,7 @@ def _refuse_leaks(chosen, out, work, failures):
     shutil.rmtree(kept, ignore_errors=True)
 
 
-def left_out(index):
+def left_out(index: Path) -> list[str]:
     """What a report does not show, sentences: which of its pages have nothing to say about this table, how many of its
     numbers are withheld, and how many were not possible. `index`: as `build` gives it.
     """
@@ -215,8 +226,8 @@ def left_out(index):
     return said
 
 
-def _checked(results, name):
-    def refuse(found, do):
+def _checked(results: pd.DataFrame, name: str) -> pd.DataFrame:
+    def refuse(found: str, do: str) -> NoReturn:
         raise ReportError(f"the results of '{name}' cannot be saved: {found}. {do}")
 
     if list(results.columns) != COLUMNS:
@@ -249,22 +260,22 @@ def _checked(results, name):
     return results
 
 
-def _write(table, path, mode=0o666):
+def _write(table: pd.DataFrame, path: Path, mode: int = 0o666) -> None:
     """As CSV, whole or not at all, in a file of at most this mode."""
     atomic_write(path, table.to_csv(index=False, float_format=DIGITS, lineterminator="\n"), mode)
 
 
-def _is_report(out):
+def _is_report(out: Path) -> bool:
     if not out.is_dir():
         return False
     return not any(out.iterdir()) or _is_made(out)
 
 
-def _is_made(folder):
+def _is_made(folder: Path) -> bool:
     return (folder / "index.html").exists() and (folder / "results.csv").exists()
 
 
-def _assemble(chosen, ended, work, compare):
+def _assemble(chosen: Sequence[Notebook], ended: Mapping[str, Ended], work: Path, compare: Any) -> None:
     """Make `work/report` of how the notebooks `ended`, and of the numbers that they wrote to `work/numbers`."""
     tables, done = [], [notebook for notebook in chosen if ended[notebook.name].done]
     for notebook in done:
@@ -292,17 +303,17 @@ def _assemble(chosen, ended, work, compare):
     _close_as_the_data(chosen, work / "report")
 
 
-def _close_as_the_data(chosen, made):
+def _close_as_the_data(chosen: Sequence[Notebook], made: Path) -> None:
     """Whoever may not read a file of the data may not read what is `made` of it."""
     readers = 0o044  # the group, and all others
-    for described in {notebook.described for notebook in chosen} - {None}:  # which one that reads no such data has
+    for described in {notebook.described for notebook in chosen if notebook.described}:
         for path in (described.parent, *described.parent.rglob("*")):
             readers &= _mode(path)
     for path in (made, *made.rglob("*")):
         path.chmod(path.stat().st_mode & (0o700 | readers | (readers >> 2 if path.is_dir() else 0)))
 
 
-def _mode(path):
+def _mode(path: Path) -> int:
     """Who may read a file: nobody else where that cannot be said; anybody what is gone, or a link to nothing."""
     try:
         return path.stat().st_mode
@@ -312,7 +323,7 @@ def _mode(path):
         return 0
 
 
-def _as_published(notebook):
+def _as_published(notebook: Notebook) -> bool:
     """Whether a notebook ran in the setting of its paper, but for what its results name themselves."""
     default = {name: parameter.default for name, parameter in notebook.parameters.items()}
     return all(value == default[name] for name, value in notebook.values.items() if name not in NAMED)

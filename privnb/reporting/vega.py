@@ -10,7 +10,7 @@ from privnb.runtime.unfinished import atomic_write
 KEPT = Path(util.cache_from_source(__file__)).parent
 
 
-def bundle(script):
+def bundle(script: str) -> str:
     """`script`, which imports nothing, in one text with all that it calls.
 
     To make it takes two seconds: it is kept beside the modules that Python has compiled, where these can be written.

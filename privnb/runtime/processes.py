@@ -92,8 +92,8 @@ def usable_cores() -> int:
 
 
 def own_cores() -> int:
-    """Return how many of them are this process's to use, at least 1: all, or in a report its share among the notebooks that
-    run now.
+    """Return how many of them are this process's to use, at least 1: all, or in a report its share among the notebooks
+    that run now.
     """
     sharing = 1
     with contextlib.suppress(KeyError, OSError, ValueError):
@@ -103,8 +103,8 @@ def own_cores() -> int:
 
 @contextlib.contextmanager
 def served(*libraries: str) -> Iterator[SpawnContext | ForkServerContext]:
-    """Give the context to start processes in that compute: while it lasts the environment is theirs, and a server has loaded
-    the libraries once.
+    """Give the context to start processes in that compute: while it lasts the environment is theirs, and a server has
+    loaded the libraries once.
 
     A fork of this process would copy threads that are in the middle of something. The server is of the first who asks,
     with the libraries that they name; an owner's modules are not among them, for one that is changed between two runs

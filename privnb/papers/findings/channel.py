@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import over_seeds, setting_name
+from privnb.evaluation.results import Results, over_seeds, setting_name
 from privnb.measures import facts
 from privnb.papers.askari_2012.enumeration.errata import COLUMNS, KINDS
 from privnb.papers.askari_2012.small_channels import HIGHEST, LOWEST, RANDOM
@@ -20,7 +20,7 @@ from privnb.sanitizers.catalogue import group
 
 
 @of_results(otherwise="These results do not say what any release leaks.")
-def leakage(results: pd.DataFrame) -> Iterator[Any]:
+def leakage(results: Results) -> Iterator[Any]:
     """How likely a small table is guessed, which attributes of this one give a person away, and what releases leak."""
     rows = of(results, "identity_vulnerability")
     yield " ".join(filter(None, [_table(results), _person(_known(rows))]))
@@ -56,7 +56,7 @@ def _person(rows: pd.DataFrame) -> str:
 
 
 @of_results("bayes_risk", "degradation", otherwise="These results list no small tables.")
-def random_levels(results: pd.DataFrame) -> Iterator[Any]:
+def random_levels(results: Results) -> Iterator[Any]:
     """Whether a level drawn at random protects small tables more than a fixed one, and what it costs in utility."""
     named = pd.MultiIndex.from_product([["bayes_risk", "degradation"], [RANDOM, LOWEST, HIGHEST]])
     wide = results.pivot_table(index="dataset", columns=["measure", "sanitizer"], values="value", sort=False)
@@ -76,8 +76,10 @@ def random_levels(results: pd.DataFrame) -> Iterator[Any]:
         yield f"In all {spaces} spaces what is harder to guess loses more utility."
 
 
-@of_results(errata=partial(expect.table, columns=COLUMNS, instead="`errata.errata` gives one."))
-def errata(errata: pd.DataFrame) -> Iterator[Any]:
+@of_results()
+def errata(
+    errata: Annotated[pd.DataFrame, partial(expect.table, columns=COLUMNS, instead="`errata.errata` gives one.")],
+) -> Iterator[Any]:
     """Each erratum of the paper with its counter-example: the number as printed and the number that it should be."""
     yield (
         "After each example stand two numbers: as printed, or the first that the example names; as it should be, or "

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from privnb import decision
-from privnb.evaluation.results import SETTING, over_seeds
+from privnb.evaluation.results import SETTING, Results, over_seeds
 from privnb.papers.li_li_2009.study import FORMS, pairs
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import of, settings
@@ -21,7 +21,7 @@ NO_UTILITY_LOSS = (
 
 
 @of_results(otherwise="None of these privacy models can be kept on this table: there is no trade-off to see.")
-def privacy_models(results: pd.DataFrame) -> Iterator[Any]:
+def privacy_models(results: Results) -> Iterator[Any]:
     """What the strictest and the loosest release lose, which privacy models are efficient, and whether buckets help."""
     yield from _ends(results)
     both = results[results.measure.isin(LOSSES)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from privnb.evaluation.results import SETTING, over_seeds, setting_name
+from privnb.evaluation.results import SETTING, Results, over_seeds, setting_name
 from privnb.measures import facts
 from privnb.reporting.findings.base import Finding, of_results, reported
 from privnb.reporting.findings.rows import ENDS, of
@@ -71,7 +71,7 @@ def ahead(sides: pd.DataFrame) -> Finding:
 
 
 @of_results(otherwise=NOTHING)
-def adversary_and_researcher(compared: pd.DataFrame) -> Iterator[Any]:
+def adversary_and_researcher(compared: Results) -> Iterator[Any]:
     """How much of the researcher's gain each release keeps beside what the adversary gains, for each workload.
 
     `compared`: of `papers.figures`; of nothing compared it says what that takes.

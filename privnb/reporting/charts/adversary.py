@@ -1,17 +1,20 @@
 """What adversaries gain: from the average to the worst miner, beside what chance alone gives, and whom they hit."""
 
 import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from privnb.evaluation.results import as_shares
+from privnb.evaluation.results import Results, as_shares
 from privnb.reporting.charts.base import (
     COLOURS,
     GREY,
     INK,
     PALE,
     WIDTH,
+    Drawing,
     axis,
     distinguished,
     finish,
@@ -24,6 +27,8 @@ from privnb.reporting.findings.adversary import beyond_controls, subgroups
 from privnb.reporting.findings.base import Finding, extremes
 from privnb.reporting.findings.rows import WORST
 from privnb.runtime import expect, numerals
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import validated
 from privnb.sanitizers import catalogue
 
 # Upright ticks; those of equal value differ in height too.
@@ -35,7 +40,8 @@ NO_ATTACK = {"control": ("best of what needs no attack", LOW, COLOURS[2])}
 CONTROLS = ("ZeroR", "permuted")  # one answer for everybody; the miners' guesses, shuffled
 
 
-def spans(results, scenario, title, unit):
+@validated
+def spans(results: Results, scenario: str, title: str, unit: str) -> Drawing | Sentences:
     """Anti-utility in a scenario, from the average to the worst miner by setting and set of miners; as ticks beside the
     main set, the guess without the release and the best of what needs no attack: one answer for everybody, or guesses
     permuted at random. All panels have one scale.
@@ -54,9 +60,7 @@ def spans(results, scenario, title, unit):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
     expect.text("scenario", scenario, "a scenario of the results")
-    expect.strings(title=title, unit=unit)
     feared = (results.measure == "anti_utility") & (results.scenario == scenario) & (results.variant != "distinct")
     rows = settings(results[feared])
     rows["kind"] = rows.miner.mask(rows.control != "", rows.control)
@@ -94,7 +98,14 @@ def spans(results, scenario, title, unit):
     )
 
 
-def _spans(rows, there, unit, format, scale, called):
+def _spans(
+    rows: pd.DataFrame,
+    there: Mapping[str, tuple[str, str, str]],
+    unit: str | None,
+    format: str,
+    scale: alt.Scale,
+    called: str,
+) -> Drawing:
     """One sanitizer's lines: bars from average to worst, points and ticks."""
     order = list(dict.fromkeys(rows.sort_values("miner_set", kind="stable").row))
     order.sort(key=lambda row: list(dict.fromkeys(rows.setting)).index(row.partition("|")[0]))
@@ -124,7 +135,7 @@ def _spans(rows, there, unit, format, scale, called):
     )
 
 
-def _nearer(title, rows, worst, format):
+def _nearer(title: str, rows: pd.DataFrame, worst: pd.DataFrame, format: str) -> Finding:
     """At most how many people beyond what needs no attack, and the most and the least people: a `Finding`."""
     for row in beyond_controls(rows).nlargest(1, "beyond").itertuples():
         beyond = f"{numerals.bare(format, max(row.beyond, 0))} beyond what needs no attack ({row.setting})"
@@ -133,12 +144,12 @@ def _nearer(title, rows, worst, format):
     return extremes(worst, title, format=format)[0]
 
 
-def hit(results):
+@validated
+def hit(results: Results) -> Drawing | Sentences:
     """Who is hit: the share of each group for whom the worst miner of scenario A comes nearer, beside the guess's.
 
     One panel for each sanitizer's loosest and strictest setting. A withheld share is said to be so.
     """
-    expect.these(results=results)
     rows = settings(results[(results.measure == "nearer_share") & (results.miner_set == "")])
     rows = _ends(rows)
     rows[["low", "high"]] = rows[["low", "high"]].clip(0, 1)
@@ -147,7 +158,8 @@ def hit(results):
     groups = list(dict.fromkeys(rows.group))
     shown = list(dict.fromkeys(rows.setting))
     # One scale for all panels, for they are compared.
-    scale, panels = alt.Scale(domain=[0, rows[["value", "high", "baseline"]].max().max() or 0.01]), []
+    scale = alt.Scale(domain=[0, rows[["value", "high", "baseline"]].max().max() or 0.01])
+    panels: list[Drawing] = []
     for setting in shown:
         part = rows[rows.setting == setting]
         panels.append(
@@ -164,17 +176,17 @@ def hit(results):
     )
 
 
-def _ends(rows):
+def _ends(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of each sanitizer's loosest and strictest setting, in the order in which they come."""
     of = rows.bound.groupby(rows.sanitizer)
     return rows[rows.bound.isna() | (rows.bound == of.transform("min")) | (rows.bound == of.transform("max"))]
 
 
-def _title(found):
+def _title(found: Finding | str) -> str:
     return found.title if isinstance(found, Finding) else found
 
 
-def _hit(rows, groups, scale, *, labels):
+def _hit(rows: pd.DataFrame, groups: Sequence[str], scale: alt.Scale, *, labels: bool) -> Drawing:
     """The panel of one setting."""
     rows = rows.assign(said="withheld")
     shown = rows.dropna(subset="value")
@@ -195,7 +207,7 @@ def _hit(rows, groups, scale, *, labels):
     hidden = rows[rows.value.isna()]
     if len(hidden):
         words = of_columns(hidden, ["group", "said"]).encode(y=y, x=alt.value(0), text="said:N")
-        looks = {"align": "left", "fontSize": 10, "dx": 4}
+        looks: dict[str, Any] = {"align": "left", "fontSize": 10, "dx": 4}
         panel += words.mark_text(stroke="white", strokeWidth=5, **looks)  # no line of the grid goes through them
         panel += words.mark_text(color=GREY, **looks)
     return panel

@@ -7,28 +7,31 @@ people.
 
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import altair as alt
 import pandas as pd
 import vl_convert
 
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
+from privnb.measures.base import Measure
 from privnb.microdata import withholding
 from privnb.reporting.charts.narrow import WHOLE
 from privnb.runtime import expect, numerals
 from privnb.runtime.invisible import shown
-from privnb.runtime.sentences import say
+from privnb.runtime.sentences import Sentences, say
 
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
 WIDTH = 520
+Drawing = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart | alt.FacetChart
+Chart = TypeVar("Chart", bound=Drawing)
 LONG = 45  # letters of a name in a legend that is cut off
 INK, GREY, PALE = "#222222", "#666666", "#b5b5b5"  # text; axes, intervals and baselines; what is not in question
 # Okabe and Ito's colours, which colour-blind readers can tell apart; every series differs in shape as well.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
-LOOKS = {
+LOOKS: dict[str, Any] = {
     "view": {"stroke": None},
     "title": {"anchor": "start", "fontSize": 15, "subtitleFontSize": 12, "subtitleColor": INK, "offset": 12},
     # A label that is moved inwards at the end of an axis would touch its neighbour; what is too near has no label.
@@ -60,7 +63,7 @@ class Aggregate:
     titles: dict[str, str]
     fewest: int = withholding.LIMIT
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         withholding.check(self.fewest)
         expect.kind("rows", self.rows, pd.DataFrame)
         expect.kind("titles", self.titles, Mapping, instead="Give a title per column.")
@@ -73,7 +76,7 @@ class Aggregate:
             raise ValueError(f"a row stands for fewer than {self.fewest} people. Merge it with its neighbours.")
         object.__setattr__(self, "rows", shown_rows(self.rows[list(self.titles)].reset_index(drop=True)))
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return shown(self.rows.rename(columns=self.titles).to_html(index=False, border=0))
 
 
@@ -82,11 +85,11 @@ def shown_rows(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**{name: _shown(rows[name]) for name in rows if _shown_differs(rows[name])})
 
 
-def _shown_differs(column):
+def _shown_differs(column: pd.Series) -> bool:
     return column.dtype.kind == "O" and any(isinstance(value, str) and shown(value) != value for value in column)
 
 
-def _shown(column):
+def _shown(column: pd.Series) -> Any:
     texts = column.astype(object).map(lambda value: shown(value) if isinstance(value, str) else value)
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return texts
@@ -101,16 +104,17 @@ class Layer(NamedTuple):
     """
 
     rows: pd.DataFrame
-    mark: dict
-    encoding: dict
+    mark: dict[str, Any]
+    encoding: dict[str, Any]
 
     @property
-    def chart(self):
+    def chart(self) -> alt.Chart:
         """The same as an Altair chart."""
-        return alt.Chart(self.rows, mark=self.mark, encoding=alt.FacetedEncoding(**self.encoding))
+        mark: Any = self.mark
+        return alt.Chart(self.rows, mark=mark, encoding=alt.FacetedEncoding(**self.encoding))
 
     @property
-    def values(self):
+    def values(self) -> list[dict[str, Any]]:
         """The rows as Vega-Lite reads them: a list of dicts, None for what is no finite number."""
         columns = [
             [None if isinstance(each, float) and not math.isfinite(each) else each for each in self.rows[name].tolist()]
@@ -119,17 +123,17 @@ class Layer(NamedTuple):
         return [dict(zip(self.rows, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def of_columns(rows, columns):
+def of_columns(rows: pd.DataFrame, columns: Sequence[str]) -> alt.Chart:
     """A chart of these columns of rows that may be shown, see `Aggregate`."""
     return alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
 
 
-def check_counts(counts):
+def check_counts(counts: object) -> None:
     """Raise TypeError unless `counts` is a Series of numbers of people, by group."""
     expect.kind("counts", counts, pd.Series, instead="Count people by group, as `value_counts` does.")
 
 
-def merge_small(counts, fewest=withholding.LIMIT):
+def merge_small(counts: pd.Series, fewest: int = withholding.LIMIT) -> pd.Series:
     """Merge neighbouring groups until each holds at least `fewest` people (or nobody).
 
     Parameters
@@ -148,7 +152,7 @@ def merge_small(counts, fewest=withholding.LIMIT):
     """
     check_counts(counts)
     withholding.check(fewest)
-    merged = []
+    merged: list[tuple[object, object, int]] = []
     for label, people in counts.items():
         if merged and 0 < merged[-1][2] < fewest:
             merged[-1] = merged[-1][0], label, merged[-1][2] + people
@@ -160,26 +164,26 @@ def merge_small(counts, fewest=withholding.LIMIT):
     return pd.Series({f"{a}" if a == b else f"{a} to {b}": people for a, b, people in merged})
 
 
-def setup():
+def setup() -> None:
     """Make charts draw without a network in JupyterLab, in papermill runs and in pages. Call once per notebook."""
     alt.renderers.register("privnb", render)
     alt.renderers.enable("privnb")
     alt.data_transformers.enable("default", max_rows=500)
 
 
-def render(spec, **_):
+def render(spec: dict[str, Any], **_: object) -> tuple[dict[str, Any], dict[str, Any]]:
     # Written by Vega-Lite 6's API, drawn by JupyterLab's Vega-Lite 5; the SVG serves all others.
     live = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
     return {V5: live, "image/svg+xml": vl_convert.vegalite_to_svg(spec), "text/plain": str(spec.get("description"))}, {}
 
 
-def settings(results):
+def settings(results: pd.DataFrame) -> pd.DataFrame:
     """One row for several seeds, with `setting`: how a person names a sanitizer and its main parameter."""
     together = over_seeds(results)
     return together.assign(setting=setting_names(together))
 
 
-def intervals(results):
+def intervals(results: pd.DataFrame) -> str:
     """What the 95% intervals of these results are about: other repeats, or other people."""
     seeds = results.groupby(["dataset", *SETTING, *QUESTION], dropna=False).size()
     if not len(seeds) or seeds.max() == 1:
@@ -188,13 +192,18 @@ def intervals(results):
     return text if seeds.min() == seeds.max() else f"{text}, or over people for what has one seed only"
 
 
-def distinguished(series, order, colours=COLOURS, shapes=alt.Undefined, **legend):
+def distinguished(
+    series: str, order: Sequence[str], colours: Sequence[str] = COLOURS, shapes: Any = alt.Undefined, **legend: Any
+) -> dict[str, Any]:
     """Encodings that tell the members of `series` apart by colour and by shape, in one legend; a long name of two parts
     has two lines there.
     """
     longest = max(map(len, order), default=0)
     lines = "split(replace(datum.label, ': ', ':|'), '|')" if longest > LONG else alt.Undefined
-    looks = {"title": None, "legend": alt.Legend(**{"columns": 4 if longest < 24 else 2, "labelExpr": lines} | legend)}
+    looks: dict[str, Any] = {
+        "title": None,
+        "legend": alt.Legend(**{"columns": 4 if longest < 24 else 2, "labelExpr": lines} | legend),
+    }
     # The same domain stated twice makes one legend of colour and shape.
     return {
         "color": alt.Color(f"{series}:N", scale=alt.Scale(domain=order, range=colours), **looks),
@@ -202,7 +211,9 @@ def distinguished(series, order, colours=COLOURS, shapes=alt.Undefined, **legend
     }
 
 
-def curves(rows, x, y, series, order=None, size=60):
+def curves(
+    rows: pd.DataFrame, x: alt.X, y: alt.Y, series: str, order: Sequence[str] | None = None, size: int = 60
+) -> alt.LayerChart:
     """A line with points for each member of `series`, in its colour and shape; `x` and `y` are encodings of columns."""
     columns = [each.shorthand.partition(":")[0] for each in (x, y)]
     looks = distinguished(series, order or list(dict.fromkeys(rows[series])))
@@ -210,7 +221,7 @@ def curves(rows, x, y, series, order=None, size=60):
     return base.mark_line() + base.mark_point(filled=True, size=size, opacity=1)
 
 
-def histogram(counted, column, unit, angle):
+def histogram(counted: Aggregate, column: str, unit: str, angle: int) -> alt.Chart:
     """Bars of people by the groups of a column of an `Aggregate`."""
     return (
         alt.Chart(counted.rows)
@@ -223,18 +234,18 @@ def histogram(counted, column, unit, angle):
     )
 
 
-def value(of):
+def value(of: Measure) -> alt.Y:
     """The upright axis of a measure's values."""
     return alt.Y("value:Q", title=of.label, axis=axis(of.format))
 
 
-def axis(format):
+def axis(format: str) -> alt.Axis:
     """An axis with room between its labels and as many digits as tell them apart."""
     _, sign, kind, _ = numerals.parts(format)
     return alt.Axis(format=sign + (kind if kind == "%" else ",~f"), tickCount=8)
 
 
-def none(what):
+def none(what: str) -> Sentences:
     """Said instead of an empty chart."""
     what = what.replace("_", " ")
     noun = what.split(" with ")[0].split(" that ")[0]
@@ -242,7 +253,7 @@ def none(what):
     return say(f"None of these settings has {article}{what}.")
 
 
-def finish(chart, title, description, *, whole=False):
+def finish(chart: Chart, title: str, description: str, *, whole: bool = False) -> Chart:
     """The looks that all charts share: a title that says something, below it what the marks mean, and both as the
     description for those who cannot see it. `whole`: on a narrow page it moves to the side, see `narrow`.
     """

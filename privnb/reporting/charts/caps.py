@@ -1,12 +1,16 @@
 """A decision as charts: what each release loses and how near it comes to the caps, and a panel for each cap."""
 
+from typing import Annotated, Literal
+
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from privnb.decision.by_policy import LOSS, ORIGINAL, Decision
-from privnb.reporting.charts.base import COLOURS, INK, PALE, distinguished, finish, none, of_columns
-from privnb.runtime import expect
+from privnb.reporting.charts.base import COLOURS, INK, PALE, Drawing, distinguished, finish, none, of_columns
+from privnb.runtime.sentences import Sentences
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import instead, validated
 
 KEPT, BROKEN, UNKNOWN = "keeps the cap", "breaks it", "unknown: keeps no cap"
 PANEL = 190  # pixels
@@ -15,9 +19,11 @@ CHOSEN, POSSIBLE, RULED_OUT = "chosen", "keeps the policy", "ruled out"
 EDGE = 2.0  # of a cap: what uses more of it is drawn here
 PLANE = 320, 190  # pixels of what stands on the index beside a table
 LETTER = 7
+Decided = Annotated[Decision, instead(Decision, "`decision.decide` gives one.")]
 
 
-def within_caps(decision):
+@validated
+def within_caps(decision: Decided) -> Drawing | Sentences:
     """What users lose by each release, and how much of its tightest cap it uses: those below the line keep every cap.
 
     Parameters
@@ -29,7 +35,6 @@ def within_caps(decision):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.kind("decision", decision, Decision, instead="`decision.decide` gives one.")
     releases = decision.releases
     state = np.where(releases.kept.astype(bool), POSSIBLE, RULED_OUT)
     state = np.where(releases.setting == decision.setting, CHOSEN, state)
@@ -58,7 +63,11 @@ def within_caps(decision):
     far = (named.loss - rows.loss.min()) * PLANE[0] > named.setting.str.len() * LETTER * (
         rows.loss.max() - rows.loss.min()
     )
-    for align, away, some in (("left", 9, named[~far]), ("right", -9, named[far])):
+    sides: list[tuple[Literal["left", "right"], int, pd.DataFrame]] = [
+        ("left", 9, named[~far]),
+        ("right", -9, named[far]),
+    ]
+    for align, away, some in sides:
         if len(some):
             names = of_columns(some, ["setting", "place", "loss"])
             text = names.mark_text(align=align, dx=away, dy=12, color=INK, fontSize=12)
@@ -76,7 +85,8 @@ def within_caps(decision):
     return finish(alt.layer(*layers), title, said).properties(width=PLANE[0], height=PLANE[1])
 
 
-def caps(decision):
+@validated
+def caps(decision: Decided) -> Drawing | Sentences:
     """A panel per cap: the risk of each release with its interval beside the cap, the chosen release first.
 
     Parameters
@@ -88,7 +98,6 @@ def caps(decision):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.kind("decision", decision, Decision, instead="`decision.decide` gives one.")
     rows = decision.vectors[decision.vectors.axis != LOSS]
     if rows.empty:
         return none("cap")
@@ -129,7 +138,7 @@ def caps(decision):
     )
 
 
-def _nearest(decision):
+def _nearest(decision: Decision) -> list[str]:
     """The settings that are drawn, but for the original: of those that keep the floor the nearest to the policy. Below
     it no risk is measured, and there is nothing to draw.
     """

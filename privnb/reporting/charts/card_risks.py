@@ -3,13 +3,14 @@
 import altair as alt
 import pandas as pd
 
-from privnb.decision.card import check
-from privnb.reporting.charts.base import COLOURS, INK, distinguished, finish, none, of_columns
+from privnb.decision.card import Card, check
+from privnb.reporting.charts.base import COLOURS, INK, Drawing, distinguished, finish, none, of_columns
+from privnb.runtime.sentences import Sentences
 
 KINDS = {"mean": "on average", "worst_person": "worst-off person"}
 
 
-def card_risks(card):
+def card_risks(card: Card) -> Drawing | Sentences:
     """Each known risk of a card with its interval, of the worst-off person too, and the caps as dashed lines.
 
     Parameters

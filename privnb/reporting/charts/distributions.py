@@ -2,16 +2,20 @@
 
 import altair as alt
 
+from privnb.evaluation.results import Results
 from privnb.measures import facts
-from privnb.reporting.charts.base import curves, finish, none, value
+from privnb.reporting.charts.base import Drawing, curves, finish, none, value
 from privnb.reporting.findings.base import Finding
 from privnb.runtime import expect
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import validated
 
 LITERAL, RECONSTRUCTED = "taken literally", "reconstructed (EM)"
 KINDS = "the table", LITERAL, RECONSTRUCTED, "reconstructed (Bayes)"
 
 
-def distributions(results, target=""):
+@validated
+def distributions(results: Results, target: str = "") -> Drawing | Sentences:
     """A line for each reading of one column, by interval or category.
 
     Parameters
@@ -26,8 +30,6 @@ def distributions(results, target=""):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
-    expect.strings(target=target)
     shares = results[results.measure == "interval_share"]
     if shares.empty:
         return none("interval share")

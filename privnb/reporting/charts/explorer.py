@@ -1,15 +1,28 @@
 """The charts of one setting: the sizes of its classes, and its place among others in privacy and utility."""
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.decision import AXES
-from privnb.decision.points import check_points
-from privnb.reporting.charts.base import COLOURS, GREY, LOOKS, WIDTH, Aggregate, finish, histogram, none, render
+from privnb.decision.points import Releases, check_points
+from privnb.reporting.charts.base import (
+    COLOURS,
+    GREY,
+    LOOKS,
+    WIDTH,
+    Aggregate,
+    Drawing,
+    Layer,
+    finish,
+    histogram,
+    none,
+    render,
+)
 from privnb.reporting.charts.decision import axis_title
 from privnb.reporting.charts.frontier import (
     CHANNELS,
@@ -26,6 +39,9 @@ from privnb.reporting.charts.frontier import (
     stair,
 )
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import instead, optional, validated
 
 SETTING = ["sanitizer", "parameters"]
 CURRENT = COLOURS[1]
@@ -33,9 +49,11 @@ BRUSH, RELEASES = "brush", "releases"
 TITLE = 44  # letters of an axis's title in a line: a panel is narrower than a page
 
 
-def class_sizes(sizes):
+@validated
+def class_sizes(
+    sizes: Annotated[Aggregate, instead(Aggregate, "Merge small bins first, as `charts.merge_small` does.")],
+) -> Drawing:
     """Bars of people by the size of their class. `sizes`: an Aggregate of a label and `people`, of merged bins."""
-    expect.kind("sizes", sizes, Aggregate, instead="Merge small bins first, as `charts.merge_small` does.")
     label = next(name for name in sizes.titles if name != "people")
     rows, unit = sizes.rows, sizes.titles[label]
     kind, alike = "classes", "No quasi-identifier tells one of a class from the others."
@@ -64,17 +82,25 @@ class Plane:
 
     title: str
     marks: str
-    spec: dict
+    spec: dict[str, Any]
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Vega-Lite of the whole chart."""
         return self.spec | {"title": {"text": self.title, "subtitle": self.marks}, "width": WIDTH, "height": HEIGHT}
 
-    def _repr_mimebundle_(self, **options):
+    def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, Any], dict[str, Any]]:
         return render(self.to_dict())
 
 
-def plane(releases, *, current=None, pinned=(), sweeps=(), between=None):
+@validated
+def plane(
+    releases: Releases,
+    *,
+    current: tuple[str, str] | None = None,
+    pinned: Sequence[tuple[str, str]] = (),
+    sweeps: Sequence[Sequence[tuple[str, str]]] = (),
+    between: Releases | None = None,
+) -> Plane | Sentences:
     """The plane of `frontier.points`, with the current setting ringed and a brush.
 
     Pinned and current releases are named where there is room. The brush is the selection `brush`, whose value is what
@@ -97,7 +123,6 @@ def plane(releases, *, current=None, pinned=(), sweeps=(), between=None):
     Plane or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(releases=releases)
     if between is not None:
         check_points("between", between)
     if current is not None:
@@ -153,7 +178,13 @@ def plane(releases, *, current=None, pinned=(), sweeps=(), between=None):
     return Plane(title, marks, spec)
 
 
-def inside(releases, box):
+@validated
+def inside(
+    releases: Releases,
+    box: Annotated[
+        Mapping[str, Sequence[float]] | None, optional(instead(Mapping, "Give two numbers an axis, as the brush does."))
+    ],
+) -> pd.DataFrame:
     """The rows of `frontier.points` inside the brush.
 
     Parameters
@@ -168,16 +199,13 @@ def inside(releases, box):
     DataFrame
         From the least privacy loss on.
     """
-    expect.these(releases=releases)
-    if box is not None:
-        expect.kind("box", box, Mapping, instead="Give two numbers an axis, as the brush does.")
     if not box:
         return releases.iloc[:0]
     within = [at_most(releases, axis).between(*sorted(box[axis])) for axis in AXES if axis in box]
     return releases[np.logical_and.reduce(within)].sort_values(list(AXES), kind="stable")
 
 
-def _check_settings(name, settings):
+def _check_settings(name: str, settings: Any) -> None:
     """Raise ValueError unless each of `settings` is (sanitizer, parameters), as results name it."""
     pairs = isinstance(settings, list | tuple)
     if not pairs or not all(isinstance(e, list | tuple) and list(map(type, e)) == [str, str] for e in settings):
@@ -186,7 +214,9 @@ def _check_settings(name, settings):
         )
 
 
-def _curves(drawn, named, sweeps, ends):
+def _curves(
+    drawn: pd.DataFrame, named: pd.MultiIndex, sweeps: Sequence[Sequence[tuple[str, str]]], ends: dict[str, Any]
+) -> Iterator[Layer]:
     """A dotted line through the releases of each sweep, in the order of its steps."""
     for sweep in sweeps:
         found = named.get_indexer_for([step for step in sweep if step in named])
@@ -195,7 +225,7 @@ def _curves(drawn, named, sweeps, ends):
         yield plain(rows, [*AXES, "step"], mark, ends | {"order": of_number("step")})
 
 
-def _between(rows, domains, ends):
+def _between(rows: pd.DataFrame, domains: Mapping[str, list[float]], ends: dict[str, Any]) -> Iterator[Layer]:
     """Crosses at the ends of the plane, each with its name on the side where the plane is."""
     if rows.empty:
         return
@@ -209,7 +239,7 @@ def _between(rows, domains, ends):
     yield labels(names, ends)
 
 
-def _place(releases, drawn, current):
+def _place(releases: pd.DataFrame, drawn: int, current: tuple[str, str] | None) -> str:
     """Where the current setting stands among the `drawn` ones."""
     row = releases[[tuple(setting) == current for setting in releases[SETTING].to_numpy()]]
     number = f"{drawn} release{'s' * (drawn > 1)}"
@@ -223,7 +253,7 @@ def _place(releases, drawn, current):
     return f"{row.setting} is {row.status} among {number}{why}"
 
 
-def _marks(drawn, here, sweeps, between):
+def _marks(drawn: pd.DataFrame, here: Array, sweeps: Sequence[object], between: pd.DataFrame) -> str:
     there = set(drawn.status)
     said = ["Ring: the current setting."] if here.any() else []
     said += ["Dotted: a sweep of one parameter."] if sweeps else []

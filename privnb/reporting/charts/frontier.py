@@ -3,17 +3,21 @@
 Long, since the chart's layers are drawn from one table of points, and its title is read off them.
 """
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from privnb.decision import AXES, SEEDS, choices, knee
-from privnb.decision.points import bounded
-from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, WIDTH, Aggregate, Layer, finish, none
+from privnb.decision.points import Releases, bounded
+from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, WIDTH, Aggregate, Drawing, Layer, finish, none
 from privnb.reporting.charts.decision import axis_title
-from privnb.runtime import expect
+from privnb.runtime.arrays import Array
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import Number, validated
 from privnb.sanitizers import catalogue
 
 HEIGHT = 380
@@ -33,7 +37,10 @@ NAMED = 4  # sanitizers that a sentence below a chart names
 LETTER, LINE = 6.0, 13  # pixels that a label of 11 points takes: a letter's width, a line's height
 
 
-def frontier(releases, *, privacy_cap=None, utility_cap=None):
+@validated
+def frontier(
+    releases: Releases, *, privacy_cap: Number | None = None, utility_cap: Number | None = None
+) -> Drawing | Sentences:
     """Points of `frontier.points`: efficient ones filled and joined by a line, dominated ones grey, undecided hollow.
 
     The line is a stair, for between two releases nothing can be published. Thin lines: 95% intervals; dashed: the
@@ -52,10 +59,6 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(releases=releases)
-    for name, cap in {"privacy_cap": privacy_cap, "utility_cap": utility_cap}.items():
-        if cap is not None:
-            expect.number(name, cap)
     drawn = drawable(releases)
     if drawn.empty:
         return none("release with both losses")
@@ -90,7 +93,7 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
     )
 
 
-def drawable(releases):
+def drawable(releases: pd.DataFrame) -> pd.DataFrame:
     """The releases with two finite losses. A withheld loss is at its upper bound; an end that is not finite, at the
     loss.
     """
@@ -102,23 +105,23 @@ def drawable(releases):
     return drawn
 
 
-def at_most(releases, axis):
+def at_most(releases: pd.DataFrame, axis: str) -> pd.Series:
     """A loss, or the upper bound of a withheld one."""
     return releases[axis].fillna(releases[f"{axis}_high"])
 
 
-def of_number(column):
+def of_number(column: str) -> dict[str, Any]:
     """What an encoding says of a column of numbers."""
     return {"field": column, "type": "quantitative"}
 
 
-def plain(rows, columns, mark, encoding):
+def plain(rows: pd.DataFrame, columns: Sequence[str], mark: dict[str, Any], encoding: dict[str, Any]) -> Layer:
     """Marks for columns of numbers: a `Layer`."""
     rows = rows[list(columns)].astype(float)
     return Layer(Aggregate(rows, dict.fromkeys(columns, "")).rows, mark, encoding)
 
 
-def domain(drawn, axis, cap):
+def domain(drawn: pd.DataFrame, axis: str, cap: float | None) -> list[float]:
     """From the least to the largest number drawn, with room for marks at the ends."""
     there = drawn[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(float).ravel()
     there = np.append(there[np.isfinite(there)], [] if cap is None else cap)
@@ -127,7 +130,7 @@ def domain(drawn, axis, cap):
     return [float(low - room), float(high + room)]
 
 
-def _caps(caps, ends):
+def _caps(caps: Mapping[str, float | None], ends: dict[str, Any]) -> Iterator[Layer]:
     mark = {"type": "rule", "color": COLOURS[1], "strokeDash": [6, 4]}
     for axis, cap in caps.items():
         if cap is not None:
@@ -135,14 +138,14 @@ def _caps(caps, ends):
             yield plain(pd.DataFrame({axis: [cap]}), [axis], mark, {channel: ends[channel]})
 
 
-def stair(efficient, ends):
+def stair(efficient: pd.DataFrame, ends: dict[str, Any]) -> Layer:
     """The line through the efficient releases, which are sorted."""
     return plain(
         efficient, AXES, {"type": "line", "color": GREY, "strokeWidth": 1.2, "interpolate": "step-after"}, ends
     )
 
 
-def intervals(drawn, ends):
+def intervals(drawn: pd.DataFrame, ends: dict[str, Any]) -> Iterator[Layer]:
     """The intervals of random numbers; those of exact numbers have no length."""
     for axis, channel in CHANNELS.items():
         low, high = f"{axis}_low", f"{axis}_high"
@@ -152,7 +155,7 @@ def intervals(drawn, ends):
             yield plain(rows, [*AXES, low, high], {"type": "rule", "color": GREY, "strokeWidth": 1}, span)
 
 
-def points(drawn, ends):
+def points(drawn: pd.DataFrame, ends: dict[str, Any]) -> Layer:
     """One mark per release: its colour says what kind it is of, its shape the sanitizer, its filling the status.
 
     Of more sanitizers than there are shapes these say the kind, too.
@@ -190,12 +193,12 @@ def points(drawn, ends):
     )
 
 
-def told_apart(kinds):
+def told_apart(kinds: Iterable[str]) -> bool:
     """Whether each sanitizer, by name, has a shape of its own."""
     return len(set(kinds)) <= len(SHAPES)
 
 
-def crosses(drawn, ends):
+def crosses(drawn: pd.DataFrame, ends: dict[str, Any]) -> Iterator[Layer]:
     """A cross over each release that may not be chosen."""
     rows = drawn[drawn.status == "refused"]
     if len(rows):
@@ -203,7 +206,7 @@ def crosses(drawn, ends):
         yield plain(rows, AXES, mark, ends)
 
 
-def labels(names, ends):
+def labels(names: pd.DataFrame, ends: dict[str, Any]) -> Layer:
     """The names of releases, where there is room: what `placed` tells."""
     columns = [*AXES, "text", "align"]
     return Layer(
@@ -213,7 +216,13 @@ def labels(names, ends):
     )
 
 
-def placed(drawn, efficient, ringed, caps, domains):
+def placed(
+    drawn: pd.DataFrame,
+    efficient: pd.DataFrame,
+    ringed: Sequence[object],
+    caps: Mapping[str, float | None],
+    domains: Mapping[str, list[float]],
+) -> pd.DataFrame:
     """Where the names of efficient releases go: no name covers a mark, a line, another name or the edge. Those of
     `ringed`, names of rows, go first; those without room have none.
 
@@ -222,7 +231,7 @@ def placed(drawn, efficient, ringed, caps, domains):
     size = dict(zip(AXES, (WIDTH, HEIGHT), strict=True))
     scale = {axis: size[axis] / (domains[axis][1] - domains[axis][0]) for axis in AXES}
 
-    def pixels(axis, values):  # upwards, as the losses
+    def pixels(axis: str, values: Any) -> Array:  # upwards, as the losses
         return (np.asarray(values, dtype=float) - domains[axis][0]) * scale[axis]
 
     marks = dict(zip(drawn.index, zip(*(pixels(axis, drawn[axis]) for axis in AXES), strict=True), strict=True))
@@ -241,12 +250,12 @@ def placed(drawn, efficient, ringed, caps, domains):
         taken.append((left, (low + high) / 2 - 1, right, (low + high) / 2 + 1))
         taken.append(((left + right) / 2 - 1, low, (left + right) / 2 + 1, high))
     rows, short = [], drawn.setting
-    alike = {}  # releases of one mark have one label
+    alike: dict[Any, list[Any]] = {}  # releases of one mark have one label
     for name in efficient.index:
-        alike.setdefault(tuple(np.round(marks[name])), []).append(name)
+        alike.setdefault(tuple(round(pixel) for pixel in marks[name]), []).append(name)
     seen = {min(names, key=lambda name: len(drawn.parameters[name])) for names in alike.values()}
-    ends = [name for name in efficient.index if name in seen]
-    for name in dict.fromkeys([*(name for name in ringed if name in seen), *ends[:1], *ends[-1:], *ends]):
+    kept = [name for name in efficient.index if name in seen]
+    for name in dict.fromkeys([*(name for name in ringed if name in seen), *kept[:1], *kept[-1:], *kept]):
         ring, width = 16 if name in ringed else 9, LETTER * len(short[name])
         # Nothing lies below the stair and to its left, so names are looked for there first.
         for across, up, align in (
@@ -259,17 +268,17 @@ def placed(drawn, efficient, ringed, caps, domains):
             inside = box[0] > 0 and box[1] > 0 and box[2] < WIDTH and box[3] < HEIGHT
             if inside and not any(overlap(box, other) for other in taken):
                 taken.append(box)
-                at = (domains[axis][0] + pixel / scale[axis] for axis, pixel in zip(AXES, (x, y), strict=True))
-                rows.append((*at, short[name], align))
+                place = (domains[axis][0] + pixel / scale[axis] for axis, pixel in zip(AXES, (x, y), strict=True))
+                rows.append((*place, short[name], align))
                 break
     return pd.DataFrame(rows, columns=[*AXES, "text", "align"])
 
 
-def overlap(a, b):
+def overlap(a: Sequence[float], b: Sequence[float]) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def _best(releases, caps):
+def _best(releases: pd.DataFrame, caps: Mapping[str, float | None]) -> pd.DataFrame:
     """The choices that the caps make: rows of `choices`, none without a cap."""
     if all(cap is None for cap in caps.values()):
         return pd.DataFrame(columns=["question", "setting"])
@@ -277,7 +286,7 @@ def _best(releases, caps):
     return table[table.question.str.contains("at most")]
 
 
-def _title(releases, corner, best):
+def _title(releases: pd.DataFrame, corner: pd.Series | None, best: pd.DataFrame) -> str:
     efficient = (releases.status == "efficient").sum()
     said = f"{efficient or 'None'} of {len(releases)} releases {'is' if efficient == 1 else 'are'} efficient"
     if len(best):
@@ -288,7 +297,14 @@ def _title(releases, corner, best):
     return said
 
 
-def _explained(releases, drawn, corner, chosen, caps, least):
+def _explained(
+    releases: pd.DataFrame,
+    drawn: pd.DataFrame,
+    corner: pd.Series | None,
+    chosen: pd.DataFrame,
+    caps: Mapping[str, float | None],
+    least: pd.Series,
+) -> str:
     there = set(drawn.status)
     said = ["Colour: the kind of release. Shape: the sanitizer."]
     if not told_apart(drawn.sanitizer):

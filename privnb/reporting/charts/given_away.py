@@ -2,17 +2,20 @@
 
 import altair as alt
 
+from privnb.evaluation.results import Results
 from privnb.measures import facts
-from privnb.reporting.charts.base import WIDTH, axis, curves, finish, intervals, none
+from privnb.reporting.charts.base import WIDTH, Drawing, axis, curves, finish, intervals, none
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
-from privnb.runtime import expect
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import validated
 
 COSTS = {"misses_cost": "other rules lost", "artifactual_patterns": "rules found that are new"}
 MODEL, CONTROL = "learned from the people", "learned from random labels"
 
 
-def hidden_rules(results):
+@validated
+def hidden_rules(results: Results) -> Drawing | Sentences:
     """Two points for each way to hide rules: the share of other rules that it loses, and of those found that are new.
 
     Parameters
@@ -25,7 +28,6 @@ def hidden_rules(results):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
     rows = results[results.measure.isin(COSTS) & (results.variant == "")].dropna(subset="value")
     if rows.empty:
         return none("hidden rule")
@@ -39,7 +41,8 @@ def hidden_rules(results):
     return finish(chart, title, "Points: of each way to hide the rules, what becomes of all others; lower is better.")
 
 
-def published_models(results):
+@validated
+def published_models(results: Results) -> Drawing | Sentences:
     """A point for each miner's published model: how many people an adversary guesses right who has it; ticks: who
     has not.
 
@@ -53,7 +56,6 @@ def published_models(results):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
     rows = results[results.measure == "model_channel"].dropna(subset="value")
     if rows.empty:
         return none("published model that may be shown")
@@ -69,7 +71,8 @@ def published_models(results):
     )
 
 
-def counts_known(results):
+@validated
+def counts_known(results: Results) -> Drawing | Sentences:
     """A line each for tables published in full and with small counts suppressed: the share of small counts that are
     known to within so many people.
 
@@ -83,7 +86,6 @@ def counts_known(results):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
     rows = results[results.measure == "bounds_within"].dropna(subset="value")
     if rows.empty:
         return none("small count")

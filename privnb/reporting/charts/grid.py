@@ -2,6 +2,8 @@
 
 import html
 import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -9,19 +11,25 @@ import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.points import check_points
+from privnb.evaluation.results import Results
 from privnb.measures import facts
-from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, Aggregate, finish, none, shown_rows
+from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, Aggregate, Drawing, finish, none, shown_rows
 from privnb.reporting.charts.explorer import CURRENT, SETTING
-from privnb.reporting.findings.rows import check_steps
+from privnb.reporting.findings.rows import Steps
 from privnb.runtime import expect
 from privnb.runtime.invisible import shown
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import validated
 
 # Pixels: how wide the bars and the planes are together; how high a bar, and a plane.
 ACROSS, BAR, PANEL = 560, 12, 230
 CHOSEN = "datum.row === chosen"
 
 
-def every_setting(steps, results, planes, measures, *, start=""):
+@validated
+def every_setting(
+    steps: Steps, results: Results, planes: Sequence[pd.DataFrame], measures: Sequence[str], *, start: str = ""
+) -> Drawing | Sentences:
     """A chart whose menu and slider choose one setting of many: its numbers as bars against their baselines, and its
     place in each plane. Vega's own controls, so it works in JupyterLab and in a page without a kernel.
 
@@ -47,20 +55,17 @@ def every_setting(steps, results, planes, measures, *, start=""):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    check_steps("steps", steps)
-    expect.these(results=results)
     for place, plane in enumerate(
         expect.kind("planes", planes, list, tuple, instead="Give one or two `frontier.points`.")
     ):
         check_points(f"planes[{place}]", plane)
     if not expect.texts("measures", measures, "measures"):
         raise ValueError("measures must name one measure or more, got none.")
-    expect.strings(start=start)
-    measures = _known(measures, results)
+    known = _known(measures, results)
     planes = [plane for plane in planes if plane[list(AXES)].notna().all(axis=1).any()]
-    if not measures:
+    if not known:
         return none("number of these measures")
-    rows = shown_rows(_numbered(steps, results, planes, measures))
+    rows = shown_rows(_numbered(steps, results, planes, known))
     start = shown(start)
     data = alt.InlineData(values=rows.astype(object).where(rows.notna(), None).to_dict("records"), name="settings")
     series = rows.groupby("series", sort=False).row.agg(["min", "size"])
@@ -76,7 +81,7 @@ def every_setting(steps, results, planes, measures, *, start=""):
         alt.param("chosen", expr=row),
         *(alt.param(name, expr=f"data('settings')[chosen].{name}") for name in ("setting", "said")),
     ]
-    panels = [_strip(data, rows, measure) for measure in measures]
+    panels = [_strip(data, rows, measure) for measure in known]
     of = [{axis: f"{axis} loss: {facts(plane[f'{axis}_measure'].iloc[0]).label}" for axis in AXES} for plane in planes]
     across = [alt.hconcat(*(_among(data, rows, place, of) for place in range(len(of))), spacing=24)] if of else []
     return finish(
@@ -88,13 +93,15 @@ def every_setting(steps, results, planes, measures, *, start=""):
     )
 
 
-def _known(measures, results):
+def _known(measures: Iterable[str], results: pd.DataFrame) -> dict[str, str]:
     """Those of which there is a number, with their titles: `{name: title}`."""
     there = set(results.measure[results.value.notna()])
     return {name: facts(name).label for name in measures if name in there}
 
 
-def _numbered(steps, results, planes, measures):
+def _numbered(
+    steps: pd.DataFrame, results: pd.DataFrame, planes: Sequence[pd.DataFrame], measures: Mapping[str, str]
+) -> pd.DataFrame:
     """One row per setting: each measure with its baseline and in words, its losses in each plane, and a sentence."""
     rows = steps.assign(row=range(len(steps)))
     for measure in measures:
@@ -122,28 +129,28 @@ def _numbered(steps, results, planes, measures):
     return Aggregate(rows, dict.fromkeys(rows, "")).rows
 
 
-def _worded(measure, value, baseline):
+def _worded(measure: str, value: float, baseline: float) -> str:
     if pd.isna(value):
         return "withheld"
     number = facts(measure).bare
     return number(value) + ("" if pd.isna(baseline) else f" (baseline {number(baseline)})")
 
 
-def _heading(data):
+def _heading(data: alt.InlineData) -> alt.Chart:
     chart = alt.Chart(data, width=ACROSS, height=14).transform_filter(CHOSEN)
     return chart.mark_text(align="left", fontSize=16, fontWeight="bold", color=CURRENT).encode(
         x=alt.value(0), y=alt.value(7), text="heading:N"
     )
 
 
-def _strip(data, rows, measure):
+def _strip(data: alt.InlineData, rows: pd.DataFrame, measure: str) -> Drawing:
     """The bar of one measure above all its values; its title and its number stand on top."""
     there = rows[[measure, f"{measure}_base"]].to_numpy(float)
     domain = [min(0.0, float(np.nanmin(there))), float(np.nanmax(there)) or 1.0]
     x = alt.X(f"{measure}:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(tickCount=6))
     base = alt.Chart(data, width=ACROSS, height=BAR)
     one = base.transform_filter(CHOSEN)
-    text = {"baseline": "bottom", "fontSize": 12}
+    text: dict[str, Any] = {"baseline": "bottom", "fontSize": 12}
     return alt.layer(
         base.mark_tick(color=PALE, thickness=1, size=BAR).encode(x=x),
         one.mark_bar(color=CURRENT, height=BAR - 4).encode(x=x, x2=alt.datum(0)),
@@ -155,7 +162,7 @@ def _strip(data, rows, measure):
     )
 
 
-def _among(data, rows, place, of):
+def _among(data: alt.InlineData, rows: pd.DataFrame, place: int, of: Sequence[Mapping[str, str]]) -> Drawing:
     """One plane: all settings, the efficient ones joined, the chosen series and the chosen setting in it."""
     names, encoded = {axis: f"{axis}_{place}" for axis in AXES}, {}
     drawn = rows[[*names.values()]].astype(float).dropna()
@@ -190,17 +197,18 @@ def _among(data, rows, place, of):
 class _Tables:
     """Tables that unfold, one per series."""
 
-    def __init__(self, folded):
+    def __init__(self, folded: Sequence[str]) -> None:
         self.folded = folded
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"tables of {len(self.folded)} series"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return "\n".join(self.folded)
 
 
-def every_number(steps, results, measures):
+@validated
+def every_number(steps: Steps, results: Results, measures: Sequence[str]) -> _Tables:
     """The numbers of `every_setting` as tables that unfold, one per series of its menu; each with its baseline.
 
     Parameters
@@ -212,13 +220,11 @@ def every_number(steps, results, measures):
     -------
     HTML of a notebook
     """
-    check_steps("steps", steps)
-    expect.these(results=results)
     if not expect.texts("measures", measures, "measures"):
         raise ValueError("measures must name one measure or more, got none.")
-    measures = _known(measures, results)
-    rows = _numbered(steps, results, [], measures)
-    columns = {"setting": "", **{f"{measure}_text": title for measure, title in measures.items()}}
+    known = _known(measures, results)
+    rows = _numbered(steps, results, [], known)
+    columns = {"setting": "", **{f"{measure}_text": title for measure, title in known.items()}}
     folded = [
         f"<details><summary>{shown(html.escape(series))}: {len(part)} setting{'s' * (len(part) > 1)}</summary>"
         + shown(part[[*columns]].rename(columns=columns).to_html(index=False, border=0))

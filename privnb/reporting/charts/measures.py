@@ -1,12 +1,13 @@
 """One measure by setting: bars, dots, lines."""
 
 import textwrap
+from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import as_shares
+from privnb.evaluation.results import Results, as_shares
 from privnb.measures import facts
 from privnb.reporting.charts.base import (
     COLOURS,
@@ -14,6 +15,7 @@ from privnb.reporting.charts.base import (
     INK,
     WIDTH,
     Aggregate,
+    Drawing,
     axis,
     curves,
     distinguished,
@@ -26,7 +28,8 @@ from privnb.reporting.charts.base import (
 from privnb.reporting.charts.frontier import LETTER
 from privnb.reporting.charts.narrow import ACROSS
 from privnb.reporting.findings.base import extremes
-from privnb.runtime import expect
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import validated
 from privnb.sanitizers import catalogue
 
 FAR = 50  # from so many times the smallest number on, the largest one needs a logarithmic axis
@@ -34,7 +37,8 @@ HEIGHT = 140  # pixels of a panel of lines: three and their legend are drawn on 
 BOUNDS = {"k": "k-anonymity, by k", "l": "l-diversity (entropy), by l", "t": "t-closeness (equal distance), by t"}
 
 
-def bars(results, measure):
+@validated
+def bars(results: Results, measure: str) -> Drawing | Sentences:
     """Bars of one measure, one bar per setting, with the number beside it; its interval as a line, its baseline as a
     tick.
 
@@ -49,7 +53,6 @@ def bars(results, measure):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results, measure=measure)
     of = facts(measure)
     rows = settings(results[results.measure == measure])
     known = rows.value.notna()
@@ -86,7 +89,7 @@ def bars(results, measure):
     return finish(chart, extremes(rows, of.title)[0].title, "; ".join(explained) + ".")
 
 
-def _beside(rows, ends, wide):
+def _beside(rows: pd.DataFrame, ends: pd.Series, wide: bool) -> pd.Series:
     """Where the number of each bar begins: at its end, or at its baseline where that would go through the number, on a
     narrow page too.
     """
@@ -95,7 +98,8 @@ def _beside(rows, ends, wide):
     return ends.mask((room > 0) & (room < LETTER * (1 + rows.said.map(len))), rows.baseline)
 
 
-def dots(results, measure):
+@validated
+def dots(results: Results, measure: str) -> Drawing | Sentences:
     """One dot per setting and miner, its 95% interval as a line; ticks mark the baseline. One panel per set of
     miners.
 
@@ -110,7 +114,6 @@ def dots(results, measure):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results, measure=measure)
     title = facts(measure).title
     unit = f"{facts(measure).phrase} (share of {facts(measure).unit})"
     rows = settings(results[results.measure == measure])
@@ -132,7 +135,8 @@ def dots(results, measure):
     )
 
 
-def lines(results, measure):
+@validated
+def lines(results: Results, measure: str) -> Drawing | Sentences:
     """One line per sanitizer of a measure by the bound that varies, one panel for each `parameter`: k, l, t.
 
     Parameters
@@ -146,7 +150,6 @@ def lines(results, measure):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results, measure=measure)
     of, rows = facts(measure), results[results.measure == measure].dropna(subset="value")
     if rows.empty:
         return none(measure)
@@ -167,7 +170,17 @@ def lines(results, measure):
     )
 
 
-def ranges(rows, series, unit, *, zero=True, format="{:,}", order=None, labels=True, colours=COLOURS):
+def ranges(
+    rows: pd.DataFrame,
+    series: str,
+    unit: str,
+    *,
+    zero: bool = True,
+    format: str = "{:,}",
+    order: Sequence[str] | None = None,
+    labels: bool = True,
+    colours: Sequence[str] = COLOURS,
+) -> alt.LayerChart:
     """A point for each setting and member of `series`, each in its colour and shape, with interval and baseline.
 
     `order`: all members that the legend lists; None: those of these rows. `labels`: whether settings are named.

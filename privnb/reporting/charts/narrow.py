@@ -1,6 +1,8 @@
 """A chart for the width of a telephone: panels below one another, narrower, with the same words as large as before."""
 
 import textwrap
+from collections.abc import Mapping
+from typing import Any
 
 ACROSS, LABEL = 176, 228  # pixels of a panel, and of a label
 LETTERS, TITLE = 34, 50  # of a line of an axis's title, and of a panel's
@@ -12,7 +14,7 @@ WHOLE = {"whole": True}  # as a chart's `usermeta`
 WIDE = 400  # pixels from which on a chart is too wide to be scaled down and read
 
 
-def narrow(spec, across=ACROSS):
+def narrow(spec: dict[str, Any], across: int = ACROSS) -> dict[str, Any]:
     """The specification of a chart, as a dict, for a narrow page, its panels `across` pixels wide; the same one where
     it has controls, words in cells, which would not hold them, or is a plane that is to stay `whole`, since words stand
     beside its marks.
@@ -28,17 +30,17 @@ def narrow(spec, across=ACROSS):
     return _narrowed(spec, across, stacked=False) | {"config": config | {"axis": axis, "legend": legend}}
 
 
-def fitting(width):
+def fitting(width: float) -> int:
     """How wide panels are to be where a drawing with panels of `ACROSS` is `width`, so that it fills a narrow page."""
     return max(LEAST, round(ACROSS + FITS - width))
 
 
-def _mark(layer):
+def _mark(layer: Mapping[str, Any]) -> str | None:
     mark = layer.get("mark", "")
     return mark if isinstance(mark, str) else mark.get("type")
 
 
-def _narrowed(part, across, *, stacked):
+def _narrowed(part: Any, across: int, *, stacked: bool) -> Any:
     if isinstance(part, list):
         return [_narrowed(each, across, stacked=stacked) for each in part]
     if not isinstance(part, dict):

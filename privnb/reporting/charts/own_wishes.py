@@ -2,12 +2,15 @@
 
 import altair as alt
 
+from privnb.evaluation.results import Results
 from privnb.measures.base import facts
-from privnb.reporting.charts.base import curves, finish, none, value
-from privnb.runtime import expect
+from privnb.reporting.charts.base import Drawing, curves, finish, none, value
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import validated
 
 
-def by_wishes(results, measure):
+@validated
+def by_wishes(results: Results, measure: str) -> Drawing | Sentences:
     """A line per way of keeping wishes: a measure by the share of people who have one.
 
     Parameters
@@ -21,7 +24,6 @@ def by_wishes(results, measure):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results, measure=measure)
     of, rows = facts(measure), results[(results.measure == measure) & results.value.notna()]
     if rows.empty:
         return none(measure)

@@ -1,12 +1,17 @@
 """What an owner looks at: how much good utility a sanitizer costs, and which sanitizer they would choose."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import altair as alt
 import numpy as np
+import pandas as pd
 
-from privnb.evaluation.results import check_results, of_one_miner
+from privnb.evaluation.results import Results, of_one_miner
 from privnb.reporting.charts.base import (
     COLOURS,
     PALE,
+    Drawing,
     axis,
     distinguished,
     finish,
@@ -16,9 +21,9 @@ from privnb.reporting.charts.base import (
     settings,
 )
 from privnb.reporting.findings.rows import WORST, most_often, named
-from privnb.runtime import expect
 from privnb.runtime.numerals import percent
-from privnb.runtime.sentences import listed
+from privnb.runtime.sentences import Sentences, listed
+from privnb.runtime.validation import validated
 from privnb.sanitizers import catalogue
 
 PANEL = 260  # pixels: two panels beside each other
@@ -26,14 +31,14 @@ CELL = 176  # pixels: as wide as a page for telephones has panels
 LETTERS = {"k": "k (larger: stricter)", "epsilon": "epsilon (to the right: more noise)"}
 
 
-def declines(results):
+@validated
+def declines(results: Results) -> Drawing | Sentences:
     """Utility decline by k and by epsilon: one line per miner with its interval, one panel per sanitizer, one row of
     panels per set of miners.
 
     Dotted: the decline at which a miner is no better than the guess, 1 - baseline / original. Dashed, beside noise: the
     decline if the attributes that noise blurs are published as `*`.
     """
-    expect.these(results=results)
     rows = settings(results).dropna(subset="value")  # what is withheld is not drawn
     worst = rows[
         (rows.measure == "utility_decline") & (rows.miner == "worst") & (rows.miner_set == "") & rows.bound.notna()
@@ -86,7 +91,7 @@ def declines(results):
     )
 
 
-def _lines(rows, order, y, letter):
+def _lines(rows: pd.DataFrame, order: Sequence[str], y: alt.Y, letter: str) -> Drawing:
     """Lines of one sanitizer's declines by its bound; miners stand side by side, so that no interval hides another."""
     bounds = sorted(set(rows.bound))
     low, high = bounds[0] / 1.3, bounds[-1] * 1.3
@@ -113,16 +118,16 @@ def _lines(rows, order, y, letter):
     return marks
 
 
-def _level(values, order, dash, y):
+def _level(values: pd.Series, order: Sequence[str], dash: Sequence[int], y: alt.Y) -> Drawing:
     """A horizontal line a miner across the panel."""
     rows = values.rename_axis("miner").reset_index()
     levels = of_columns(rows, ["miner", "value"])
     return levels.mark_rule(strokeDash=dash, strokeWidth=1.5).encode(y=y, color=distinguished("miner", order)["color"])
 
 
-def choices(chosen):
+@validated
+def choices(chosen: Results) -> Drawing | Sentences:
     """Which sanitizer the paper's rule chooses: a cell for each scenario and criterion, with the share of the seeds."""
-    check_results("chosen", chosen)
     rows = settings(chosen[chosen.measure == "chosen"])
     if rows.empty:
         return none("sanitizer that keeps enough good utility and hits enough people to compare")
@@ -155,16 +160,16 @@ def choices(chosen):
     )
 
 
-def _bare(**properties):
+def _bare(**properties: Any) -> alt.Axis:
     return alt.Axis(domain=False, ticks=False, labelLimit=320, **properties)
 
 
-def _worst_first(rows):
+def _worst_first(rows: pd.DataFrame) -> list[str]:
     """The criteria in their order, the paper's own first."""
     return sorted(dict.fromkeys(rows.criterion), key=lambda name: name != WORST)
 
 
-def _picks(rows):
+def _picks(rows: pd.DataFrame) -> str:
     """What the worst miner leads to, and how many of the other cells agree."""
     of_worst = rows[rows.criterion == WORST].set_index("scenario").setting
     picks = "; ".join(f"{setting} in {listed(list(part.index))}" for setting, part in of_worst.groupby(of_worst))

@@ -2,11 +2,15 @@
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
+from privnb.evaluation.results import Results
 from privnb.microdata import withholding
+from privnb.microdata.withholding import MinCount
 from privnb.reporting.charts.base import (
     COLOURS,
     Aggregate,
+    Drawing,
     check_counts,
     finish,
     histogram,
@@ -16,10 +20,13 @@ from privnb.reporting.charts.base import (
 from privnb.runtime import expect, numerals
 from privnb.runtime.names import names_in
 from privnb.runtime.numerals import percent
-from privnb.runtime.sentences import say
+from privnb.runtime.sentences import Sentences, say
+from privnb.runtime.validation import validated
 
 
-def people(counts, everybody=None, fewest=withholding.LIMIT):
+def people(
+    counts: pd.Series, everybody: int | None = None, fewest: MinCount = withholding.LIMIT
+) -> Drawing | Sentences:
     """Bars of people by group.
 
     Parameters
@@ -55,9 +62,9 @@ def people(counts, everybody=None, fewest=withholding.LIMIT):
     )
 
 
-def uniqueness(results):
+@validated
+def uniqueness(results: Results) -> Drawing | Sentences:
     """Share of people singled out, by how many quasi-identifiers are known: the mean over all sets, and their range."""
-    expect.these(results=results)
     rows = results[results.measure == "unique"].assign(known=lambda r: r.knows.map(names_in).map(len))
     if rows.empty:
         return say("No attribute is known to others: this table has no quasi-identifier.")
@@ -81,7 +88,7 @@ def uniqueness(results):
     )
 
 
-def _mean(sets):
+def _mean(sets: pd.Series) -> str:
     """The mean of a row of `spread`, in words: of bounds it is one itself."""
     if np.isnan(sets["mean"]):
         return "a withheld share of people"

@@ -1,11 +1,15 @@
 """Gains of the adversary, and how mined predictions change them."""
 
 import altair as alt
+import pandas as pd
 
+from privnb.evaluation.results import Results
 from privnb.measures import facts
-from privnb.reporting.charts.base import COLOURS, INK, WIDTH, finish, none, of_columns, settings
+from privnb.reporting.charts.base import COLOURS, INK, WIDTH, Drawing, finish, none, of_columns, settings
 from privnb.reporting.charts.measures import ranges
-from privnb.runtime import expect, numerals
+from privnb.runtime import numerals
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import validated
 
 PREDICTIONS = {  # put into a release, by variant and control
     ("with predictions", ""): "predictions in distinct rows",
@@ -15,7 +19,8 @@ PREDICTIONS = {  # put into a release, by variant and control
 }
 
 
-def gains(results, measure):
+@validated
+def gains(results: Results, measure: str) -> Drawing | Sentences:
     """A gain by setting, and how predictions change it, by two readings of the attack, each with its control.
 
     On the left the release's own gain, with what chance alone shows as ticks; on the right what is added to it.
@@ -32,7 +37,6 @@ def gains(results, measure):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results, measure=measure)
     title, unit = facts(measure).title, facts(measure).label
     of_it = results[(results.measure == measure) & (results.miner == "")]
     before, after = of_it[of_it.variant == ""], of_it[of_it.variant != ""]
@@ -60,11 +64,11 @@ def gains(results, measure):
     )
 
 
-def _range(values):
+def _range(values: pd.Series) -> str:
     return f"{values.min():+.4f} to {values.max():+.4f}".replace("-", numerals.MINUS)
 
 
-def _changed(after, before):
+def _changed(after: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     """The rows of gains after an attack, less the release's own gain of the same setting and seed."""
     keys = ["dataset", "sanitizer", "parameters", "seed", "target"]
     own = after.merge(before[[*keys, "value"]], on=keys, how="left", suffixes=("", "_before")).value_before
@@ -73,14 +77,14 @@ def _changed(after, before):
     return rows
 
 
-def _released(rows, unit):
+def _released(rows: pd.DataFrame, unit: str) -> Drawing:
     base = of_columns(rows, ["setting", "value", "baseline"]).encode(y=alt.Y("setting:N", sort=None, title=None))
     return base.mark_bar(color=COLOURS[5], size=14).encode(
         x=alt.X("value:Q", title=unit, axis=alt.Axis(tickCount=4))
     ) + base.mark_tick(color=INK, thickness=2, size=20).encode(x=alt.X("baseline:Q", title=unit))
 
 
-def _draws(after):
+def _draws(after: pd.DataFrame) -> str:
     """What the lines are: of one seed all draws of the control, else how sure a mean is."""
     control, draws = after[after.control != ""], "from the smallest to the largest draw"
     seeds = control.groupby(["sanitizer", "parameters", "variant", "miner_set"]).size()

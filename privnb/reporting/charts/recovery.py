@@ -7,11 +7,13 @@ import pandas as pd
 
 from privnb import attacks
 from privnb.attacks.recovery.base import Recovery
+from privnb.evaluation.results import Results
 from privnb.measures import facts
-from privnb.reporting.charts.base import COLOURS, GREY, WIDTH, finish, intervals, none, settings
+from privnb.reporting.charts.base import COLOURS, GREY, WIDTH, Drawing, finish, intervals, none, settings
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
-from privnb.runtime import expect
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import validated
 
 LITERAL = "taken literally"
 RELEASE = ["dataset", "sanitizer", "parameters"]
@@ -21,7 +23,8 @@ NOISE = (  # what takes noise off stands together in charts: as many as there ar
 )  # fmt: skip
 
 
-def recovery(results, measure="recovery_error"):
+@validated
+def recovery(results: Results, measure: str = "recovery_error") -> Drawing | Sentences:
     """A point for each release and attack, ticks for the guess without anybody's row; a panel for each table.
 
     A method has the same colour in every chart, whatever its adversary knows.
@@ -38,13 +41,12 @@ def recovery(results, measure="recovery_error"):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results, measure=measure)
     of, rows = facts(measure), of_all(results, measure)
     if rows.empty:
         return none(measure)
     rows = settings(rows)
-    order, colours = list(dict.fromkeys(rows.miner)), _colours()
-    colours = [colours.get(name.partition(": ")[0], GREY) for name in order]
+    order, known = list(dict.fromkeys(rows.miner)), _colours()
+    colours = [known.get(name.partition(": ")[0], GREY) for name in order]
     panels = [
         ranges(part, "miner", of.label, format=of.format, order=order, colours=colours).properties(
             title=alt.Title(name, fontSize=12), width=WIDTH
@@ -67,14 +69,14 @@ def recovery(results, measure="recovery_error"):
     )
 
 
-def _colours():
+def _colours() -> dict[str, str]:
     """`{title: colour}` of the methods that recover numbers."""
     every = [each for name in attacks.__all__ if issubclass(each := getattr(attacks, name), Recovery)]
     methods = [*NOISE, *(each for each in every if each not in NOISE)]
     return {each.title: colour for each, colour in zip(methods, itertools.cycle(COLOURS), strict=False)}
 
 
-def of_all(results, measure):
+def of_all(results: pd.DataFrame, measure: str) -> pd.DataFrame:
     """The rows of a measure about all columns and everybody, the released numbers as they stand as one more attack."""
     rows = results[(results.measure == measure) & (results.group == "") & (results.control == "")]
     rows = rows[(rows.target == "") & rows.value.notna()]

@@ -2,16 +2,19 @@
 
 import altair as alt
 
+from privnb.decision.points import Releases
 from privnb.measures import facts
-from privnb.reporting.charts.base import axis, distinguished, finish, none, of_columns
-from privnb.runtime import expect
+from privnb.reporting.charts.base import Drawing, axis, distinguished, finish, none, of_columns
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import validated
 from privnb.sanitizers import catalogue
 
 ACROSS = 250  # pixels of a panel
 ABLE, REFUSED = 1, 0  # how opaque the inside of a mark is: who may be chosen, and who may not
 
 
-def risk_utility(releases):
+@validated
+def risk_utility(releases: Releases) -> Drawing | Sentences:
     """Two panels beside one another, the risk and the loss, with a line for each release: kind by kind, in each the
     least risk first.
 
@@ -25,7 +28,6 @@ def risk_utility(releases):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(releases=releases)
     drawn = releases.dropna(subset=["privacy", "utility"])
     if drawn.empty:
         return none("release with both numbers")

@@ -1,17 +1,25 @@
 """A small table of results to look at."""
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import pandas as pd
 
-from privnb.evaluation.results import bounded, counts_people
+from privnb.evaluation.results import Results, bounded, counts_people
 from privnb.measures import facts
 from privnb.reporting.charts.base import none, settings
 from privnb.runtime import expect, numerals
+from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import validated
 from privnb.sanitizers import catalogue
 
 BASELINE = "baseline"
 
 
-def table(results, *, rows="setting", columns="miner"):
+@validated
+def table(
+    results: Results, *, rows: str | Sequence[str] = "setting", columns: str | Sequence[str] = "miner"
+) -> pd.DataFrame | Sentences:
     """A small table of results to look at: values with their 95% interval, and the guess that they have to beat.
 
     Parameters
@@ -28,7 +36,6 @@ def table(results, *, rows="setting", columns="miner"):
         reads "fewer than" its bound, any other withheld number "withheld". The baseline is a last column or row where
         one is enough; columns of nothing are left out. A sentence where there are no rows.
     """
-    expect.these(results=results)
     for name, given in {"rows": rows, "columns": columns}.items():
         if not expect.texts(name, [given] if isinstance(given, str) else given, "columns"):
             raise ValueError(f"{name} must name one column of the results or more, got none of them.")
@@ -62,15 +69,15 @@ def table(results, *, rows="setting", columns="miner"):
     return wide
 
 
-def _guess(shown, names):
+def _guess(shown: pd.DataFrame, names: Sequence[str]) -> pd.Series:
     return shown.groupby(names, sort=False).guess.max()
 
 
-def _first(names):
+def _first(names: Sequence[str]) -> Any:
     """The label of the baseline among labels of so many levels."""
     return (BASELINE, *[""] * (len(names) - 1)) if len(names) > 1 else BASELINE
 
 
-def _one(cells):
+def _one(cells: Iterable[str]) -> str:
     """The cell of a table; of several all, one after the other."""
     return "; ".join(cells)

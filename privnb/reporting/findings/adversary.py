@@ -1,11 +1,14 @@
 """What adversaries gain, how much of it needs no attack, and what mined predictions add to it."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import SETTING, measured, over_seeds, setting_name
+from privnb.evaluation.results import SETTING, Results, measured, over_seeds, setting_name
 from privnb.measures.intervals import t_interval
-from privnb.reporting.findings.base import Finding, of_results
+from privnb.reporting.findings.base import Finding, Part, of_results
 from privnb.reporting.findings.rows import capitalized, of, same_release, sanitized
 from privnb.runtime import numerals
 from privnb.runtime.sentences import B
@@ -21,7 +24,7 @@ READINGS = {
 
 
 @of_results(otherwise="No release was attacked.")
-def adversary_gains(results):
+def adversary_gains(results: Results) -> Iterator[Part]:
     """Nearer predictions and correct links; per kind of sanitizer what is left beyond what needs no attack.
 
     `results`: of `experiments.adversaries` and of `evaluation.linked`.
@@ -37,12 +40,12 @@ def adversary_gains(results):
     yield [found for top in tops for found in _beyond_controls(top, same_release(rows, top), same_release(runs, top))]
 
 
-def main_set(rows, miner="", control=""):
+def main_set(rows: pd.DataFrame, miner: str = "", control: str = "") -> pd.DataFrame:
     """The rows of one miner, or control, of the main set."""
     return rows[(rows.miner_set == "") & (rows.miner == miner) & (rows.control == control)]
 
 
-def beyond_controls(nearer):
+def beyond_controls(nearer: pd.DataFrame) -> pd.DataFrame:
     """By how much the worst miner gets beyond what needs no attack: a row per setting, `strongest` and `beyond`.
 
     `nearer`: rows of one scenario over seeds. A setting is left out where the worst miner's number is withheld, and a
@@ -56,14 +59,14 @@ def beyond_controls(nearer):
     return known.assign(strongest=wide.idxmax(axis=1), beyond=known.value - wide.max(axis=1))
 
 
-def _controls(rows, keys):
+def _controls(rows: pd.DataFrame, keys: str | list[str]) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
     """The worst miner's rows by `keys`, and the numbers that it stands beside: `{what needs no attack: Series}`."""
     worst = main_set(rows, "worst").set_index(keys)
     drawn = {said: main_set(rows, control=name).set_index(keys).value for name, said in CONTROLS.items()}
     return worst, {GUESS: worst.baseline} | {said: each for said, each in drawn.items() if len(each)}
 
 
-def _strongest(top, here):
+def _strongest(top: Any, here: pd.DataFrame) -> tuple[str, float]:
     """What needs no attack and reaches most people of a setting: its short name and how many; the guess where no
     control is known."""
     beyond = beyond_controls(here)
@@ -73,7 +76,7 @@ def _strongest(top, here):
     return short[beyond.strongest.iloc[0]], top.value - beyond.beyond.iloc[0]
 
 
-def _answer(tops, links):
+def _answer(tops: Sequence[tuple[Any, tuple[str, float]]], links: pd.DataFrame) -> str:
     """Where the worst miner gains most beyond what needs no attack, of what is not withheld, and where a neighbour
     finds most people. `tops`: each setting's row, and what is the strongest control there."""
     said, setting = [], ""
@@ -89,11 +92,11 @@ def _answer(tops, links):
     return capitalized(f"{'; '.join(said)}.") if said else ""
 
 
-def _order(value, without):
+def _order(value: float, without: float) -> tuple[bool, float]:
     return pd.notna(value), value - np.nan_to_num(without)
 
 
-def _beyond_controls(top, here, runs):
+def _beyond_controls(top: Any, here: pd.DataFrame, runs: pd.DataFrame) -> Iterator[Finding]:
     """One setting: what the worst miner reaches beyond what needs no attack, and by a person's own row."""
     beyond = beyond_controls(here)
     if beyond.empty:
@@ -110,7 +113,7 @@ def _beyond_controls(top, here, runs):
         yield _difference(top, subject, worst.value - held_out, otherwise)
 
 
-def _difference(top, subject, differences, otherwise):
+def _difference(top: Any, subject: str, differences: pd.Series, otherwise: str) -> Finding:
     """By how many people two numbers differ, one difference per seed; `otherwise`: what is said unless it is more.
 
     No more differ than there are people, which Student's t does not know.
@@ -127,7 +130,7 @@ def _difference(top, subject, differences, otherwise):
     return Finding(subject, differences.mean(), low, high, "{:+,.0f} people", setting_name(top), note=note)
 
 
-def subgroups(rows):
+def subgroups(rows: pd.DataFrame) -> Finding | str:
     """The two groups that the worst miner hits most differently, of those whose 95% intervals lie apart: a `Finding`,
     or a text where there are none.
 
@@ -145,7 +148,7 @@ def subgroups(rows):
 
 
 @of_results(otherwise="No predictions were put into a release beside a control: there is no increase to speak of.")
-def mined_predictions(results):
+def mined_predictions(results: Results) -> Iterator[Part]:
     """Whether the worst miner's predictions add more to the adversary's gains than as many random labels do."""
     gains = measured(results[results.measure.isin(["accuracy_gain", "knowledge_gain"])])
     for variant, subject in READINGS.items():
@@ -160,7 +163,7 @@ def mined_predictions(results):
             yield Finding.count(subject, above, "comparisons", beside=beside, note=_verdict(above.mean()))
 
 
-def _verdict(above):
+def _verdict(above: Any) -> str:
     """Whether predictions do more than random labels: in most comparisons, not in a few.
 
     Comparisons share releases and miners, so how many of them chance may put above all draws is not known, only that

@@ -2,18 +2,20 @@
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import bounded, check_results, setting_name
+from privnb.evaluation.results import bounded, setting_name
 from privnb.measures import facts
 from privnb.reporting.findings.rows import settings
-from privnb.runtime import expect, numerals
-from privnb.runtime.sentences import B, say
+from privnb.runtime import numerals
+from privnb.runtime.sentences import B, Sentences
+from privnb.runtime.validation import validated
 
 
 @dataclass(frozen=True)
@@ -27,85 +29,97 @@ class Finding:
     format: str = "{:g}"  # what the number is of, with its unit, see `numerals`
     setting: str = ""  # the release, as `setting_name` calls it
     # Baseline, controls, ends of the scale: texts, or numbers, which are written as the value is.
-    beside: Mapping = field(default_factory=lambda: MappingProxyType({}))
+    beside: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     better: str = ""  # "lower", "higher" or ""
     note: str = ""  # what else is to be known: whole sentences
 
     @classmethod
-    def of(cls, row, subject="", *, guess="", beside=None, **given):
+    def of(
+        cls, row: Any, subject: str = "", *, guess: str = "", beside: Mapping[str, object] | None = None, **given: Any
+    ) -> Self:
         """The finding of a row of results, whose measure states format and direction; its baseline stands first.
 
         `guess`: how the baseline is called; by default as the measure calls it.
         """
         of = facts(row.measure)
         baseline = {guess or of.baseline: row.baseline} if pd.notna(row.baseline) else {}
-        stated = {"format": of.format, "better": row.better, "setting": setting_name(row)}
-        return cls(subject, row.value, row.low, row.high, beside=baseline | (beside or {}), **stated | given)
+        stated: dict[str, Any] = {"format": of.format, "better": row.better, "setting": setting_name(row)}
+        return cls(subject, row.value, row.low, row.high, beside={**baseline, **(beside or {})}, **stated | given)
 
     @classmethod
-    def count(cls, subject, which, unit="", **given):
+    def count(cls, subject: str, which: pd.Series, unit: str = "", **given: Any) -> Self:
         """How many of `which`, a Series of bool, there are, of how many."""
         return cls(subject, which.sum(), format=f"{{:.0f}} of {len(which)} {unit}".rstrip(), **given)
 
-    def __str__(self):
+    def __str__(self) -> str:
         better = [f"{self.better} is better"] if self.better else []
         said = "; ".join([self._under(self.number, B), *self._beside(reported), *better])
         return f"{said}. {self.note}".rstrip()
 
     @property
-    def title(self):
+    def title(self) -> str:
         """The finding above a chart, which draws the bounds of what is withheld."""
         number = self.number if pd.notna(self.value) else "withheld"
         return "; ".join([self._under(number), *self._beside(reported)])
 
     @property
-    def text(self):
+    def text(self) -> str:
         """The number inside a sentence; in brackets, without the unit again, its interval and what it stands beside."""
         known = "; ".join(filter(None, [self.interval, *self._beside(numerals.bare)]))
         return f"{B}{self.number}{B}" + (f" ({known})" if known else "")
 
     @property
-    def number(self):
+    def number(self) -> str:
         """The number with its unit, or what may be said of it."""
         return reported(self.format, self.value, self.low, self.high)
 
     @property
-    def interval(self):
+    def interval(self) -> str:
         """The 95% interval; empty for what is exact or withheld."""
         if pd.isna(self.value) or not self.low < self.high:
             return ""
         _, low, high = numerals.interval(self.format, self.value, self.low, self.high)
         return f"95% interval {low} to {high}"
 
-    def _under(self, number, mark=""):
+    def _under(self, number: str, mark: str = "") -> str:
         under = f" under {self.setting}" if self.setting else ""
         return f"{mark}{self.subject}: {number}{mark}{under}" + (f" ({self.interval})" if self.interval else "")
 
-    def _beside(self, written):
+    def _beside(self, written: Callable[[str, float], str]) -> list[str]:
         return [
             f"{name}: {each if isinstance(each, str) else written(self.format, each) if pd.notna(each) else 'withheld'}"
             for name, each in self.beside.items()
         ]
 
 
-def of_results(*measures, otherwise="", **checks):
+class Findings(Sentences):
+    """Sentences, and the findings that they are made of."""
+
+    found: list[Finding]
+
+
+Part = Finding | str | list[Finding] | list[str]  # a paragraph, or the lines of a list
+
+
+def of_results(
+    *measures: str, otherwise: str = ""
+) -> Callable[[Callable[..., Iterator[Part]]], Callable[..., Findings]]:
     """What makes `Sentences`, a paragraph or list each, of a function that yields findings and texts; `found` has the
     findings.
 
     Without a row of each of `measures` in the first table, or with nothing to say, `otherwise` is all that is said.
-    `checks`: `{argument: function(name, value)}` of what is neither results nor one of `expect.WORDS`.
     """
 
-    def decorate(function):
+    def decorate(function: Callable[..., Iterator[Part]]) -> Callable[..., Findings]:
+        checked = validated(function)
+
         @functools.wraps(function)
-        def call(*tables, **named):
-            given = inspect.signature(function).bind(*tables, **named)
-            for name, value in given.arguments.items():
-                (expect.WORDS | checks).get(name, check_results)(name, value)
-            there = not measures or {*measures} <= {*next(iter(given.arguments.values())).measure}
-            parts = [*filter(None, function(*given.args, **given.kwargs) if there else ())] or [otherwise]
+        def call(*tables: Any, **named: Any) -> Findings:
+            found = checked(*tables, **named)
+            there = not measures or {*measures} <= {*[*tables, *named.values()][0].measure}
+            parts = [*filter(None, found if there else ())] or [otherwise]
             many = [part if isinstance(part, list) else [part] for part in parts]
-            said = say(*([*map(str, part)] if isinstance(part, list) else str(part) for part in parts))
+            said = Findings(*([*map(str, part)] if isinstance(part, list) else str(part) for part in parts))
             said.found = [each for part in many for each in part if isinstance(each, Finding)]
             return said
 
@@ -115,7 +129,7 @@ def of_results(*measures, otherwise="", **checks):
     return decorate
 
 
-def reported(format, value, low=np.nan, high=np.nan):
+def reported(format: str, value: float, low: float = np.nan, high: float = np.nan) -> str:
     """A number with its unit; a withheld one by what may be said of it.
 
     >>> reported("{:,} people", 1234), reported("{:,} people", float("nan"), 1, 9)
@@ -132,7 +146,9 @@ def reported(format, value, low=np.nan, high=np.nan):
     return f"{' to '.join(numerals.bounds(format, low, high))} (withheld)"
 
 
-def extremes(rows, subject, *, beside=None, note="", **given):
+def extremes(
+    rows: pd.DataFrame, subject: str, *, beside: Mapping[str, object] | None = None, note: str = "", **given: Any
+) -> list[Finding]:
     """The largest value of rows of one measure, beside the smallest, and which are withheld; [] without rows.
 
     Where what is withheld is surely larger, that is said first, and the largest that is shown beside it.
@@ -150,4 +166,4 @@ def extremes(rows, subject, *, beside=None, note="", **given):
         given = {"setting": "every setting"} | given
     hidden = f"Withheld: {settings(few)}." if len(few) else ""
     note = " ".join(filter(None, [note, hidden]))
-    return [Finding.of(most, subject, beside=other | (beside or {}), note=note, **given)]
+    return [Finding.of(most, subject, beside={**other, **(beside or {})}, note=note, **given)]

@@ -1,11 +1,16 @@
 """Which release a policy leads to, what it keeps, and what rules the others out."""
 
+from typing import Annotated
+
 from privnb.decision.policy_search import Searched
-from privnb.runtime import expect
-from privnb.runtime.sentences import say
+from privnb.runtime.sentences import Sentences, say
+from privnb.runtime.validation import instead, validated
 
 
-def by_policy(found):
+@validated
+def by_policy(
+    found: Annotated[Searched, instead(Searched, "`decision.policy_search.searched` gives it.")],
+) -> Sentences:
     """The decision in sentences, the answer first.
 
     Parameters
@@ -17,5 +22,4 @@ def by_policy(found):
     -------
     Sentences
     """
-    expect.kind("found", found, Searched, instead="`decision.policy_search.searched` gives it.")
     return say(*found.sentences)

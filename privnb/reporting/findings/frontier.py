@@ -1,20 +1,26 @@
 """What two losses alone say of releases, and what a search of one parameter found."""
 
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, cast
+
 import numpy as np
+import pandas as pd
 
 from privnb import decision
 from privnb.decision import AXES
-from privnb.decision.points import bounded, check_loss
+from privnb.decision.points import Floor, Releases, bounded, check_loss
 from privnb.decision.policies import Policy
 from privnb.decision.two_losses import check_share, ends
 from privnb.evaluation.combinations import FLOOR
-from privnb.evaluation.results import check_results, whose
+from privnb.evaluation.results import Results, check_results, whose
 from privnb.measures import facts
-from privnb.reporting.findings.base import Finding, of_results
+from privnb.measures.base import Measure
+from privnb.reporting.findings.base import Finding, Part, of_results
 from privnb.reporting.findings.rows import capitalized, of
-from privnb.runtime import expect, numerals
+from privnb.runtime import numerals
 from privnb.runtime.sentences import B, listed
 from privnb.runtime.tolerances import EXACT, ROUNDING
+from privnb.runtime.validation import Number, instead, optional
 from privnb.sanitizers.catalogue import title
 
 # The ends of each axis, the harmless one first.
@@ -24,8 +30,10 @@ ENDS = {
 }
 
 
-@of_results(owners=lambda name, value: expect.kind(name, value, Policy, instead="decision.policies.read gives one."))
-def floors(floor, owners):
+@of_results()
+def floors(
+    floor: Floor, owners: Annotated[Policy, instead(Policy, "decision.policies.read gives one.")]
+) -> Iterator[Part]:
     """How many people must share a published combination on two axes alone, and how many under the owner's policy.
 
     Parameters
@@ -40,8 +48,15 @@ def floors(floor, owners):
     )
 
 
-@of_results(privacy=check_share, utility=check_share)
-def publication(results, releases, floor, *, privacy, utility):
+@of_results()
+def publication(
+    results: Results,
+    releases: Releases,
+    floor: Floor,
+    *,
+    privacy: Annotated[float, check_share],
+    utility: Annotated[float, check_share],
+) -> Iterator[Part]:
     """What two losses alone say, which is not a recommendation: which release loses least, and why others are left out.
 
     Parameters
@@ -54,8 +69,8 @@ def publication(results, releases, floor, *, privacy, utility):
     """
     caps = decision.caps(releases, privacy=privacy, utility=utility)
     first = decision.choices(releases, **caps).iloc[0]
-    kept = [_cap(axis, share, caps, releases) for axis, share in zip(AXES, (privacy, utility), strict=True) if share]
-    kept = " and ".join([*kept, f"at least {floor} people per combination"])
+    capped = [_cap(axis, share, caps, releases) for axis, share in zip(AXES, (privacy, utility), strict=True) if share]
+    kept = " and ".join([*capped, f"at least {floor} people per combination"])
     if first.setting == "none":
         yield f"{B}None of these releases should be published{B} ({whose(results)}): none has {kept}: {first.why}."
     else:
@@ -73,33 +88,34 @@ def publication(results, releases, floor, *, privacy, utility):
     )
 
 
-def _loss(axis, row, releases):
+def _loss(axis: str, row: Any, releases: pd.DataFrame) -> str:
     """A loss with its interval; in a unit that tells people nothing as a share of its far end."""
     measure, numbers = facts(releases[f"{axis}_measure"].iloc[0]), row[[axis, f"{axis}_low", f"{axis}_high"]]
     far, format = _far_end(axis, measure, releases), measure.format
     if far:
         numbers, format = numbers / far, f"{{:%}} of {ENDS[axis][1]}"
-    return f"{measure.phrase} {Finding('', *numbers, format=format).text.replace(B, '')}"
+    value, low, high = numbers
+    return f"{measure.phrase} {Finding('', value, low, high, format).text.replace(B, '')}"
 
 
-def _cap(axis, share, caps, releases):
+def _cap(axis: str, share: float, caps: Mapping[str, float | None], releases: pd.DataFrame) -> str:
     """What a release has to keep of one axis."""
     measure, losses = facts(releases[f"{axis}_measure"].iloc[0]), ends(axis, releases)
     if _far_end(axis, measure, releases):
         return f"{measure.phrase} up to {numerals.percent(share)} of {ENDS[axis][1]}"
     hidden = [name for name, loss in zip(ENDS[axis], losses, strict=True) if not np.isfinite(loss)]
     why = f"{hidden[0]} is not known" if hidden else f"{numerals.percent(share)} of the way to {ENDS[axis][1]}"
-    return f"{measure.phrase} up to {measure.bare(caps[f'{axis}_cap'])} ({why})"
+    return f"{measure.phrase} up to {measure.bare(cast(float, caps[f'{axis}_cap']))} ({why})"
 
 
-def _far_end(axis, measure, releases):
+def _far_end(axis: str, measure: Measure, releases: pd.DataFrame) -> float:
     """The loss at the far end, if its unit tells people nothing and the other end is 0; else 0."""
     near, far = ends(axis, releases)
     shares = measure.unit == "nats" and np.isfinite([near, far]).all() and abs(near) <= EXACT < far
     return far if shares else 0
 
 
-def _compared(releases):
+def _compared(releases: pd.DataFrame) -> Iterator[str]:
     """How many releases are efficient, dominated, undecided or refused, and by which losses: sentences."""
     count = releases.status.value_counts().reindex(["efficient", "dominated", "undecided"], fill_value=0)
     verb = count.map(lambda n: "is" if n == 1 else "are")
@@ -119,7 +135,7 @@ def _compared(releases):
         yield f"{refused} may not be chosen whatever the losses, and {'is' if refused == 1 else 'are'} left out."
 
 
-def _mined(gains, releases):
+def _mined(gains: pd.DataFrame, releases: pd.DataFrame) -> str:
     """That a gain reached by miners is a lower bound, where it is an axis."""
     mined = gains[~gains.sanitizer.isin(gains[gains.miner == ""].sanitizer) & (gains.miner != "worst")]
     if "accuracy_gain" not in [releases[f"{axis}_measure"].iloc[0] for axis in AXES] or mined.empty:
@@ -132,13 +148,15 @@ def _mined(gains, releases):
     )
 
 
-@of_results(
-    tuned=lambda name, value: value is None or expect.kind(name, value, decision.Tuned),
-    cap=expect.number,
-    whole=lambda name, value: value is None or check_results(name, value),
-    axes=lambda _, losses: [check_loss(axis, loss) for axis, loss in losses.items()],
-)
-def search(tuned, cap, whole=None, *, floor=FLOOR, **axes):
+@of_results()
+def search(
+    tuned: decision.Tuned | None,
+    cap: Number,
+    whole: Annotated[pd.DataFrame | None, optional(check_results)] = None,
+    *,
+    floor: Floor = FLOOR,
+    **axes: Any,
+) -> Iterator[Part]:
     """What a search under a cap found, how much it tried, and how near it comes to the whole grid's best.
 
     Parameters
@@ -152,6 +170,8 @@ def search(tuned, cap, whole=None, *, floor=FLOOR, **axes):
     floor, **axes : int, and Loss or str
         As of `decision.points`: `privacy` and `utility`.
     """
+    for axis, loss in axes.items():
+        check_loss(axis, loss)
     if tuned is None:
         yield "Nothing was searched: that takes a PRIVACY_CAP above 0, a TUNED parameter and a sensitive attribute."
         return

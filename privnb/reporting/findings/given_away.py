@@ -1,7 +1,12 @@
 """What rules, trees and published models give away, in sentences."""
 
-from privnb.evaluation.results import setting_name
-from privnb.reporting.findings.base import Finding, of_results
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from privnb.evaluation.results import Results, setting_name
+from privnb.reporting.findings.base import Finding, Part, of_results
 from privnb.reporting.findings.rows import capitalized, of
 from privnb.runtime.sentences import B
 
@@ -10,7 +15,7 @@ SHORT = "No published result of this table was judged: too few people are guesse
 
 
 @of_results(otherwise=SHORT)
-def given_away(results):
+def given_away(results: Results) -> Iterator[Part]:
     """The model that gives most away, the groups that follow from itemsets, and what else was found.
 
     Parameters
@@ -27,7 +32,7 @@ def given_away(results):
     yield from _mined(results)
 
 
-def _models(results):
+def _models(results: pd.DataFrame) -> Iterator[Any]:
     """The published model that adds most, where it adds more than one of random labels."""
     rows = of(results, "model_channel", control="").dropna(subset="value")
     if rows.empty:
@@ -52,7 +57,7 @@ def _models(results):
     )
 
 
-def _channels(results):
+def _channels(results: pd.DataFrame) -> Iterator[Any]:
     rows = of(results, "inference_channels")
     if rows.empty:
         return
@@ -68,7 +73,7 @@ def _channels(results):
     )
 
 
-def _trees(results):
+def _trees(results: pd.DataFrame) -> Iterator[Any]:
     rows = of(results, "tree_accuracy").dropna(subset="value")
     small = of(results, "in_small_leaves", sanitizer="tree").dropna(subset="value")
     if len(small):
@@ -83,7 +88,7 @@ def _trees(results):
         )  # fmt: skip
 
 
-def _tables(results):
+def _tables(results: pd.DataFrame) -> Iterator[Any]:
     small = of(results, "cells_disclosed").dropna(subset="value")
     if len(small):
         yield Finding.of(
@@ -97,7 +102,7 @@ def _tables(results):
         yield Finding.of(most, f"Most entries suppressed, in the table of the secret and {most.target}", setting="")
 
 
-def _hidden(results):
+def _hidden(results: pd.DataFrame) -> Iterator[Any]:
     shown = results[(results.variant == "") & results.measure.isin(["misses_cost", "hiding_failure"])]
     costs = shown.pivot_table(index="sanitizer", columns="measure", values="value", sort=False)
     if "misses_cost" in costs and "hiding_failure" in costs:
@@ -120,7 +125,7 @@ def _hidden(results):
         )
 
 
-def _mined(results):
+def _mined(results: pd.DataFrame) -> Iterator[Any]:
     rows = of(results, "missed_itemsets").dropna(subset="value")
     ends = rows[rows.sanitizer == "Suppress"]
     rows = rows[rows.sanitizer != "Suppress"]

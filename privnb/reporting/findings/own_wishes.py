@@ -1,12 +1,16 @@
 """What it costs if everybody chooses, in sentences."""
 
+from collections.abc import Iterator
+from typing import Annotated
+
 from privnb.evaluation.experiments.own_wishes import AFTER, ALL, BEFORE, FEW, OWN, check_pair
-from privnb.reporting.findings.base import Finding, of_results
+from privnb.evaluation.results import Results
+from privnb.reporting.findings.base import Finding, Part, of_results
 from privnb.reporting.findings.rows import of
 
 
-@of_results(otherwise="No wish was tried on this table.", ks=check_pair)
-def own_wishes(results, ks):
+@of_results(otherwise="No wish was tried on this table.")
+def own_wishes(results: Results, ks: Annotated[tuple[int, int], check_pair]) -> Iterator[Part]:
     """What a k that each asks for loses beside one k for all, and what guarding costs.
 
     Parameters

@@ -1,8 +1,14 @@
 """Which sanitizer the rule of Sramka et al. chooses, and whom that leaves linkable."""
 
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from privnb.decision.points import Floor
 from privnb.evaluation.combinations import FLOOR
-from privnb.evaluation.results import over_seeds, setting_name
-from privnb.reporting.findings.base import Finding, of_results
+from privnb.evaluation.results import Results, over_seeds, setting_name
+from privnb.reporting.findings.base import Finding, Part, of_results
 from privnb.reporting.findings.rows import WORST, most_often, named, of, same_release, settings
 from privnb.runtime.sentences import listed
 from privnb.runtime.tolerances import ROUNDING
@@ -14,7 +20,7 @@ NO_CHOICE = (
 
 
 @of_results("chosen", otherwise=NO_CHOICE)
-def owner_choice(chosen, links, floor=FLOOR):
+def owner_choice(chosen: Results, links: Results, floor: Floor = FLOOR) -> Iterator[Part]:
     """Which sanitizer the paper's rule leads to in each scenario, under which criteria and seeds that stays, how far
     the others lie, and whom the choice leaves linkable.
 
@@ -27,7 +33,8 @@ def owner_choice(chosen, links, floor=FLOOR):
     floor : int
         So many people are to share every published combination of quasi-identifiers.
     """
-    chosen, links, picks = named(chosen), over_seeds(links), {}
+    chosen, links = named(chosen), over_seeds(links)
+    picks: dict[str, Any] = {}
     for feared, part in most_often(of(chosen, "chosen")).groupby("scenario", sort=False):
         first = part.set_index("criterion", drop=False)
         if WORST in first.index:
@@ -39,7 +46,7 @@ def owner_choice(chosen, links, floor=FLOOR):
     if len(rows) > 1:
         yield "The choice depends on the scenario: on what the owner fears."
     elif len(picks) > 1:
-        yield f"The choice is the same in scenarios {listed(picks)}."
+        yield f"The choice is the same in scenarios {listed([*picks])}."
     for name, row in rows.items():
         yield from _linkable(name, same_release(links, row), of(links, "reidentification_rate"), floor)
     yield (
@@ -48,7 +55,7 @@ def owner_choice(chosen, links, floor=FLOOR):
     )
 
 
-def _linkable(name, here, rates, floor):
+def _linkable(name: str, here: pd.DataFrame, rates: pd.DataFrame, floor: int) -> Iterator[Finding]:
     """What a choice of the paper's rule leaves linkable: it asks for nearer predictions alone."""
     smallest = of(here, "smallest_combination")
     known = {"original": rates[rates.sanitizer == "Identity"]}
@@ -62,12 +69,13 @@ def _linkable(name, here, rates, floor):
         yield Finding.of(each, subject, guess="a row at random", beside=known, setting="", note=note)
 
 
-def _chosen(feared, first, others):
+def _chosen(feared: str, first: pd.DataFrame, others: pd.DataFrame) -> Iterator[Finding]:
     """One scenario: the choice by the worst miner, by which other criteria it stays, and how far the others lie.
 
     `first`: by criterion, what that chooses most often.
     """
-    row, away = first.loc[WORST], {}
+    row = first.loc[WORST]
+    away: dict[str, list[str]] = {}
     for each in first.drop(WORST).itertuples():
         away.setdefault(setting_name(each), []).append(each.criterion)
     pick = setting_name(row)

@@ -1,11 +1,16 @@
 """What perturbed releases keep and hide, on one plane with those that generalize."""
 
-from privnb.evaluation.results import over_seeds, setting_name
+from collections.abc import Iterator
+
+import pandas as pd
+
+from privnb.decision.points import Releases
+from privnb.evaluation.results import Results, over_seeds, setting_name
 from privnb.reporting.charts.distributions import LITERAL, RECONSTRUCTED
-from privnb.reporting.findings.base import Finding, of_results
+from privnb.reporting.findings.base import Finding, Part, of_results
 from privnb.reporting.findings.rows import ENDS, of
-from privnb.runtime import expect
 from privnb.runtime.sentences import B
+from privnb.runtime.validation import Count
 from privnb.sanitizers import catalogue
 
 HALF = 0.5  # of the way from the original to no quasi-identifiers: more loss than that is not called useful
@@ -14,9 +19,8 @@ HALF = 0.5  # of the way from the original to no quasi-identifiers: more loss th
 @of_results(
     "reidentification_rate",
     otherwise="No release was linked.",
-    people=lambda name, value: expect.whole(name, value, 1),
 )
-def perturbation(results, releases, recovered, people):
+def perturbation(results: Results, releases: Releases, recovered: Results, people: Count) -> Iterator[Part]:
     """The perturbed release that hides most among the useful ones, and what reconstruction gives back.
 
     Parameters
@@ -62,7 +66,7 @@ def perturbation(results, releases, recovered, people):
         )
 
 
-def _reconstructed(losses):
+def _reconstructed(losses: pd.DataFrame) -> Iterator[Finding]:
     """Where reconstruction gives back most of a distribution."""
     wide = losses.pivot_table(index=["sanitizer", "parameters", "target"], columns="variant", values="value")
     if not {LITERAL, RECONSTRUCTED} <= {*wide}:

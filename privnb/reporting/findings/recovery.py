@@ -1,8 +1,12 @@
 """What comes off again of noise and of multiplicative perturbation, and whom that hits most."""
 
-from privnb.evaluation.results import setting_name
+from collections.abc import Iterator
+
+import pandas as pd
+
+from privnb.evaluation.results import Results, setting_name
 from privnb.reporting.charts.recovery import LITERAL
-from privnb.reporting.findings.base import Finding, of_results
+from privnb.reporting.findings.base import Finding, Part, of_results
 from privnb.reporting.findings.rows import capitalized, of
 from privnb.runtime.sentences import B
 
@@ -13,7 +17,7 @@ MEANING = (
 
 
 @of_results("recovery_error", otherwise="No number was recovered: no release of this table has noise of a public law.")
-def recovered(results):
+def recovered(results: Results) -> Iterator[Part]:
     """The attack that comes nearest beside the released numbers as they stand, and what outliers have to fear."""
     rows = of(results, "recovery_error", target="", group="", control="").dropna(subset="value")
     literal = rows[rows.variant == LITERAL].drop_duplicates(["dataset", "sanitizer", "parameters"])
@@ -39,7 +43,7 @@ def recovered(results):
     yield MEANING
 
 
-def _outliers(rows, nearest):
+def _outliers(rows: pd.DataFrame, nearest: pd.Series) -> Iterator[Finding]:
     """What the same attack reaches for the tenth who lie furthest from the mean."""
     same = rows[
         (rows.sanitizer == nearest.sanitizer) & (rows.parameters == nearest.parameters) & (rows.miner == nearest.miner)

@@ -1,18 +1,23 @@
 """What a table and its releases are like: who stands out, what sanitizing costs, keeps and gives away."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pandas as pd
 
 from privnb.decision import AXES
+from privnb.decision.points import Releases
 from privnb.evaluation.releases import shown_penalty
-from privnb.evaluation.results import SETTING, setting_name, whose
+from privnb.evaluation.results import SETTING, Results, setting_name, whose
 from privnb.measures import facts
 from privnb.measures.utility.information_loss import penalty_by_attribute
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.reporting.findings.base import Finding, extremes, of_results
-from privnb.reporting.findings.rows import capitalized, check_steps, of
-from privnb.runtime import expect
+from privnb.microdata.release import Release
+from privnb.reporting.findings.base import Finding, Part, extremes, of_results
+from privnb.reporting.findings.rows import Steps, capitalized, of
 from privnb.runtime.names import names_in
 from privnb.runtime.sentences import B, listed
+from privnb.runtime.validation import validated
 from privnb.sanitizers.catalogue import group, title
 
 NOBODY = (
@@ -35,13 +40,14 @@ BUCKETS = (
 
 
 @of_results("unique", "records", otherwise=NOBODY)
-def uniqueness(results):
+def uniqueness(results: Results) -> Iterator[Part]:
     """How many people are unique, and which two facts identify most."""
     unique, records = of(results, "unique"), of(results, "records").value.iloc[0]
     known = unique.knows.map(names_in).map(len)
     whole, pairs = unique.loc[known.idxmax()], unique[known == min(2, known.max())]
     people = of(results, "people").value.tolist()  # where they may have several records
-    alone = Finding("", *whole[["value", "low", "high"]], f"{{:.1%}} of {(people or [records])[0]:,.0f} people")
+    format = f"{{:.1%}} of {(people or [records])[0]:,.0f} people"
+    alone = Finding("", whole.value, whole.low, whole.high, format)
     answer = (
         f"{alone.text} stand alone ({whose(results)}): nobody else shares all {known.max()} quasi-identifiers. "
         f"A blind guess finds 1 record in {records:,.0f}."
@@ -55,7 +61,7 @@ def uniqueness(results):
 
 
 @of_results("certainty_penalty", otherwise="These results have no sanitizer at several bounds.")
-def release_costs(results):
+def release_costs(results: Results) -> Iterator[Part]:
     """Which sanitizer keeps most detail at the strictest bound of each kind, and which least."""
     answer, details = "", []
     for letter, part in results.dropna(subset="bound").groupby("parameter", sort=False):
@@ -73,7 +79,8 @@ def release_costs(results):
     yield details
 
 
-def steep_hierarchy(release):
+@validated
+def steep_hierarchy(release: Release) -> Finding | None:
     """Whether a hierarchy is why a release loses much, and which.
 
     Where a cell of one attribute spans a quarter of the values or more, and more than all others together and than
@@ -89,7 +96,6 @@ def steep_hierarchy(release):
     Finding or None
         None where no hierarchy is, and where what everybody loses would tell how many are suppressed.
     """
-    expect.these(release=release)
     if not release.generalized or pd.isna(shown_penalty(release)[0]):
         return None
     penalties = penalty_by_attribute(release)
@@ -112,7 +118,7 @@ def steep_hierarchy(release):
 
 
 @of_results(otherwise="These results have no release.")
-def one_setting(results, refused=""):
+def one_setting(results: Results, refused: str = "") -> Iterator[Part]:
     """What is counted of one release.
 
     Parameters
@@ -136,8 +142,8 @@ def one_setting(results, refused=""):
         yield "Another adversary may reach more: no number here says that this release is safe."
 
 
-@of_results(steps=check_steps)
-def every_setting(steps, results, releases):
+@of_results()
+def every_setting(steps: Steps, results: Results, releases: Releases) -> Iterator[Part]:
     """What the first series trades, how many of the settings the table can give, and which of them no other beats.
 
     Parameters
@@ -167,7 +173,7 @@ def every_setting(steps, results, releases):
     )
 
 
-def _along(steps, releases, of_whom):
+def _along(steps: pd.DataFrame, releases: pd.DataFrame, of_whom: str) -> Any:
     """What the ends of the first series lose; nothing where that has fewer than two settings with both losses."""
     rows = steps.merge(releases.drop(columns="setting"), on=SETTING, how="left").dropna(subset=list(AXES))
     rows = rows[rows.groupby("series").series.transform("size") > 1]

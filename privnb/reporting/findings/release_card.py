@@ -1,12 +1,12 @@
 """What a release card says first."""
 
 from privnb.decision.by_policy import lost_about
-from privnb.decision.card import check
+from privnb.decision.card import Card, check
 from privnb.runtime import numerals
-from privnb.runtime.sentences import B, say
+from privnb.runtime.sentences import B, Sentences, say
 
 
-def release_card(card):
+def release_card(card: Card) -> Sentences:
     """The answer of a card in sentences, then why.
 
     Parameters
@@ -25,6 +25,5 @@ def release_card(card):
     about = lost_about(content["uses"]["by"])
     users = "" if lost is None else f", and {numerals.bare('{:%}', lost)} of what there is to lose {about} is lost"
     verb, _, more = answer["status"].partition(" the policy")
-    kept = f"{kept} of {len(caps)} caps kept"
-    first = f"{B}{content['decision']['release']}{B} {verb} {policy['title']}{more}: {kept}{users}."
+    first = f"{B}{content['decision']['release']}{B} {verb} {policy['title']}{more}: {kept} of {len(caps)} caps kept{users}."
     return say(first, [each for each in answer["sentences"][1:] if each not in answer["reservations"]])

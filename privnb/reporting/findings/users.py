@@ -1,8 +1,13 @@
 """How much an honest user loses by a release, beside a mere guess and beside leaving out what noise blurs."""
 
-from privnb.evaluation.results import of_one_miner, over_seeds, setting_name
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from privnb.evaluation.results import Results, of_one_miner, over_seeds, setting_name
 from privnb.measures.intervals import t_interval
-from privnb.reporting.findings.base import Finding, extremes, of_results
+from privnb.reporting.findings.base import Finding, Part, extremes, of_results
 from privnb.reporting.findings.rows import of, same_release, sanitized
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import B
@@ -19,7 +24,7 @@ NOISE = {  # what is said by how the cost of noise differs from that of absence,
 
 
 @of_results(otherwise=NO_DECLINE)
-def utility_declines(results):
+def utility_declines(results: Results) -> Iterator[Part]:
     """How much the miner that loses most loses, what guessing would lose, and whether noise costs more than absence."""
     rows = over_seeds(results)
     mined = of(sanitized(rows), "utility_decline")
@@ -42,13 +47,13 @@ def utility_declines(results):
     yield from _beside_absence(of(results, "utility_decline"), single)
 
 
-def _loser(single, row):
+def _loser(single: pd.DataFrame, row: Any) -> str:
     """The miner that loses most in the setting of a row."""
     same = same_release(single, row)
     return same.miner[same.value.idxmax()] if len(same) else "the worst miner"
 
 
-def _guess(rows, miner):
+def _guess(rows: pd.DataFrame, miner: str) -> str:
     """What a guess of the commonest value loses against a miner on the original."""
     original = of(rows, "good_utility", sanitizer="Identity", miner_set="").dropna(subset=["value", "baseline"])
     better = original[original.value > original.baseline]
@@ -62,7 +67,7 @@ def _guess(rows, miner):
     return f"But {miner} does not beat a mere guess on the original either."
 
 
-def _beside_absence(rows, single):
+def _beside_absence(rows: pd.DataFrame, single: pd.DataFrame) -> Iterator[Finding]:
     """Whether noise costs more or less than leaving out what it blurs."""
     rows = rows[rows.miner.isin(single.miner)]
     absent, noise = rows[rows.sanitizer == "Suppress"], rows[rows.parameter == "epsilon"]
@@ -75,7 +80,7 @@ def _beside_absence(rows, single):
         yield from extremes(over_seeds(noise), "Noise costs one miner at most", beside=beside, note=note)
 
 
-def _apart(pair):
+def _apart(pair: pd.DataFrame) -> str:
     """Whether noise costs more, less or the same: seeds paired, or, of one seed, by the intervals of both."""
     row = pair.iloc[0]
     low, high = row.low - row.high_absent, row.high - row.low_absent
