@@ -1,11 +1,14 @@
 """The words of the pages: what each means, in a sentence, and where a page says one for the first time.
 
-A model, a sanitizer or a measure states its own sentence; the sentences of all other words stand here alone.
+A model, a sanitizer or a measure states its own sentence; `glossary.toml` has the sentences of all other words.
 """
 
+import functools
 import re
+import tomllib
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from types import ModuleType
 
 from privnb import evaluation, privacy_models, sanitizers  # noqa: F401 -- evaluation states measures of its own
@@ -46,140 +49,27 @@ def _stated(each: object) -> str:
     )
 
 
-def _model(name: str, said: str, *classes: type) -> Term:
-    return Term(name, " Or: ".join(map(_stated, classes)), said)
-
-
-WORDS = (
-    Term("record", "One row of the table: what it says of one person.", None),
-    Term("attribute", "A column of the table, such as age.", None),
-    Term("identifier", "An attribute that names a person, such as a name or a number. It is never published.", None),
-    Term(
-        "quasi-identifier",
-        "An attribute that others may know of a person, such as age or sex. Several together can single the person "
-        "out.",
-    ),
-    Term(
-        "sensitive attribute",
-        "What nobody should learn of a person from the release, such as an illness or an income.",
-        "sensitive (?:attributes?|values?)",
-    ),
-    Term(
-        "class",
-        "The people whose published quasi-identifiers are the same: nobody can tell one from another by them.",
-        "(?:equivalence )?class(?:es)?",
-    ),
-    Term("release", "The table as it is published, after a sanitizer has changed it."),
-    Term("sanitizer", "A method that changes a table before it is published, so that it tells less of each person."),
-    Term("privacy model", "A rule that each class of a release must keep, such as k-anonymity."),
-    Term("generalization", "A value gives way to a coarser one: 37 to 30-39.", "generali[sz](?:ations?|ed)"),
-    Term("suppression", "A value gives way to *, which stands for all values.", "suppress(?:ion|ed)"),
-    Term("label", "What stands in a cell of a release: a value, a range such as 30-39, or * for all."),
-    Term("bucket", "A group of people whose sensitive values are mixed; their quasi-identifiers stay exact."),
-    Term("domain", "All values that an attribute may have, whoever is in the table."),
-    Term("study", "Which columns of a table play which role; of Adult, adult/sramka is one.", None),
-    Term("hierarchy", "Which coarser values stand for a value, step by step, up to * for all.", "hierarch(?:y|ies)"),
-    Term(
-        "lattice",
-        "All choices of one level of generalization per attribute, from exact values to * everywhere, and which of "
-        "them is coarser than which.",
-    ),
-    Term(
-        "node",
-        "One place of a hierarchy, a decision tree or a lattice: a value, a group of people, or one level per "
-        "attribute.",
-    ),
-    Term(
-        "study",
-        "Which columns are quasi-identifiers and which are sensitive: the description file of a table may have "
-        "several.",
-        "stud(?:y|ies)",
-    ),
-    Term(
-        "baseline",
-        "What the same number is without the release, for instance by always naming the commonest value. A risk "
-        "above its baseline comes from the release.",
-    ),
-    Term(
-        "control",
-        "The same attack where it can learn nothing, on shuffled values or by a fixed guess: what it reaches there is "
-        "chance.",
-    ),
-    Term("95% interval", "Where the number may lie: 95 of 100 such intervals hold the true one.", "95% intervals?"),
-    Term("adversary", "Somebody who tries to learn from the release what they should not.", "adversar(?:y|ies)"),
-    Term("linkage", "An adversary who knows a person's quasi-identifiers looks for the row that is theirs."),
-    Term("miner", "A program that learns from a table to predict one attribute from the others.", "(?:data )?miners?"),
-    Term("worst miner", "Of several miners the one whose guesses come nearer to the truth for most people."),
-    Term("naive Bayes", "A miner that takes what each column tells for independent of what the others tell."),
-    Term("decision tree", "A miner that asks of one column after the other, and guesses by the answers."),
-    Term("random forest", "A miner of several decision trees, each of other records and columns, that vote."),
-    Term("cross-validation", "Each record is guessed by a miner that learned from others.", "cross-validat(?:ion|ed)"),
-    Term("permuted", "Dealt out at random among the people, so that what a guess still gets is chance."),
-    Term("workload", "The attribute that an honest user wants to predict."),
-    Term("ZeroR", "The simplest miner: it gives everybody the commonest value, or the mean."),
-    Term("prior", "What an adversary expects before the release is seen.", None),
-    Term("posterior", "What an adversary expects once the release is seen.", None),
-    Term("nearer prediction", "A miner's guess that is nearer to the truth than the value that was published."),
-    Term(
-        "frontier", "The releases that no other release beats in both privacy and utility.", "(?:efficient )?frontier"
-    ),
-    Term("dominated", "Another release is as good in both privacy and utility and better in one."),
-    Term(
-        "nat",
-        "A unit of information, as the bit is: 1 nat is about 1.44 bits. 0.7 nats is what a fair coin's toss tells.",
-        "nats?",
-    ),
-    Term("bit", "A unit of information: 1 bit tells one of two equally likely answers.", None),
-    Term("channel", "A sanitizer seen as a list of chances: how likely each table leads to each release."),
-    Term(
-        "epsilon",
-        "The promise of noise: one person's data change the chance of any release by a factor of at most e to the "
-        "epsilon. Smaller promises more.",
-    ),
-    Term("differential privacy", "A promise that a release is nearly as likely without any one person's data."),
-    Term("singled out", "Nobody else has the same quasi-identifiers: whoever knows them knows whose row it is.", None),
-    Term("neighbour", "Somebody who knows a person's quasi-identifiers, as those do who live or work beside them."),
-    Term("worst-off person", "The one of whom a release tells most: a mean over all people would not show them."),
-    Term("large group", f"People alike in a few broad values, such as age and sex; at least {SUPPORT:.0%} of all."),
-    Term("found by a neighbour", "Somebody who knows a person's quasi-identifiers picks the right row.", None),
-    Term("known for a member", "An adversary tells rightly that somebody's record is in the table.", None),
-    Term("two parts linked", "What two files say of one person is put together by the release.", None),
-    Term("detail lost", "How wide published labels are, from 0% for exact values to 100% for *.", None),
-    Term("error about large groups", "How far a release is wrong about what is common to many people.", None),
-    Term(
-        "policy", "What an owner accepts: a cap on each risk, a floor, and how a release is chosen.", "polic(?:y|ies)"
-    ),
-    Term(
-        "reservation",
-        "What speaks against a release that keeps its policy, such as a likely risk that has no cap.",
-    ),
-    Term("cap", "The largest risk that a policy accepts; the upper end of an interval must keep it."),
-    Term(
-        "certainty",
-        "The release discloses a person's sensitive value: all people who are published like them have it, and fewer "
-        "than 95% of everybody has.",
-    ),
-    Term(
-        "near certainty",
-        "The release makes a person's sensitive value at least 95% likely, and what is public does not.",
-    ),
-    Term("gate", "The one rule that decides whether a release may leave, and the reasons that it gives."),
-    Term("floor", "So many people must share each published combination of quasi-identifiers."),
-    Term("knee", "Where the frontier lies farthest below the line between its ends: a place to look at, no choice."),
-    Term("MAP", "The guess that is most probable, given what was published and what is known before.", None),
-    Term("withheld", "Not shown, because it would tell a number of fewer people than the limit."),
-    Term("seed", "The number that makes the same chance draws again. What has one is a simulation.", None),
-    _model("k", r"k-anonym(?:ity|ous)|k(?= ?= ?\d)", privacy_models.KAnonymity),
-    _model(
-        "l",
+# Privacy models that are called by their letter, and how pages say them.
+LETTERS: dict[str, tuple[str, tuple[type[PrivacyModel], ...]]] = {
+    "k": (r"k-anonym(?:ity|ous)|k(?= ?= ?\d)", (privacy_models.KAnonymity,)),
+    "l": (
         r"l-divers(?:ity|e)|l(?= ?= ?\d)",
-        privacy_models.FrequencyDiversity,
-        privacy_models.DistinctDiversity,
-        privacy_models.EntropyDiversity,
+        (privacy_models.FrequencyDiversity, privacy_models.DistinctDiversity, privacy_models.EntropyDiversity),
     ),
-    _model("t", r"t-close(?:ness)?|t(?= ?= ?\d)", privacy_models.TCloseness),
-    _model("delta", r"delta(?:-disclosure privacy)?", privacy_models.DeltaDisclosure),
-)
+    "t": (r"t-close(?:ness)?|t(?= ?= ?\d)", (privacy_models.TCloseness,)),
+    "delta": (r"delta(?:-disclosure privacy)?", (privacy_models.DeltaDisclosure,)),
+}
+
+
+@functools.cache
+def words() -> list[Term]:
+    """The words that no class states: those of `glossary.toml`, and the letters of privacy models."""
+    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    listed = tomllib.loads(text.replace("{support}", f"{SUPPORT:.0%}"))["word"]
+    own = [
+        Term(each["name"], each["means"], each.get("said", "") if each.get("linked", True) else None) for each in listed
+    ]
+    return [*own, *(Term(name, " Or: ".join(map(_stated, of)), said) for name, (said, of) in LETTERS.items())]
 
 
 def _measure(name: str) -> Term:
@@ -188,8 +78,8 @@ def _measure(name: str) -> Term:
 
 
 def terms() -> list[Term]:
-    """All words that pages explain: those of this file, and what measures of privacy and utility are called."""
-    every = [*WORDS, *(_measure(of.name) for of in stated() if of.kind and of.sentence)]
+    """All words that pages explain: those of this module, and what measures of privacy and utility are called."""
+    every = [*words(), *(_measure(of.name) for of in stated() if of.kind and of.sentence)]
     return [*{term.place: term for term in reversed(every)}.values()][::-1]
 
 

@@ -8,7 +8,8 @@ import pandas as pd
 
 from privnb.measures import facts
 from privnb.papers.findings.channel import most_revealing
-from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, distinguished, finish, none, of_columns, settings
+from privnb.reporting.charts.base import distinguished, finish, none, of_columns, settings
+from privnb.reporting.charts.looks import COLOURS, GREY, INK, WIDTH
 from privnb.runtime import expect
 from privnb.runtime.names import names_in
 from privnb.runtime.numerals import percent

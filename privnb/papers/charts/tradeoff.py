@@ -10,8 +10,9 @@ import pandas as pd
 from privnb.measures import facts
 from privnb.papers.findings.tradeoff import GAINS, LOSSES, both_critiques, critiques
 from privnb.papers.li_li_2009.study import pairs, queries_of
-from privnb.reporting.charts.base import GREY, INK, WIDTH, distinguished, finish, none, of_columns
+from privnb.reporting.charts.base import distinguished, finish, none, of_columns
 from privnb.reporting.charts.frontier import LETTER, LINE, overlap
+from privnb.reporting.charts.looks import GREY, INK, WIDTH
 from privnb.runtime import expect, numerals
 
 HEIGHT = 300

@@ -9,7 +9,8 @@ import altair as alt
 import pandas as pd
 
 from privnb.papers import twelve
-from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, distinguished, finish
+from privnb.reporting.charts.base import distinguished, finish
+from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE
 
 AGE, HOUSE = (18, 60), (0, 42)
 

@@ -9,7 +9,8 @@ from privnb.evaluation.results import check_results, setting_name
 from privnb.papers import ledger
 from privnb.papers.brickell_shmatikov_2008 import judged
 from privnb.papers.findings.workload import ahead, best_adversary, both_sides, gains
-from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, distinguished, finish, intervals, none, of_columns
+from privnb.reporting.charts.base import distinguished, finish, intervals, none, of_columns
+from privnb.reporting.charts.looks import COLOURS, GREY, INK, WIDTH
 from privnb.runtime import expect
 from privnb.runtime.sentences import say
 

@@ -1,7 +1,7 @@
 """Altair charts from aggregates and tidy results; they see nothing else. Each is titled with what it shows."""
 
 from privnb.reporting.charts.adversary import hit, spans
-from privnb.reporting.charts.base import COLOURS, V5, WIDTH, Aggregate, merge_small, setup
+from privnb.reporting.charts.base import Aggregate, merge_small, setup
 from privnb.reporting.charts.caps import caps, within_caps
 from privnb.reporting.charts.card_risks import card_risks
 from privnb.reporting.charts.decision import efficient, summary, which
@@ -10,6 +10,7 @@ from privnb.reporting.charts.explorer import class_sizes, inside, plane
 from privnb.reporting.charts.frontier import frontier
 from privnb.reporting.charts.given_away import counts_known, hidden_rules, published_models
 from privnb.reporting.charts.grid import every_number, every_setting
+from privnb.reporting.charts.looks import COLOURS, V5, WIDTH
 from privnb.reporting.charts.measures import bars, dots, lines
 from privnb.reporting.charts.own_wishes import by_wishes
 from privnb.reporting.charts.owner import choices, declines

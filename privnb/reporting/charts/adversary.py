@@ -8,21 +8,8 @@ import altair as alt
 import pandas as pd
 
 from privnb.evaluation.results import Results, as_shares
-from privnb.reporting.charts.base import (
-    COLOURS,
-    GREY,
-    INK,
-    PALE,
-    WIDTH,
-    Drawing,
-    axis,
-    distinguished,
-    finish,
-    intervals,
-    none,
-    of_columns,
-    settings,
-)
+from privnb.reporting.charts.base import Drawing, axis, distinguished, finish, intervals, none, of_columns, settings
+from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE, WIDTH
 from privnb.reporting.findings.adversary import beyond_controls, subgroups
 from privnb.reporting.findings.base import Finding, extremes
 from privnb.reporting.findings.rows import WORST

@@ -18,27 +18,14 @@ import vl_convert
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
 from privnb.measures.base import Measure
 from privnb.microdata import withholding
+from privnb.reporting.charts.looks import COLOURS, LONG, LOOKS, V5, WIDTH
 from privnb.reporting.charts.narrow import WHOLE
 from privnb.runtime import expect, numerals
 from privnb.runtime.invisible import shown
 from privnb.runtime.sentences import Sentences, say
 
-V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
-WIDTH = 520
 Drawing = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart | alt.FacetChart
 Chart = TypeVar("Chart", bound=Drawing)
-LONG = 45  # letters of a name in a legend that is cut off
-INK, GREY, PALE = "#222222", "#666666", "#b5b5b5"  # text; axes, intervals and baselines; what is not in question
-# Okabe and Ito's colours, which colour-blind readers can tell apart; every series differs in shape as well.
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
-LOOKS: dict[str, Any] = {
-    "view": {"stroke": None},
-    "title": {"anchor": "start", "fontSize": 15, "subtitleFontSize": 12, "subtitleColor": INK, "offset": 12},
-    # A label that is moved inwards at the end of an axis would touch its neighbour; what is too near has no label.
-    "axis": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 220, "labelFlush": False},
-    "axisX": {"labelSeparation": 8},
-    "legend": {"orient": "bottom", "labelFontSize": 12, "labelLimit": 300},
-}
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision.by_policy import LOSS, ORIGINAL, Decision
-from privnb.reporting.charts.base import COLOURS, INK, PALE, Drawing, distinguished, finish, none, of_columns
+from privnb.reporting.charts.base import Drawing, distinguished, finish, none, of_columns
+from privnb.reporting.charts.looks import COLOURS, INK, PALE
 from privnb.runtime.sentences import Sentences
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import instead, validated

@@ -4,7 +4,8 @@ import altair as alt
 import pandas as pd
 
 from privnb.decision.card import Card, check
-from privnb.reporting.charts.base import COLOURS, INK, Drawing, distinguished, finish, none, of_columns
+from privnb.reporting.charts.base import Drawing, distinguished, finish, none, of_columns
+from privnb.reporting.charts.looks import COLOURS, INK
 from privnb.runtime.sentences import Sentences
 
 KINDS = {"mean": "on average", "worst_person": "worst-off person"}

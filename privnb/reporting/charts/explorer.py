@@ -10,19 +10,7 @@ import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.points import Releases, check_points
-from privnb.reporting.charts.base import (
-    COLOURS,
-    GREY,
-    LOOKS,
-    WIDTH,
-    Aggregate,
-    Drawing,
-    Layer,
-    finish,
-    histogram,
-    none,
-    render,
-)
+from privnb.reporting.charts.base import Aggregate, Drawing, Layer, finish, histogram, none, render
 from privnb.reporting.charts.decision import axis_title
 from privnb.reporting.charts.frontier import (
     CHANNELS,
@@ -38,6 +26,7 @@ from privnb.reporting.charts.frontier import (
     points,
     stair,
 )
+from privnb.reporting.charts.looks import COLOURS, GREY, LOOKS, WIDTH
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
 from privnb.runtime.sentences import Sentences

@@ -13,8 +13,9 @@ import pandas as pd
 
 from privnb.decision import AXES, SEEDS, choices, knee
 from privnb.decision.points import Releases, bounded
-from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, WIDTH, Aggregate, Drawing, Layer, finish, none
+from privnb.reporting.charts.base import Aggregate, Drawing, Layer, finish, none
 from privnb.reporting.charts.decision import axis_title
+from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE, WIDTH
 from privnb.runtime.arrays import Array
 from privnb.runtime.sentences import Sentences
 from privnb.runtime.validation import Number, validated

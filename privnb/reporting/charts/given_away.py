@@ -4,7 +4,8 @@ import altair as alt
 
 from privnb.evaluation.results import Results
 from privnb.measures import facts
-from privnb.reporting.charts.base import WIDTH, Drawing, axis, curves, finish, intervals, none
+from privnb.reporting.charts.base import Drawing, axis, curves, finish, intervals, none
+from privnb.reporting.charts.looks import WIDTH
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
 from privnb.runtime.sentences import Sentences

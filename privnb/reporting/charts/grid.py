@@ -13,8 +13,9 @@ from privnb.decision import AXES
 from privnb.decision.points import check_points
 from privnb.evaluation.results import Results
 from privnb.measures import facts
-from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, Aggregate, Drawing, finish, none, shown_rows
+from privnb.reporting.charts.base import Aggregate, Drawing, finish, none, shown_rows
 from privnb.reporting.charts.explorer import CURRENT, SETTING
+from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE
 from privnb.reporting.findings.rows import Steps
 from privnb.runtime import expect
 from privnb.runtime.invisible import shown

@@ -10,10 +10,6 @@ import pandas as pd
 from privnb.evaluation.results import Results, as_shares
 from privnb.measures import facts
 from privnb.reporting.charts.base import (
-    COLOURS,
-    GREY,
-    INK,
-    WIDTH,
     Aggregate,
     Drawing,
     axis,
@@ -26,6 +22,7 @@ from privnb.reporting.charts.base import (
     settings,
 )
 from privnb.reporting.charts.frontier import LETTER
+from privnb.reporting.charts.looks import COLOURS, GREY, INK, WIDTH
 from privnb.reporting.charts.narrow import ACROSS
 from privnb.reporting.findings.base import extremes
 from privnb.runtime.sentences import Sentences

@@ -8,18 +8,8 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import Results, of_one_miner
-from privnb.reporting.charts.base import (
-    COLOURS,
-    PALE,
-    Drawing,
-    axis,
-    distinguished,
-    finish,
-    intervals,
-    none,
-    of_columns,
-    settings,
-)
+from privnb.reporting.charts.base import Drawing, axis, distinguished, finish, intervals, none, of_columns, settings
+from privnb.reporting.charts.looks import COLOURS, PALE
 from privnb.reporting.findings.rows import WORST, most_often, named
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import Sentences, listed

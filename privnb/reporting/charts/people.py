@@ -7,16 +7,8 @@ import pandas as pd
 from privnb.evaluation.results import Results
 from privnb.microdata import withholding
 from privnb.microdata.withholding import MinCount
-from privnb.reporting.charts.base import (
-    COLOURS,
-    Aggregate,
-    Drawing,
-    check_counts,
-    finish,
-    histogram,
-    merge_small,
-    of_columns,
-)
+from privnb.reporting.charts.base import Aggregate, Drawing, check_counts, finish, histogram, merge_small, of_columns
+from privnb.reporting.charts.looks import COLOURS
 from privnb.runtime import expect, numerals
 from privnb.runtime.names import names_in
 from privnb.runtime.numerals import percent

@@ -5,7 +5,8 @@ import pandas as pd
 
 from privnb.evaluation.results import Results
 from privnb.measures import facts
-from privnb.reporting.charts.base import COLOURS, INK, WIDTH, Drawing, finish, none, of_columns, settings
+from privnb.reporting.charts.base import Drawing, finish, none, of_columns, settings
+from privnb.reporting.charts.looks import COLOURS, INK, WIDTH
 from privnb.reporting.charts.measures import ranges
 from privnb.runtime import numerals
 from privnb.runtime.sentences import Sentences

@@ -9,7 +9,8 @@ from privnb import attacks
 from privnb.attacks.recovery.base import Recovery
 from privnb.evaluation.results import Results
 from privnb.measures import facts
-from privnb.reporting.charts.base import COLOURS, GREY, WIDTH, Drawing, finish, intervals, none, settings
+from privnb.reporting.charts.base import Drawing, finish, intervals, none, settings
+from privnb.reporting.charts.looks import COLOURS, GREY, WIDTH
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
 from privnb.runtime.sentences import Sentences

@@ -25,5 +25,6 @@ def release_card(card: Card) -> Sentences:
     about = lost_about(content["uses"]["by"])
     users = "" if lost is None else f", and {numerals.bare('{:%}', lost)} of what there is to lose {about} is lost"
     verb, _, more = answer["status"].partition(" the policy")
-    first = f"{B}{content['decision']['release']}{B} {verb} {policy['title']}{more}: {kept} of {len(caps)} caps kept{users}."
+    counted = f"{kept} of {len(caps)} caps kept"
+    first = f"{B}{content['decision']['release']}{B} {verb} {policy['title']}{more}: {counted}{users}."
     return say(first, [each for each in answer["sentences"][1:] if each not in answer["reservations"]])
