@@ -2,6 +2,7 @@
 
 import os
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 
 from privnb.cli.arguments import Parser, add_parameters, filled
@@ -44,7 +45,7 @@ def run(args: Namespace) -> None:
         page.launch_instance([str(path), *args.rest], config=Config(settings))
 
 
-def _explorer(args: Namespace) -> tuple[Path, dict[str, str]]:
+def _explorer(args: Namespace) -> tuple[Path, Mapping[str, object]]:
     """Return the notebook of the explorer, and what is asked of it."""
     from privnb.explorer.app import check_setting
     from privnb.reporting.notebooks import choose
@@ -57,7 +58,7 @@ def _explorer(args: Namespace) -> tuple[Path, dict[str, str]]:
     return notebook.path, notebook.asked
 
 
-def _columns(args: Namespace) -> tuple[Path, dict[str, str]]:
+def _columns(args: Namespace) -> tuple[Path, Mapping[str, object]]:
     """Return the notebook of a table's columns, and which table; refused here if it cannot be opened there."""
     from privnb.datasets.own_table import OwnTable, described
     from privnb.reporting.notebooks import ReportError

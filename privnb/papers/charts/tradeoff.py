@@ -134,7 +134,7 @@ def _unit(results: pd.DataFrame) -> str:
 def _scales(scale: pd.Series, rows: pd.DataFrame) -> Any:
     """What the ends of the scales are, as dashed lines."""
     layers = alt.layer()
-    dashed = {"color": GREY, "strokeDash": [5, 4]}
+    dashed: dict[str, Any] = {"color": GREY, "strokeDash": [5, 4]}
     if len(scale):
         ends = scale.rename("privacy").to_frame()
         layers += of_columns(ends, ["privacy"]).mark_rule(**dashed).encode(x="privacy:Q")

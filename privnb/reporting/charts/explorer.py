@@ -85,9 +85,9 @@ class Plane:
 def plane(
     releases: Releases,
     *,
-    current: tuple[str, str] | None = None,
-    pinned: Sequence[tuple[str, str]] = (),
-    sweeps: Sequence[Sequence[tuple[str, str]]] = (),
+    current: tuple[str, ...] | None = None,
+    pinned: Sequence[tuple[str, ...]] = (),
+    sweeps: Sequence[Sequence[tuple[str, ...]]] = (),
     between: Releases | None = None,
 ) -> Plane | Sentences:
     """The plane of `frontier.points`, with the current setting ringed and a brush.
@@ -204,7 +204,7 @@ def _check_settings(name: str, settings: Any) -> None:
 
 
 def _curves(
-    drawn: pd.DataFrame, named: pd.MultiIndex, sweeps: Sequence[Sequence[tuple[str, str]]], ends: dict[str, Any]
+    drawn: pd.DataFrame, named: pd.MultiIndex, sweeps: Sequence[Sequence[tuple[str, ...]]], ends: dict[str, Any]
 ) -> Iterator[Layer]:
     """A dotted line through the releases of each sweep, in the order of its steps."""
     for sweep in sweeps:
@@ -228,7 +228,7 @@ def _between(rows: pd.DataFrame, domains: Mapping[str, list[float]], ends: dict[
     yield labels(names, ends)
 
 
-def _place(releases: pd.DataFrame, drawn: int, current: tuple[str, str] | None) -> str:
+def _place(releases: pd.DataFrame, drawn: int, current: tuple[str, ...] | None) -> str:
     """Where the current setting stands among the `drawn` ones."""
     row = releases[[tuple(setting) == current for setting in releases[SETTING].to_numpy()]]
     number = f"{drawn} release{'s' * (drawn > 1)}"
