@@ -264,7 +264,7 @@ def of_one():
     dataset, release = given["dataset"], given["release"]
     codes, region = Categories(("011", "012")), dataset.schema["region"]
     published = release.publish()[0]
-    study, costs = papers.data_sets([dataset]), evaluation.costs(dataset, evaluation.ends())
+    study, costs = papers.data_sets([dataset]), evaluation.costs(dataset, evaluation.reference_sanitizers())
     return {
         "Linkage.predict.known": dataset.table, "Linkage.candidates.known": dataset.table,
         "CountQueries.of.dimension": 2, "CountQueries.of.selectivity": 0.5, "CountQueries.of.number": 5,

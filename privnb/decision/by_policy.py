@@ -571,7 +571,7 @@ def _lost(results: pd.DataFrame, keys: Sequence[Release], need: Need) -> dict[Re
     if not all(end is not None and not np.isnan(end["value"]) for end in ends.values()):
         raise ValueError(
             f"what is lost of '{need.measure}' is counted between {title(ORIGINAL)} and {title(BARE)}, and one of them "
-            "has none in these results. Evaluate `catalogue.ends()` too, or name another measure in the policy."
+            "has none in these results. Evaluate `reference_sanitizers()` too, or name another measure in the policy."
         )
     near, far = (ends[name]["value"] for name in (ORIGINAL, BARE))
     lost = {}

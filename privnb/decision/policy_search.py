@@ -32,7 +32,7 @@ from privnb.runtime.sentences import listed
 from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers import base
 from privnb.sanitizers.base import Sanitizer
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 
 __all__ = ["of_the_card", "searched", "searched_in_roles"]
 
@@ -256,7 +256,7 @@ def searched(
 
     def measured(tried: Sequence[Sanitizer], records: int, seeds: int = 1) -> tuple[FloatArray, list[int]]:
         sample = dataset if records == len(dataset) else dataset.sample(records, rng=0)
-        results[records] = _measured(sample, [*ends(), *tried], policy, profile, seeds, fewest, store)
+        results[records] = _measured(sample, [*reference_sanitizers(), *tried], policy, profile, seeds, fewest, store)
         found = decision.decide(results[records], policy, people=sample.headcount)
         vectors, unknown = by_policy.scaled(found.vectors), np.full(len(policy.caps) + 1, np.nan)
         open_to = found.releases[found.releases.status != "refused"]
@@ -276,7 +276,7 @@ def searched(
         lambda tried, records: measured(tried, records, repeats if records == last.records else 1),
     )
     found = results[last.records]
-    tried = [*ends(), *steps[-1][1]]
+    tried = [*reference_sanitizers(), *steps[-1][1]]
     sampled_of = records if records > len(dataset) else 0
     decided = decision.decide(found, policy, people=dataset.headcount)
     return Searched(decided, found, steps, tried, len(known) - len(settings), sampled_of)
@@ -314,7 +314,7 @@ def _measured(
     users = users[users.status != "not possible"]
     made = users.drop_duplicates(SETTING)
     below = refused(users, made, policy.floor)
-    ends_too = {_key(each) for each in ends()}
+    ends_too = {_key(each) for each in reference_sanitizers()}
     able = ends_too | {key for key, why in zip(map(tuple, made[SETTING].to_numpy()), below, strict=True) if not why}
     tasks = [
         partial(answer, dataset, sanitizer, seed, question, fewest)

@@ -22,7 +22,7 @@ from privnb.runtime import expect
 from privnb.runtime.names import some_of
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import Sentences, listed, say
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 
 __all__ = ["as_they_are", "decided", "what_would_help"]
 
@@ -68,7 +68,7 @@ def decided(
         helps = f"{helps.rstrip('.')}; page 08 says what comes nearest."
     said = " ".join(filter(None, [of_table, tried, caps, certainty, helps, note.data if note else ""]))
     row = recommendation(found.results, found.decision.choice, found.decision.why, said)
-    (original, bare), target, size = ends(), first_secret(dataset), profile_of(profile)
+    (original, bare), target, size = reference_sanitizers(), first_secret(dataset), profile_of(profile)
     questions = [Combinations(floor), Linked(), Costs()]
     if target:
         questions += [disclosures.Disclosure(target), trade_off.Losses(target)]

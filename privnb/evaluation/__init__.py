@@ -8,10 +8,11 @@ from privnb.evaluation.people import describe, groups, people_by, uniqueness
 from privnb.evaluation.releases import adversary_gains, costs, gains_at_the_ends, linked
 from privnb.evaluation.results import join
 from privnb.evaluation.utility.good_utility import good_utility
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 
+ends = reference_sanitizers  # its name in notebooks that people wrote before
 __all__ = [
     "FLOOR", "Question", "Recovered", "adversary_gains", "combinations", "costs", "describe", "ends", "evaluate",
-    "first_number", "gains_at_the_ends", "good_utility", "groups", "join", "linked", "people_by", "reordered",
-    "sensitive_name", "uniqueness",
+    "first_number", "gains_at_the_ends", "good_utility", "groups", "join", "linked", "people_by",
+    "reference_sanitizers", "reordered", "sensitive_name", "uniqueness",
 ]  # fmt: skip

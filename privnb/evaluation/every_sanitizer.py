@@ -31,7 +31,7 @@ from privnb.runtime import expect
 from privnb.runtime.sentences import say
 from privnb.sanitizers import SanitizationError, catalogue
 from privnb.sanitizers.base import USUAL
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 
 __all__ = ["along", "appraised", "axes", "family", "few_conditions", "left_out", "settings_along"]
 
@@ -92,10 +92,10 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
         sanitizer
         for letter in values
         for value in values[letter]
-        for sanitizer in _at(dataset, letter, value, least)
+        for sanitizer in catalogue.varied(dataset, letter, value, sensitive=first_secret(dataset), least=least)
         if letter == "k" or size["all"] or not sanitizer.slow
     ]
-    return ends() + varied + catalogue.settled(dataset)
+    return reference_sanitizers() + varied + catalogue.settled(dataset)
 
 
 def diverse(dataset, *, k):
@@ -309,7 +309,7 @@ def settings_along(dataset, tuned, values):
     made = {
         value: sanitizer
         for value in (values if letter in letters else ())
-        for sanitizer in _at(dataset, letter, value, 2)
+        for sanitizer in catalogue.varied(dataset, letter, value, sensitive=first_secret(dataset), least=2)
         if type(sanitizer).__name__ == kind
     }
     if len(made) < len(values):
@@ -427,10 +427,6 @@ class _Plan:
         found = found[~absent | (found.measure == Question.main)]  # said once, and a stand-in is no release of it
         gains = found[found.measure == "accuracy_gain"]
         return join(found, summary(_bounded(gains), averages=False)) if len(gains) else found
-
-
-def _at(dataset, letter, value, least):
-    return catalogue.varied(dataset, letter, value, sensitive=first_secret(dataset), least=least)
 
 
 def _bounded(gains):

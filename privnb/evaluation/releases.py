@@ -22,7 +22,7 @@ from privnb.privacy_models import KAnonymity, achieved
 from privnb.runtime import expect
 from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers import Suppress
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 
 state(
     "classes",
@@ -218,7 +218,7 @@ def gains_at_the_ends(datasets, *, fewest=withholding.LIMIT):
     expect.these(datasets=datasets, fewest=fewest)
     if not datasets:
         raise ValueError("datasets must be one or more, got none.")
-    trivial = [*ends(), Suppress("sensitive")]
+    trivial = [*reference_sanitizers(), Suppress("sensitive")]
     asked = {"fewest": fewest}
     found = ((describe(data, **asked), adversary_gains(data, trivial, **asked)) for data in datasets)
     return join(*(part for parts in found for part in parts))

@@ -138,13 +138,13 @@ def setting_name(row):
     """
     if not row.parameter:
         return full_name(row)
-    name, kind = catalogue.called(row.sanitizer, {row.parameter: row.bound}), KIND_OF_L.match(row.parameters)
+    name, kind = catalogue.label(row.sanitizer, {row.parameter: row.bound}), KIND_OF_L.match(row.parameters)
     return name.replace(", l = ", f", {kind[1]} l = ") if kind and row.parameter == "l" else name
 
 
 def full_name(row):
     """What a person calls the release of a row, with all its parameters."""
-    return catalogue.called(row.sanitizer, more=row.parameters)
+    return catalogue.label(row.sanitizer, more=row.parameters)
 
 
 def setting_names(rows):

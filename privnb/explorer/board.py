@@ -18,7 +18,7 @@ from privnb.explorer.numbers import Reading
 from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
 from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked, means_something
-from privnb.explorer.setting import LETTERS, Setting, called, checked, idle, unmined
+from privnb.explorer.setting import LETTERS, Setting, checked, idle, label, unmined
 from privnb.microdata import withholding
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
@@ -176,7 +176,7 @@ class Board(Session):
             how = "counting …" if busy else "no numbers."
         elif self.reading.refused:
             how = "cannot be reached."
-        status = f"{called(self.setting)}: {how}"
+        status = f"{label(self.setting)}: {how}"
         fraction, text = self._progress if self._doing else (None, "")
         doing = f"{DOING[self._doing]}: {text}" if self._doing else ""
         marks = panels.marks(self.setting, self.reading, self.mined)

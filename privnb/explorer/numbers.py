@@ -22,7 +22,7 @@ from privnb.evaluation.store import Store
 from privnb.evaluation.utility.good_utility import good_utility
 from privnb.explorer.counting import class_sizes, rows
 from privnb.explorer.saving import Terms, terms
-from privnb.explorer.setting import Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
+from privnb.explorer.setting import Setting, attacked, checked, exposed, label, of_roles, sanitizer, unmined
 from privnb.measures import facts
 from privnb.measures.base import Measure
 from privnb.microdata import withholding
@@ -170,7 +170,7 @@ def plane(
                 + (f": {others}." if others else ", or another sanitizer.")
             )
     # In full: beside k=10, a k=10 that is asked for t as well is another release.
-    names = {tuple(each.results.iloc[0][["sanitizer", "parameters"]]): called(each.setting) for each in there}
+    names = {tuple(each.results.iloc[0][["sanitizer", "parameters"]]): label(each.setting) for each in there}
     results = join(*(each.results[each.results.measure.isin([privacy, utility])] for each in there))
     return points(results, privacy=privacy, utility=utility, names=names)
 

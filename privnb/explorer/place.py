@@ -11,7 +11,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.explorer.html import render
 from privnb.explorer.numbers import Reading, axes, plane, recalled
 from privnb.explorer.page import drawing
-from privnb.explorer.setting import Setting, called
+from privnb.explorer.setting import Setting, label
 from privnb.measures import facts
 from privnb.reporting.charts import explorer as charts
 from privnb.runtime import numerals
@@ -94,8 +94,7 @@ class Place:
 def _ends(dataset: Dataset, fewest: int, roles: tuple[str, str], privacy: str, utility: str) -> pd.DataFrame | None:
     """What all releases lie between, as points of the plane; None where it has no such numbers."""
     known, sensitive = roles
-    kinds = [name for name, kind in catalogue.kinds().items() if kind.reference]
-    ends = [Setting(kind, quasi_identifiers=known, sensitive=sensitive) for kind in kinds]
+    ends = [Setting(kind, quasi_identifiers=known, sensitive=sensitive) for kind in catalogue.references()]
     try:
         return plane(dataset, ends, privacy, utility, fewest)
     except ValueError:
@@ -135,8 +134,8 @@ def _pins(pinned: list[Setting], setting: Setting) -> list[tuple[Setting, str, s
     differ = [name for name in ("miner", "scenario", "seed") if len({getattr(each, name) for each in pinned}) > 1]
     found = []
     for each in pinned:
-        words = [called(each), *(f"{name} {getattr(each, name)}" for name in differ)]
-        found.append((each, called(each), ", ".join(words + ["other attributes"] * (each.roles != setting.roles))))
+        words = [label(each), *(f"{name} {getattr(each, name)}" for name in differ)]
+        found.append((each, label(each), ", ".join(words + ["other attributes"] * (each.roles != setting.roles))))
     return found
 
 

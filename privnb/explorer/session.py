@@ -20,7 +20,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.evaluation.parameters import numbers
 from privnb.explorer import controls, keep, panels, risks, saving
 from privnb.explorer.numbers import Reading, counted, mined, recalled, release_key, remember
-from privnb.explorer.setting import Setting, called, changed, checked, choices, unmined
+from privnb.explorer.setting import Setting, changed, checked, choices, label, unmined
 from privnb.explorer.work import Work
 from privnb.microdata import withholding
 from privnb.runtime.names import name_list, names_in
@@ -168,18 +168,18 @@ class Session:
 
     def go(self, setting: Setting) -> None:
         """Go to another setting, such as a pinned one."""
-        self._go(setting, f"going to {called(setting)}")
+        self._go(setting, f"going to {label(setting)}")
 
     def pin(self) -> None:
         """Keep the setting for comparison, in the file beside the notebook."""
         self.pins.add(self.setting)
-        self._did(f"pinning {called(self.setting)}", self.pins.undo)
+        self._did(f"pinning {label(self.setting)}", self.pins.undo)
         self._draw()
 
     def unpin(self, setting: Setting) -> None:
         """Let go of a pinned setting."""
         self.pins.remove(setting)
-        self._did(f"unpinning {called(setting)}", self.pins.undo)
+        self._did(f"unpinning {label(setting)}", self.pins.undo)
         self._draw()
 
     def undo(self) -> None:

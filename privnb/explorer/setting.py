@@ -107,14 +107,13 @@ def _unpickled(kind: object, *values: Any) -> Setting:
 expect.word("setting", Setting, instead="Give one such as Setting(k=10).")
 
 
-def called(setting: Setting) -> str:
-    """What a person calls a setting.
+def label(setting: Setting) -> str:
+    """Return what a person calls a setting.
 
-    >>> called(Setting(k=20, t=0.3)), called(Setting("Suppress"))
+    >>> label(Setting(k=20, t=0.3)), label(Setting("Suppress"))
     ('Mondrian, k = 20, t = 0.3', 'Suppression')
     """
-    expect.these(setting=setting)
-    return catalogue.called(setting.sanitizer, setting.asked)
+    return catalogue.label(setting.sanitizer, setting.asked)
 
 
 def choices(dataset: Dataset) -> dict[str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ from privnb.evaluation.parameters import number, numbers
 from privnb.evaluation.profiles import evaluated, profile_of
 from privnb.evaluation.results import join, tidy
 from privnb.explorer.numbers import counted
-from privnb.explorer.setting import FALLING, STEPS, Setting, called, changed, checked, choices, sanitizer
+from privnb.explorer.setting import FALLING, STEPS, Setting, changed, checked, choices, label, sanitizer
 from privnb.measures import facts
 from privnb.measures.base import live
 from privnb.microdata.withholding import LIMIT
@@ -45,7 +45,7 @@ def grid(
     profile does without `KMember` and `FullDomain`, which search for seconds.
     """
     everything, given = profile_of(profile).family["all"], {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
-    steps = {}
+    steps: dict[str, list[float]] = {}
     for letter, text in given.items():
         asked = numbers(letter.upper(), text, int if letter == "k" else number) or STEPS[letter]
         asked = sorted({step for step in asked if step}, reverse=letter in FALLING)
@@ -55,12 +55,12 @@ def grid(
         for kind in choices(dataset)["sanitizer"]
         if everything or not kinds()[kind].slow
         for letter in kinds()[kind].letters or ("",)
-        for step in steps.get(letter, [None])
+        for step in steps.get(letter, [0])
         if (setting := _at(kind, letter, step)) is not None
     ]
 
 
-def _at(kind: str, letter: str, step: float | None) -> Setting | None:
+def _at(kind: str, letter: str, step: float) -> Setting | None:
     """The setting of one bound, or None where this kind has no such bound."""
     if not letter:
         return Setting(kind)
@@ -94,7 +94,7 @@ def steps(dataset: Dataset, settings: Sequence[Setting]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "series": [_series(setting) for setting in settings],
-            "setting": [called(setting) for setting in settings],
+            "setting": [label(setting) for setting in settings],
             "sanitizer": [type(each).__name__ for each in made],
             "parameters": [each.changed_params() for each in made],
         }
@@ -125,7 +125,7 @@ def first(steps: pd.DataFrame, start: str = "") -> str:
         raise ValueError(
             f"START is a setting of the chart, such as {there[0]!r}; got {start!r}.{meant([start], there)}"
         )
-    usual = called(Setting())
+    usual = label(Setting())
     return start or (usual if usual in there else there[0])
 
 

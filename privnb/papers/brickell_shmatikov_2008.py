@@ -26,7 +26,7 @@ from privnb.runtime.names import name_list, names_in
 from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers import Identity, Suppress, catalogue
 from privnb.sanitizers.base import Sanitizer
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 
 # The paper's data sets: the study of each, and the workload beside its sensitive attribute. Section 6.2.
 PAPER = {"marital": "salary", "occupation": "marital-status"}
@@ -172,7 +172,7 @@ def with_and_without(
             for data, *_ in sets
             for target in _categories(data, Role.SENSITIVE, Role.NEUTRAL)
             for name in able(miners_set.every, data.table[target])
-            for end in ends()
+            for end in reference_sanitizers()
         ]
         for miners_set in _sets(profile, miners, seeds)
     }
@@ -256,7 +256,9 @@ def others(
     cases = []
     for each in sets[: profile_of(profile).others]:
         made = possible(each.dataset, catalogue.family(each.dataset, of=catalogue.OF_PAPERS))
-        cases.append(_Case(each, each.targets[-1], {sanitizer: sanitizer for sanitizer in [*ends(), *made]}))
+        cases.append(
+            _Case(each, each.targets[-1], {sanitizer: sanitizer for sanitizer in [*reference_sanitizers(), *made]})
+        )
     own = [s for s in _sets(profile, miners, seeds) if not weka.is_weka(s.name)]
     return _compared(cases, own, fewest, store, neutral, knows)
 

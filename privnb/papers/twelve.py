@@ -230,7 +230,7 @@ def releases() -> list[Worked]:
     for sanitizer, (gain, why, penalty, how) in hand.items():
         key = type(sanitizer).__name__, sanitizer.changed_params()
         models = getattr(sanitizer, "models", ())
-        name = catalogue.called(key[0], {"k": models[0].k} if models else None)
+        name = catalogue.label(key[0], {"k": models[0].k} if models else None)
         worked.append(
             Worked(f"{name}: accuracy gain", f"{why}: {12 * gain} of 12", gain, rows[(*key, "accuracy_gain")], SHARE)
         )

@@ -59,7 +59,7 @@ def title(name: str) -> str:
     return (kind and kind.title) or name
 
 
-def called(name: str, bounds: Mapping[str, float] | None = None, more: str = "") -> str:
+def label(name: str, bounds: Mapping[str, float] | None = None, more: str = "") -> str:
     """What a person calls a setting of a sanitizer: its title and the bounds that it was asked for.
 
     Parameters
@@ -75,7 +75,7 @@ def called(name: str, bounds: Mapping[str, float] | None = None, more: str = "")
     -------
     str
 
-    >>> called("KMember", {"k": 10}), called("LaplaceNoise", {"epsilon": 0.5}), called("Identity")
+    >>> label("KMember", {"k": 10}), label("LaplaceNoise", {"epsilon": 0.5}), label("Identity")
     ('k-member clustering, k = 10', 'Laplace noise, epsilon 0.5', 'the original')
     """
     said = [
@@ -122,7 +122,7 @@ def _there(attributes: Sequence[Attribute]) -> dict[str, bool]:
     return {"": True, "any": bool(numeric), "categories": not all(numeric), **numbers}
 
 
-def ends() -> list[Sanitizer]:
+def reference_sanitizers() -> list[Sanitizer]:
     """The sanitizers that all others lie between: publish everything, publish no quasi-identifier."""
     return [sanitizers.Identity(), sanitizers.Suppress()]
 

@@ -61,7 +61,7 @@ def releases(name: str, study: str, records: int) -> Numbers:
     from privnb.sanitizers import catalogue
 
     dataset = load(name, study or None, records=records if name == "adult" else None)
-    chosen = [*catalogue.ends(), *catalogue.family(dataset)]
+    chosen = [*catalogue.reference_sanitizers(), *catalogue.family(dataset)]
     chosen += catalogue.family(dataset, k=3, l=3, t=0.4, delta=2.0, epsilon=0.1)
     for sensitive in dataset.schema.sensitive[:1]:
         for model in (DistinctDiversity(2, sensitive), TCloseness(0.3, sensitive)):

@@ -35,7 +35,7 @@ from privnb.sanitizers import (
     RankSwapping,
     Sampling,
 )
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 
 ILLNESSES = ("flu", "cold", "gout", "asthma", "measles")
 TOWNS = ("Aby", "Boo", "Cod", "Dun")
@@ -233,7 +233,8 @@ def few(dataset, *, k, **_):
     secret = dataset.schema.sensitive[0]
     each = KAnonymity(floor), KAnonymity(2 * floor)
     return [
-        *ends(), *(Mondrian(one) for one in each), *(LocalRecoding(one) for one in each), LocalSuppression(floor),
+        *reference_sanitizers(),
+        *(Mondrian(one) for one in each), *(LocalRecoding(one) for one in each), LocalSuppression(floor),
         *(Mondrian(one, DistinctDiversity(2, secret)) for one in each), Microaggregation(floor), Anatomy(2, secret),
         LaplaceNoise(1.0), RankSwapping(0.1), LatinHypercube(), Sampling(0.5),
     ]  # fmt: skip

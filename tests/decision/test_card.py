@@ -31,7 +31,7 @@ from privnb.privacy_models import DistinctDiversity, KAnonymity
 from privnb.publishing import from_files, leak_scan
 from privnb.reporting import findings, release_card
 from privnb.sanitizers import LocalRecoding, Mondrian
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 
 POLICY = Policy(
     "ours", "Our own", "the hospital's board", "another hospital", "a person's quasi-identifiers",
@@ -45,7 +45,7 @@ def made(tmp_path_factory):
     """A release of the clinic, the decision that chose it, its results and its card."""
     dataset = load(CLINIC)
     two = DistinctDiversity(2, "diagnosis")  # so that nobody's diagnosis is certain
-    tried = [*ends(), Mondrian(KAnonymity(11), two), LocalRecoding(KAnonymity(30), two)]
+    tried = [*reference_sanitizers(), Mondrian(KAnonymity(11), two), LocalRecoding(KAnonymity(30), two)]
     asked = [*questions(dataset), Combinations(POLICY.floor), certainty_penalty]
     results = evaluate(dataset, tried, measures=asked)
     found = decision.decide(results, POLICY)

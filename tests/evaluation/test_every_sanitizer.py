@@ -266,7 +266,7 @@ def test_the_full_profile_measures_everything(everything):
 
 def test_results_of_several_notebooks_go_together(people, everything):
     """The same number under the same name, or another name: the ledger refuses two values for one."""
-    some = [*evaluation.ends(), *parameters.sramka_sanitizers(k="5", epsilon="1")]
+    some = [*evaluation.reference_sanitizers(), *parameters.sramka_sanitizers(k="5", epsilon="1")]
     partitions = papers.partitions(people, k="5", t="0.3")
     others = [
         evaluation.linked(people, some),

@@ -22,7 +22,7 @@ from privnb.evaluation import store
 from privnb.explorer import board as module, keep, session, work
 from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
-from privnb.explorer.setting import STEPS, Setting, called, checked
+from privnb.explorer.setting import STEPS, Setting, checked, label
 from privnb.sanitizers import Mondrian
 
 FIVE = Setting(k=5)
@@ -253,8 +253,8 @@ def test_what_stays_exact_is_said_where_it_is_looked_at_and_where_it_is_saved(ma
 def test_the_plane_shows_what_one_release_lies_between(make):
     board = make()
     (drawn,) = {json.dumps(board.place.chart.spec["datasets"])}
-    assert f'"{called(Setting("Identity"))}"' in drawn
-    assert f'"{called(Setting("Suppress"))}"' in drawn
+    assert f'"{label(Setting("Identity"))}"' in drawn
+    assert f'"{label(Setting("Suppress"))}"' in drawn
     assert "1 release drawn" in page(board, "listed"), "the ends are no choice"
 
 

@@ -21,7 +21,7 @@ from support.leak_audit import scan
 from privnb.datasets.dataset import load
 from privnb.evaluation.predictions import stream
 from privnb.explorer.numbers import counted, mined
-from privnb.explorer.setting import STEPS, Setting, called, checked, of_roles, sanitizer
+from privnb.explorer.setting import STEPS, Setting, checked, label, of_roles, sanitizer
 from privnb.measures.base import facts
 
 pytestmark = pytest.mark.usefixtures("kernel")
@@ -218,7 +218,7 @@ def test_a_box_lists_the_releases_inside_it_on_axes_of_ones_own(in_lab, adult):
     heading.wait_for()
     page.get_by_role("columnheader", name=facts("identity_vulnerability").title).first.wait_for()
     setting, numbers = told(page)
-    row = page.get_by_role("row", name=f"{called(setting)} ").first
+    row = page.get_by_role("row", name=f"{label(setting)} ").first
     vulnerability = facts("identity_vulnerability").bare(numbers["identity_vulnerability"])
     assert row.locator("td").nth(1).text_content() == vulnerability
     everything = heading.text_content().replace("drawn", "in the box")

@@ -22,7 +22,7 @@ from privnb.explorer.gauges import NONE, POLICY, gauges, menu, no_gauges
 from privnb.explorer.risks import ORDER, at_once, beside
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
 from privnb.runtime import numerals
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 
 CLASSES, NOISE = Setting(k=5), Setting("LaplaceNoise", epsilon=2)
 EVERY = "all-five"
@@ -43,7 +43,7 @@ def found(clinic):
 def decided(clinic):
     """What `decide` makes of the same releases under the policy that caps all five."""
     policy = decision.policies.read(EVERY)
-    made = [*ends(), *(sanitizer(setting, clinic) for setting in (CLASSES, NOISE))]
+    made = [*reference_sanitizers(), *(sanitizer(setting, clinic) for setting in (CLASSES, NOISE))]
     users = appraised(clinic, made, *(need.measure for need in policy.needs), seeds=1)
     return decision.decide(join(evaluation.risks.risks(clinic, made), users), policy)
 

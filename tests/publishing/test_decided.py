@@ -36,7 +36,7 @@ from privnb.publishing.gate import CertainValue, Verdict
 from privnb.reporting import release_card
 from privnb.runtime import unfinished
 from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, base
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 from privnb.tables import spreadsheets, writing
 
 pytestmark = pytest.mark.slow
@@ -108,7 +108,7 @@ def first(clinic, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(profiles, "run", lambda tasks, store, description: [task() for task in tasks])
         patch.setitem(profiles.PROFILES, "small", SMALL)
-        patch.setattr(policy_search, "family", lambda dataset, **_: [*ends(), *TRIED])
+        patch.setattr(policy_search, "family", lambda dataset, **_: [*reference_sanitizers(), *TRIED])
         patch.setattr(policy_search, "diverse", lambda dataset, **_: [])
         patch.setattr(base, "MOST_AT_ONCE", 119)
         patch.setattr(policy_search, "searched", searched)

@@ -49,10 +49,10 @@ def results():
     used = {
         "facts": evaluation.describe(adult),
         "unique": evaluation.uniqueness(adult),
-        "costs": evaluation.costs(adult, [*evaluation.ends(), *settings]),
+        "costs": evaluation.costs(adult, [*evaluation.reference_sanitizers(), *settings]),
         "utility": join(kept, summary(kept[kept.measure == "utility_decline"], averages=False)),
         "mined": join(mined, summary(single)),
-        "links": evaluation.linked(adult, [*evaluation.ends(), *settings]),
+        "links": evaluation.linked(adult, [*evaluation.reference_sanitizers(), *settings]),
         "gains": join(
             *(questions.gains_with_predictions(adult, settings[0], miners="majority", seed=seed) for seed in (1, 2))
         ),

@@ -112,7 +112,7 @@ def mapped(dataset, family, *measures, k=10, floor=FLOOR, fewest=LIMIT, store=""
     """
     expect.these(dataset=dataset, floor=floor, fewest=fewest, store=store)
     expect.all_of("family", family, Sanitizer, instead="perturbing(dataset) gives them.")
-    every = [*catalogue.ends(), *catalogue.generalizing(dataset, KAnonymity(k)), *family]
+    every = [*catalogue.reference_sanitizers(), *catalogue.generalizing(dataset, KAnonymity(k)), *family]
     return appraised(dataset, every, *measures, seeds=1, floor=floor, fewest=fewest, store=store)
 
 

@@ -54,8 +54,8 @@ state(
 @dataclass(frozen=True)
 class Utility(Question):
     """Share of people whose `target` miners predict rightly from each release, in cross-validation: U_san(w) of section
-    5; U_max for the original. Table 2 is `evaluation.ends()`, the original and the one without quasi-identifiers, for
-    each target.
+    5; U_max for the original. Table 2 is `reference_sanitizers()`, the original and the one without quasi-identifiers,
+    for each target.
 
     Rows `workload_utility` (0 to 1) of each miner, with a 95% interval; baseline: the commonest value. Where a release
     withholds the target, that is all that anybody can guess, from the table of its own that it is in. Or, in `status`,

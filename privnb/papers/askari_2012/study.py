@@ -22,7 +22,7 @@ from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
 from privnb.sanitizers import Identity, Mondrian, catalogue
 from privnb.sanitizers.base import Sanitizer
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 
 
 def small_tables(*, store: str = "") -> pd.DataFrame:
@@ -71,7 +71,7 @@ def channels(
     ]
     every = list(dict.fromkeys(sanitizer for found in lists for sanitizer in found))
     order = list(dict.fromkeys(map(type, every)))
-    first, last = ends()
+    first, last = reference_sanitizers()
     return [first, *sorted(every, key=lambda sanitizer: order.index(type(sanitizer))), last]
 
 

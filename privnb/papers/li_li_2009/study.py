@@ -27,7 +27,7 @@ from privnb.microdata import withholding
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.runtime import expect
 from privnb.sanitizers import Bucketize, Mondrian
-from privnb.sanitizers.catalogue import ends
+from privnb.sanitizers.catalogue import reference_sanitizers
 
 SELECTIVITIES = (0.03, 0.05, 0.07, 0.1)  # of Figure 3(b)
 DIMENSIONS = (2, 3, 4, 5, 6)  # of Figure 3(c)
@@ -180,7 +180,7 @@ def trade_off(
     tasks = {
         "": [
             partial(losses.scales, dataset, distance=distance, support=support, fewest=fewest),
-            partial(lose, ends()),
+            partial(lose, reference_sanitizers()),
             *(partial(lose, _both(each)) for each in partitions.values()),
         ],
         "below": [partial(lose, below)] if below else [],
