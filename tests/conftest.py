@@ -83,15 +83,6 @@ dataset._read_files = _once(dataset._read_files)
 dataset._loaded = _made_once(dataset._loaded)
 collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run them
 
-SLOWEST = [
-    "test_own_tables.py", "test_notebooks.py", "test_notebooks_adult.py", "test_explorer_browser.py",
-    "test_report.py", "test_spark.py", "test_payloads.py", "test_weka.py", "test_every_sanitizer.py",
-    "test_brickell_shmatikov.py", "test_sramka.py", "test_family.py", "test_pages_live.py", "test_rows.py",
-    "test_places.py", "test_numbers.py", "test_contracts.py", "test_store.py", "test_keep.py", "test_wheel.py",
-    "test_charts.py", "test_measures_of_counts.py", "test_information_loss.py", "test_nearer_predictions.py",
-    "test_work.py", "test_your_table.py", "test_lab.py", "test_every_model.py", "test_withholding.py",
-    "test_board.py", "test_tuning.py", "test_public_ends.py", "test_miners.py", "test_askari.py",
-]  # fmt: skip
 SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}
 
 STATED = "_hypothesis_internal_use_settings"  # where `@settings` puts what a test states, and refuses to put it twice
@@ -264,8 +255,8 @@ def skipped(reasons):
 
 @pytest.hookimpl(tryfirst=True)  # ahead of pytest's own, which leaves out by marks
 def pytest_collection_modifyitems(config, items):
-    """Mark what needs a kernel, a browser, Java or Spark; the slowest files first, so that no core
-    waits at the end."""
+    """Mark what needs a kernel, a browser, Java or Spark. Files with such tests come first, and then those with most
+    slow tests, so that no core waits at the end."""
     few = config.getoption("--hypothesis-profile") == "few"
     stated = {}
     for item in items:
@@ -275,8 +266,10 @@ def pytest_collection_modifyitems(config, items):
             stated[item.obj] = asked
     for test, asked in stated.items():  # once for all the items of a test
         setattr(test, STATED, settings(asked, max_examples=min(-(-asked.max_examples // 2), settings().max_examples)))
-    order = {name: place for place, name in enumerate(SLOWEST)}
-    items.sort(key=lambda item: order.get(item.path.name, len(order)))
+    marked = [(item.path, mark.name) for item in items for mark in item.iter_markers()]
+    waiting = {path for path, name in marked if name in MARKS}
+    slow = Counter(path for path, name in marked if name == "slow")
+    items.sort(key=lambda item: (item.path not in waiting, -slow[item.path]))
 
 
 @pytest.hookimpl(tryfirst=True)
