@@ -64,7 +64,7 @@ def _at(kind: str, letter: str, step: float) -> Setting | None:
     """The setting of one bound, or None where this kind has no such bound."""
     if not letter:
         return Setting(kind)
-    if not kinds()[kind].accepts(letter, step):
+    if step is None or not kinds()[kind].accepts(letter, step):
         return None
     return changed(Setting(kind), **{"k": LEAST, letter: step})
 
