@@ -121,7 +121,7 @@ def _each(release, target, names, guess):
     for miner in track(miners, f"mine {target}"):
         try:
             guessed = guess(miner)
-        except (weka.Unfinished, weka.Unavailable, weka.MinerRefused) as error:
+        except (weka.Unfinished, weka.Unavailable, weka.Refused) as error:
             failed[miner.name] = type(error).__name__.lower()
         else:
             # Where a miner names nothing, as some of Weka's do, the adversary keeps what was released.

@@ -6,21 +6,32 @@ One module, since a measure's arguments and numbers are checked by the facts tha
 import inspect
 import math
 import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from importlib import import_module
 from numbers import Real
+from typing import Annotated, Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from privnb.datasets.dataset import Dataset
+from privnb.microdata.release import Release
 from privnb.microdata.rows import Counted
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime import expect, numerals
+from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.family import opening, source
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import an_instance, argument_checks
 
 KINDS = ("privacy", "utility")
 DIRECTIONS = ("lower", "higher")
+Function = TypeVar("Function", bound=Callable[..., Any])
+Counts = Annotated[IntArray, lambda name, value: expect.array(name, value, 2)]  # (classes, values)
+# What `evaluate` gives to measures, which need not annotate it.
+EVALUATED = {"dataset": an_instance(Dataset), "release": an_instance(Release)}
 
 
 @dataclass(frozen=True)
@@ -69,16 +80,16 @@ class Measure:
     unit: str = ""
     format: str = "{:g}"
     better: str = ""
-    bounds: tuple = (-math.inf, math.inf)
+    bounds: tuple[float, float] = (-math.inf, math.inf)
     baseline: str = "without it"
     counts_people: bool = False
     varies: bool = False
-    readings: dict = field(default_factory=dict, hash=False)
+    readings: dict[str, str] = field(default_factory=dict, hash=False)
     axis: bool = True
     live: bool = False
     by_combinations: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.name.replace("_", " ").capitalize())
         wrong = self.kind not in ("", *KINDS) or self.better not in ("", *DIRECTIONS)
@@ -89,16 +100,16 @@ class Measure:
             )
 
     @property
-    def phrase(self):
+    def phrase(self) -> str:
         """The title inside a sentence."""
         return self.title[0].lower() + self.title[1:]
 
     @property
-    def label(self):
+    def label(self) -> str:
         """The phrase with its unit, for an axis or a heading."""
         return f"{self.phrase} ({self.unit})" if self.unit else self.phrase
 
-    def written(self, number):
+    def written(self, number: float) -> str:
         """A number with its unit.
 
         >>> Measure("share", format="{:%} of people").written(0.525), Measure("delta").written(math.inf)
@@ -106,15 +117,15 @@ class Measure:
         """
         return numerals.written(self.format, number)
 
-    def bare(self, number):
+    def bare(self, number: float) -> str:
         """A number without its unit."""
         return numerals.bare(self.format, number)
 
 
-_stated = {}  # by name
+_stated: dict[str, Measure] = {}  # by name
 
 
-def state(name, **facts):
+def state(name: str, **facts: Any) -> Measure:
     """State the facts of a number that results have under this name: a `Measure`.
 
     What is not given follows from the rest: a privacy or utility measure is better where it is lower; a "share of" some
@@ -134,7 +145,7 @@ def state(name, **facts):
     return _keep(Measure(name, **facts))
 
 
-def _keep(new):
+def _keep(new: Measure) -> Measure:
     if _stated.setdefault(new.name, new) != new:
         raise ValueError(
             f"the facts of '{new.name}' are stated already: {_stated[new.name]}. Give the measure another name."
@@ -142,40 +153,44 @@ def _keep(new):
     return new
 
 
-def measure(*, kind, better, bounds, **facts):
+def measure(*, kind: str, better: str, bounds: tuple[float, float], **facts: Any) -> Callable[[Function], Function]:
     """Mark a function as a measure: state its facts under its name, and set them on it as `facts`.
 
     Parameters as of `Measure`. The sentence is the first paragraph of the function's docstring, and the source what
-    stands there after "Source:", unless they are given. Arguments are checked by what their names mean, see `expect`,
+    stands there after "Source:", unless they are given. Arguments are checked by their annotations, see `validation`,
     and described by what `ARGUMENTS` says of them. What it gives must keep its bounds, see `_check_found`.
     """
 
-    def mark(function):
+    def mark(function: Function) -> Function:
         name, home, takes = function.__name__, function.__module__, [*inspect.signature(function).parameters]
         facts.setdefault("sentence", opening(function))
         facts.setdefault("source", source(function).rstrip("."))
         if getattr(_marked.get(name), "__module__", "") == home:  # a cell that runs again may state other facts
             _stated.pop(name, None)
 
-        @wraps(function)
-        def checked(*given, **named):
-            arguments = dict(zip(takes, given, strict=False)) | named  # wrong ones the function refuses
-            counts = {"dataset": arguments["dataset"]} if isinstance(arguments.get("dataset"), Counted) else {}
-            if counts or getattr(arguments.get("release"), "times", None) is not None:
-                _check_counts(checked.facts)
-            known = {each: value for each, value in arguments.items() if each in expect.WORDS and each not in counts}
-            expect.these(**known)
-            return _check_found(checked.facts, function(*given, **named))
+        own = _keep(Measure(name, kind=kind, better=better, bounds=bounds, **facts))
 
-        checked.facts = _keep(Measure(name, kind=kind, better=better, bounds=bounds, **facts))
-        checked.__doc__ = _described(function, takes, checked.facts)
+        @wraps(function)
+        def checked(*given: Any, **named: Any) -> Any:
+            arguments = dict(zip(takes, given, strict=False)) | named  # wrong ones the function refuses
+            counted = isinstance(arguments.get("dataset"), Counted)
+            if counted or getattr(arguments.get("release"), "times", None) is not None:
+                _check_counts(own)
+            checks = EVALUATED | argument_checks(function)
+            for each, value in arguments.items():
+                if each in checks and not (counted and each == "dataset"):
+                    checks[each](each, value)
+            return _check_found(own, function(*given, **named))
+
+        checked.facts = own  # type: ignore[attr-defined] # a function has attributes
+        checked.__doc__ = _described(function, takes, own)
         _marked[name] = checked
-        return checked
+        return cast(Function, checked)
 
     return mark
 
 
-def _check_counts(facts):
+def _check_counts(facts: Measure) -> None:
     """Raise Unreadable for a measure that reads records."""
     if not facts.by_combinations:
         raise Unreadable(
@@ -184,18 +199,19 @@ def _check_counts(facts):
         )
 
 
-def _check_found(of, found):
+def _check_found(of: Measure, found: Any) -> Any:
     """What a measure gives: a number within its bounds, or (number, low, high) with it between; arrays alike.
 
     Raises ValueError for anything else. The ends may be NaN, where there is no interval, and the number between two
     ends, where it is withheld. NaN by itself is a failed calculation, and would pass for protection.
     """
-    if isinstance(found, Real) and of.bounds[0] <= found <= of.bounds[1]:  # as nearly all are
+    if isinstance(found, Real) and of.bounds[0] <= float(found) <= of.bounds[1]:  # as nearly all are
         return found
     given = found if isinstance(found, tuple) else (found,)
     plain = all(isinstance(each, Real) or getattr(each, "dtype", np.dtype(object)).kind in "biuf" for each in given)
     if plain and len(given) in (1, 3):
-        value, low, high = (*(np.asarray(each, dtype=float) for each in given), math.nan, math.nan)[:3]
+        ends: list[Any] = [*(np.asarray(each, dtype=float) for each in given), math.nan, math.nan]
+        value, low, high = ends[:3]
         wrong = np.isnan(value) & (np.isnan(low) | np.isnan(high))
         for less, more in ((of.bounds[0], value), (value, of.bounds[1]), (low, value), (value, high), (low, high)):
             wrong = wrong | _beyond(less, more)
@@ -209,7 +225,7 @@ def _check_found(of, found):
     )
 
 
-def _beyond(less, more):
+def _beyond(less: ArrayLike, more: ArrayLike) -> BoolArray:
     """Whether the first is above the second by more than rounding; not where one of them is NaN."""
     with np.errstate(invalid="ignore"):  # of two infinite ones
         return np.subtract(less, more) > ROUNDING * np.maximum(1, np.minimum(np.abs(less), np.abs(more)))
@@ -226,7 +242,7 @@ ARGUMENTS = {
 }
 
 
-def _described(function, takes, of):
+def _described(function: Callable[..., Any], takes: list[str], of: Measure) -> str:
     """The docstring of a measure; with numpydoc's sections where all that it takes is one of `ARGUMENTS`."""
     text = inspect.getdoc(function) or ""
     if len(takes) < 2 or not {*takes} <= {*ARGUMENTS} or "Parameters\n---" in text:
@@ -239,44 +255,44 @@ def _described(function, takes, of):
     return f"{said}{sections}{mark}{source}" if mark else f"{said}\n\n{sections}".rstrip()
 
 
-_marked = {}  # functions by name
+_marked: dict[str, Any] = {}  # functions by name
 
 
-def marked(name):
+def marked(name: str) -> Any:
     """The function that is marked as the measure of this name; None where there is none: other rows have that name."""
     facts(name)  # imports the rooms, if it is not known yet
     return _marked.get(name)
 
 
-def live():
+def live() -> list[Any]:
     """The functions that are marked as measures with the fact `live`: a list."""
-    _import_rooms((__package__,))
+    _import_rooms(("privnb.measures",))
     return [function for function in _marked.values() if function.facts.live]
 
 
-def facts(name):
+def facts(name: str) -> Measure:
     """The facts of a measure by its name in results; of a name that nobody stated, a `Measure` that has only that."""
     if name not in _stated:
         _import_rooms(tuple(_rooms))
     return _stated.get(name) or Measure(name)
 
 
-def stated(kind=None):
+def stated(kind: str | None = None) -> list[Measure]:
     """All measures whose facts are stated, or those of one kind: a list."""
     _import_rooms(tuple(_rooms))
     return [each for each in _stated.values() if kind is None or each.kind == kind]
 
 
-_rooms = [__package__]
+_rooms = ["privnb.measures"]
 
 
-def room(package):
+def room(package: str) -> None:
     """Make the modules of a package known as some that state facts: who asks for a name need not import them."""
     _rooms.append(package)
 
 
 @cache
-def _import_rooms(rooms):
+def _import_rooms(rooms: tuple[str, ...]) -> None:
     for each in rooms:
         for module in pkgutil.walk_packages(import_module(each).__path__, f"{each}."):
             if "._" not in module.name:  # what only loads libraries, for seconds

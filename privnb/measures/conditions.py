@@ -7,24 +7,27 @@ columns and constants, and there is no way from it to a function, an attribute o
 import ast
 import operator
 import re
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray
 
-ARITHMETIC = {
+ARITHMETIC: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
 }  # fmt: skip
-COMPARED = {
+COMPARED: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge, ast.In: lambda values, among: values.isin(among),
     ast.NotIn: lambda values, among: ~values.isin(among),
 }  # fmt: skip
-SIGNS = {ast.UAdd: operator.pos, ast.USub: operator.neg}
+SIGNS: dict[type[ast.AST], Callable[..., Any]] = {ast.UAdd: operator.pos, ast.USub: operator.neg}
 WORDS = {"&": " and ", "|": " or "}
 TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]*)`|[&|]""")
 ALLOWED = "It may hold names of columns, numbers, texts, == != < <= > >=, in [...], and, or, not, + - * / // % **"
@@ -34,7 +37,7 @@ class _Wrong(Exception):
     """What is wrong with a condition."""
 
 
-def condition(text):
+def condition(text: str) -> Callable[[pd.DataFrame], BoolArray]:
     """A function of a table (n records) that says of whom `text` holds: boolean array (n,).
 
     `text` holds names of columns (in backticks where they are no words: `marital-status`), numbers, texts in quotes,
@@ -55,7 +58,7 @@ def condition(text):
     except (_Wrong, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _refused(text, getattr(error, "msg", None) or str(error) or "it is too long") from None
 
-    def holds(table):
+    def holds(table: pd.DataFrame) -> BoolArray:
         try:
             found = np.asarray(_value(tree, table))
         except (_Wrong, TypeError, ValueError, ArithmeticError, RecursionError) as error:
@@ -67,7 +70,7 @@ def condition(text):
     return holds
 
 
-def _refused(text, reason, table=None):
+def _refused(text: str, reason: object, table: pd.DataFrame | None = None) -> ValueError:
     named = "names of columns" if table is None else f"names of {', '.join(map(str, table))}"
     return ValueError(
         f"{text!r} cannot be read as a condition: {reason}. Write it as sex == 'Female' and age > 55, with {named}; "
@@ -75,7 +78,7 @@ def _refused(text, reason, table=None):
     )
 
 
-def _allowed(node):
+def _allowed(node: ast.AST) -> None:
     """Whatever is not listed here is refused, before anything is computed."""
     match node:
         case ast.BoolOp() | ast.Compare() | ast.Name() | ast.boolop() | ast.unaryop() | ast.expr_context():
@@ -91,11 +94,11 @@ def _allowed(node):
     raise _Wrong(f"`{ast.unparse(node) or type(node).__name__}` is not allowed. {ALLOWED}")
 
 
-def _constant(node):
+def _constant(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
 
 
-def _value(node, table):
+def _value(node: ast.AST, table: pd.DataFrame) -> Any:
     """What a part of a condition comes to: a column of n values, or one value."""
     match node:
         case ast.Constant(value=value):
@@ -123,19 +126,19 @@ def _value(node, table):
                 raise _Wrong(f"`{ast.unparse(node)}` calculates with what is no number")
             return ARITHMETIC[type(op)](*sides)
         case ast.Compare(left=left, ops=ops, comparators=others):
-            sides = [_value(side, table) for side in (left, *others)]
-            held = [_compared(type(op), *pair) for op, pair in zip(ops, pairwise(sides), strict=True)]
+            pairs = pairwise([_value(side, table) for side in (left, *others)])
+            held = [_compared(type(op), *pair) for op, pair in zip(ops, pairs, strict=True)]
             return np.logical_and.reduce(held)
 
 
-def _truth(node, table):
+def _truth(node: ast.AST, table: pd.DataFrame) -> BoolArray:
     value = np.asarray(_value(node, table))
     if value.dtype != bool:
         raise _Wrong(f"`{ast.unparse(node)}` does not say yes or no of each record")
     return value
 
 
-def _compared(op, left, right):
+def _compared(op: type[ast.cmpop], left: Any, right: Any) -> Any:
     among = op in (ast.In, ast.NotIn)
     if among != isinstance(right, list) or isinstance(left, list) or (among and not isinstance(left, pd.Series)):
         raise _Wrong("a column stands before `in`, and a list of values, as in ['a', 'b'], after it and nowhere else")
@@ -145,5 +148,5 @@ def _compared(op, left, right):
     return COMPARED[op](left, right)
 
 
-def _numeric(side):
+def _numeric(side: Any) -> bool:
     return is_numeric_dtype(side) if isinstance(side, pd.Series) else not isinstance(side, str | list)

@@ -5,15 +5,18 @@ float takes nanoseconds, so each distinct one is computed with once, and sums ar
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from numbers import Rational
+from typing import Any
 
 import numpy as np
 
 from privnb.microdata.counts import distinct_codes, objects
+from privnb.runtime.arrays import Array, IntArray
 
 
-def each(function, *arrays):
+def each(function: Callable[..., Array], *arrays: Array) -> Array:
     """`function` of arrays (n,) entry by entry, as `function(*arrays)` gives it.
 
     >>> each(np.multiply, np.array([Fraction(1, 2)] * 2), np.array([Fraction(1, 3), Fraction(3)])).tolist()
@@ -26,12 +29,12 @@ def each(function, *arrays):
     return function(*(array[first] for array in arrays))[index]
 
 
-def total(values):
+def total(values: Array) -> Any:
     """The sum of an array (n,)."""
     return added(np.zeros(len(values), dtype=np.int64), values, 1)[0]
 
 
-def added(index, values, size):
+def added(index: IntArray, values: Array, size: int) -> Array:
     """The sum of the values of each index below `size`: array (size,), 0 where there is none."""
     if values.dtype != object or not len(values):
         return _reduced(np.add, index, values, size)
@@ -47,16 +50,16 @@ def added(index, values, size):
     return np.array([Fraction(int(count), unit) for count in found], dtype=object)[which]
 
 
-def largest(index, values, size):
+def largest(index: IntArray, values: Array, size: int) -> Array:
     """The largest of the values of each index below `size`, none negative: array (size,), 0 where there is none."""
     if values.dtype != object:
         return _reduced(np.maximum, index, values, size)
     codes, place = objects(values)
-    ordered, rank = np.unique(np.append(values[place], Fraction(0)), return_inverse=True)
+    ordered, rank = np.unique(np.append(values[place], np.array([Fraction(0)])), return_inverse=True)
     return ordered[np.maximum(_reduced(np.maximum, index, rank[codes], size), rank[-1])]
 
 
-def _reduced(operation, index, values, size):
+def _reduced(operation: Any, index: IntArray, values: Array, size: int) -> Array:
     order = np.argsort(index, kind="stable")
     held, starts = np.unique(index[order], return_index=True)
     found = np.zeros(size, values.dtype)

@@ -1,18 +1,19 @@
 """How sure a measured share, or the mean of repeats, can be."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from privnb.runtime.arrays import FloatArray
+from privnb.runtime.arrays import Array, FloatArray
 from privnb.runtime.tolerances import EXACT
 
 QUANTILE = 1.959963984540054  # 97.5% quantile of the standard normal distribution
 ROUNDED_QUANTILE = 1.96  # the same, as tables print it, for intervals of means
 
 
-def wilson(successes, n):
+def wilson(successes: float, n: float) -> tuple[float, float]:
     """95% interval (low, high) of a share of which `successes` of `n` were seen; both lie in 0..1, also for 0 and n.
 
     It says how far the share may lie from the one seen, were the n people a random sample of many.
@@ -27,7 +28,7 @@ def wilson(successes, n):
     return _score(successes / n, n, QUANTILE)
 
 
-def of_classes(values: NDArray, classes: NDArray) -> tuple[float, float]:
+def of_classes(values: Array, classes: Array) -> tuple[float, float]:
     """Return a 95% interval (low, high) of the mean of people's `values`, 0 to 1, if the classes are a random sample.
 
     People in one class of a release have nearly the same risk, so that they are not independent. The variance is that
@@ -71,7 +72,7 @@ def of_classes(values: NDArray, classes: NDArray) -> tuple[float, float]:
     return _score(share, people, float(stdtrit(number - 1, 0.975)))
 
 
-def variance_by_class(values: NDArray, classes: NDArray) -> float:
+def variance_by_class(values: Array, classes: Array) -> float:
     """Return the variance of the mean of people's `values`, float array (m,), if their `classes`, integer array (m,),
     are a random sample: that of a ratio of sums over classes; 0 with one class.
 
@@ -88,7 +89,7 @@ def variance_by_class(values: NDArray, classes: NDArray) -> float:
     return float(np.square(apart).sum() / len(values) ** 2 * len(apart) / max(len(apart) - 1, 1))
 
 
-def _score(share, n, z):
+def _score(share: float, n: float, z: float) -> tuple[float, float]:
     """Wilson's interval of a share of `n` people, not necessarily a whole number, by the quantile `z`."""
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -109,13 +110,15 @@ def normal_interval(mean: float, error: float, quantile: float = ROUNDED_QUANTIL
 def mean_interval(values: FloatArray) -> tuple[float, float]:
     """Return the 95% interval (low, high) of the mean of the values of many people or queries.
 
-    >>> [round(end, 2) for end in mean_interval(np.array([9.0, 10.0, 11.0, 10.0]))]
+    >>> [round(float(end), 2) for end in mean_interval(np.array([9.0, 10.0, 11.0, 10.0]))]
     [9.31, 10.69]
     """
-    return normal_interval(np.mean(values), np.std(values) / np.sqrt(len(values)))
+    mean: Any = np.mean(values)
+    error: Any = np.std(values) / np.sqrt(len(values))
+    return normal_interval(mean, error)
 
 
-def t_interval(values):
+def t_interval(values: Sequence[float]) -> tuple[float, float]:
     """95% interval (low, high) of the mean of repeats, such as seeds: Student's t. NaN where it would say too much.
 
     It supposes values that spread about their mean. Of fewer than two values nothing follows. Nor of a few repeats that

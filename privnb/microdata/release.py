@@ -43,8 +43,14 @@ class Published(NamedTuple):
 expect.word("published", Published, instead="Release.publish() gives it.")
 
 
+class _Coded:
+    """The table as coded columns, see `columns`."""
+
+    cells: pd.DataFrame
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Release:
+class Release(_Coded):
     """A sanitized table with every column but identifiers, and how each column was treated.
 
     Its rows are the dataset's records in their order (n rows), a subset of them, or nobody's: whoever compares row i

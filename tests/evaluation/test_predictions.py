@@ -169,7 +169,7 @@ def test_failures_are_named_and_others_go_on(release, monkeypatch):
     class Fault(RuntimeError):
         pass
 
-    kinds = {"unfinished": weka.Unfinished, "unavailable": weka.Unavailable, "refused": weka.MinerRefused}
+    kinds = {"unfinished": weka.Unfinished, "unavailable": weka.Unavailable, "refused": weka.Refused}
     miners = [Strange(name, raising(error)) for name, error in kinds.items()]
     monkeypatch.setattr(mined, "miners_of", lambda names: (*miners, *reference_set("majority")))
     for found in (

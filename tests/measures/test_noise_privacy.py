@@ -65,5 +65,5 @@ def test_what_has_no_law_and_wrong_confidences_are_refused():
     with pytest.raises(Unreadable, match=r"Identity.* has no number with noise of a public law"):
         noise_privacy.interval_privacy(Identity().sanitize(clinic, rng=1), clinic)
     for confidence in (0, 1, -0.5, "half"):
-        with pytest.raises(ValueError, match="confidence must be a number between 0 and 1"):
+        with pytest.raises(ValueError, match="confidence must be a number above 0 and below 1"):
             noise_privacy.interval_width(UNIFORM, confidence)

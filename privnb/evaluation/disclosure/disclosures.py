@@ -276,7 +276,7 @@ def _of_miners(row, case, release, sensitive, known, miners):
                 for taught, answer in ((values, true), (dealt, dealt))
             )
             chance -= before
-        except (weka.Unfinished, weka.Unavailable, weka.MinerRefused) as error:
+        except (weka.Unfinished, weka.Unavailable, weka.Refused) as error:
             rows.append(row("accuracy_gain", np.nan, miner=miner.name, status=type(error).__name__.lower()))
         else:
             gain = partial(withholding.Revealing, people=np.array([right, before]) * n, of=n)

@@ -7,14 +7,15 @@ Source: Dobra and Fienberg, "Bounds for Cell Entries in Contingency Tables Given
 Graphs", PNAS 97(22), 2000; Aggarwal and Yu 2008, section 12.5.2.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from privnb.measures.base import state
 from privnb.measures.count_tables.known_sums import solved
-from privnb.microdata.count_tables import check_margins, separators, spread
+from privnb.microdata.count_tables import TableOfCounts, check_margins, separators, spread
 from privnb.runtime import expect
 
 LARGEST = 5_000  # cells of which programs are solved
@@ -34,12 +35,12 @@ state(
 class Between(NamedTuple):
     """The least and the greatest count of each cell: two arrays of one shape, an axis an attribute of `values`."""
 
-    values: dict
+    values: dict[str, tuple[Any, ...]]
     low: np.ndarray
     high: np.ndarray
 
 
-def cell_bounds(margins, *, whole=False):
+def cell_bounds(margins: Sequence[TableOfCounts], *, whole: bool = False) -> Between:
     """The least and the greatest count of each cell that agree with all margins.
 
     Parameters
@@ -97,6 +98,6 @@ def cell_bounds(margins, *, whole=False):
             sparse.csr_array((np.ones(cells.size), (at.ravel(), cells.ravel())), shape=(target.size, cells.size))
         )
         wanted.append(target.ravel())
-    wanted = np.concatenate(wanted)
-    low, high = solved(sparse.vstack(sums), wanted, wanted, whole=whole)
+    known = np.concatenate(wanted)
+    low, high = solved(sparse.vstack(sums), known, known, whole=whole)
     return Between(values, low.reshape(shape), high.reshape(shape))

@@ -4,18 +4,22 @@ Source: Fischetti and Salazar, "Solving the Cell Suppression Problem on Tabular 
 Management Science 47(7), 2001: the attacker's problem; Aggarwal and Yu 2008, section 12.5.2.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from privnb.microdata.count_tables import sums_of
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
 
 _CLOSE = 1e-6
 LARGEST = 2**31  # number that counts are rounded to or shall be uncertain by
 
 
-def suppressed_bounds(published):
+def suppressed_bounds(published: Any) -> tuple[FloatArray, FloatArray]:
     """The least and the greatest count of each entry of a table of which some are suppressed: whole counts, sharp.
 
     Parameters
@@ -47,7 +51,7 @@ def suppressed_bounds(published):
     return low, high
 
 
-def rounded_bounds(published, base):
+def rounded_bounds(published: Any, base: int) -> tuple[FloatArray, FloatArray]:
     """The least and the greatest count of each entry of a table that is rounded to multiples of a base.
 
     Each is less than the base from what is published, and the true counts add up, too.
@@ -72,13 +76,15 @@ def rounded_bounds(published, base):
     return low, high
 
 
-def check_base(base):
+def check_base(base: int) -> None:
     """Raise ValueError unless counts can be rounded to multiples of `base`: a whole number from 2."""
     if expect.whole("base", base, 2) > LARGEST:
         raise ValueError(f"base must be at most {LARGEST:,}, got {expect.found(base)}.")
 
 
-def solved(sums, least, most, *, asked=None, whole=False):
+def solved(
+    sums: Any, least: ArrayLike, most: ArrayLike, *, asked: Any = None, whole: bool = False
+) -> tuple[FloatArray, FloatArray]:
     """The least and the greatest value of each of some numbers from 0, where sums of them are known.
 
     Parameters
@@ -116,7 +122,7 @@ def solved(sums, least, most, *, asked=None, whole=False):
     low, high = np.zeros(asked.shape[0]), asked @ ceiling
     seen_low, seen_high = np.full(len(low), np.inf), np.full(len(low), -np.inf)
 
-    def extreme(place, sign):
+    def extreme(place: int, sign: int) -> float:
         objective = sign * asked[[place]].toarray()[0]
         found = milp(objective, constraints=constraints, bounds=Bounds(0, ceiling), integrality=int(whole))
         if found.x is None:

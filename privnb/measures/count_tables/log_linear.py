@@ -6,7 +6,7 @@ Source: Aggarwal and Yu 2008, section 12.5.2; Bishop, Fienberg, Holland, "Discre
 3, for the fit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import prod
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import numpy as np
 from privnb.measures.base import state
 from privnb.microdata.count_tables import TableOfCounts, check_margins, spread
 from privnb.runtime import expect
+from privnb.runtime.validation import Count
 
 _ROUNDS, _CLOSE = 10_000, 1e-9
 
@@ -39,7 +40,7 @@ class Fit(NamedTuple):
     df: int
 
 
-def small_count_share(table, most=2):
+def small_count_share(table: TableOfCounts, most: Count = 2) -> float:
     """Share of the cells of a table with 1 to `most` records: 0 to 1, lower is better.
 
     Parameters
@@ -62,7 +63,7 @@ def small_count_share(table, most=2):
     return float(((table.counts > 0) & (table.counts <= most)).mean())
 
 
-def degrees_of_freedom(levels, sets):
+def degrees_of_freedom(levels: Mapping[str, int], sets: Sequence[Sequence[str]]) -> int:
     """Cells less free parameters of a hierarchical log-linear model; zeros of a table are not taken off.
 
     Parameters
@@ -90,7 +91,7 @@ def degrees_of_freedom(levels, sets):
     return prod(levels.values()) - sum(prod(levels[name] - 1 for name in some) for some in kept)
 
 
-def fitted(margins):
+def fitted(margins: Sequence[TableOfCounts]) -> TableOfCounts:
     """The table that has these margins and is else as even as can be, by iterative proportional fitting.
 
     In decomposable ones this is the product of the margins by what they share.
@@ -126,7 +127,7 @@ def fitted(margins):
     raise ValueError(f"no table fits the margins {names}: {_ROUNDS:,} rounds leave {off:.2g}. Do they contradict?")
 
 
-def fit(table, sets):
+def fit(table: TableOfCounts, sets: Sequence[Sequence[str]]) -> Fit:
     """How well the margins over some sets of attributes give back a table.
 
     Parameters

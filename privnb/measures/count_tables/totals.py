@@ -9,12 +9,14 @@ Lipton, "Secure Databases: Protection Against User Influence", TODS 4(1), 1979; 
 Auditing", PODS 2005; Aggarwal and Yu 2008, section 2.5.3 and chapter 17.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect
+from privnb.runtime.validation import Path
 from privnb.tables import reading
 
 KINDS = ("sum", "max", "min")
@@ -29,9 +31,12 @@ class Total(NamedTuple):
     """
 
     name: str
-    of: frozenset
+    of: frozenset[str]
     value: Fraction
     kind: str = "sum"
+
+
+Row = tuple[dict[str, Fraction], dict[str, Fraction], Fraction]  # coefficients by name, times by total, and value
 
 
 class Followed(NamedTuple):
@@ -43,9 +48,9 @@ class Followed(NamedTuple):
 
     name: str
     value: Fraction
-    proof: dict
+    proof: dict[str, Fraction]
 
-    def __str__(self):
+    def __str__(self) -> str:
         parts = [
             f"{'-' if times < 0 else '+'} {'' if abs(times) == 1 else f'{abs(times)} x '}{total}"
             for total, times in sorted(self.proof.items(), key=lambda part: -part[1])
@@ -53,14 +58,14 @@ class Followed(NamedTuple):
         return f"{self.name} = {_shown(self.value)}: {' '.join(parts).removeprefix('+ ')}"
 
 
-def _shown(number):
+def _shown(number: Any) -> str:
     """A fraction as people write it, with all its digits where they end."""
     number = Fraction(number)
     exact = Fraction(str(float(number))) == number if abs(number) < 10**15 else False
     return str(number.numerator) if number.denominator == 1 else f"{float(number)}" if exact else str(number)
 
 
-def read_totals(path):
+def read_totals(path: Path) -> list[Total]:
     """The totals of a file: a row per total with the columns `total` (its name), `covers` (the names of the records or
     groups, with `;` between) and `value`; a column `kind`, which may lack, says sum (also where it is blank), max or
     min.
@@ -91,7 +96,7 @@ def read_totals(path):
     kinds = rows["kind"] if "kind" in rows else [""] * len(rows)
     totals = []
     for line, (name, covers, value, kind) in enumerate(zip(*(rows[c] for c in COLUMNS), kinds, strict=True), 1):
-        of = [each.strip() for each in covers.split(";")]
+        of, number = [each.strip() for each in covers.split(";")], _number(value)
         fault = ""
         if not name:
             fault = "total is blank. Name it"
@@ -99,9 +104,9 @@ def read_totals(path):
             fault = f"covers is {expect.found(covers)}. Name each record or group once, with ; between"
         elif kind and kind not in KINDS:
             fault = f"kind is {kind!r}. Write one of {', '.join(KINDS)}"
-        elif (number := _number(value)) is None:
+        elif number is None:
             fault = f"value is {value!r}. Write a finite number, with a point before its decimals, or leave the row out"
-        if fault:
+        if fault or number is None:
             raise SchemaError(f"{path}: row {line} is no total: its {fault}.")
         totals.append(Total(name, frozenset(of), number, kind or "sum"))
     try:
@@ -111,7 +116,7 @@ def read_totals(path):
     return totals
 
 
-def _number(text):
+def _number(text: str) -> Fraction | None:
     try:
         found = Decimal(text)
     except InvalidOperation:
@@ -119,7 +124,7 @@ def _number(text):
     return Fraction(found) if found.is_finite() and abs(found.adjusted()) < 1000 else None
 
 
-def disclosed(totals):
+def disclosed(totals: Sequence[Total]) -> list[Followed]:
     """The single values that follow exactly from published sums, maxima and minima.
 
     Parameters
@@ -149,7 +154,7 @@ def disclosed(totals):
     return [found[name] for name in sorted(found)]
 
 
-def check(totals):
+def check(totals: Sequence[Total]) -> None:
     """Raise TypeError or ValueError unless these are totals of names, each of a name of its own."""
     expect.all_of("totals", totals, Total, instead='Total("all", frozenset({"a", "b"}), 7) is one.')
     names = [total.name for total in totals]
@@ -162,7 +167,7 @@ def check(totals):
         expect.one_of(f"the kind of the total '{total.name}'", total.kind, KINDS)
 
 
-def _refuse_contradictions(totals, followed):
+def _refuse_contradictions(totals: Sequence[Total], followed: list[Followed]) -> None:
     """Raise ValueError where totals of different kinds contradict each other: not every such contradiction is found."""
     bounds = {}  # by kind: the tightest total of each name
     for kind, tightest in (("max", min), ("min", max)):
@@ -177,7 +182,7 @@ def _refuse_contradictions(totals, followed):
             _contradict(
                 {most.name, least.name}, f"'{name}' has at most {_shown(most.value)} and at least {_shown(least.value)}"
             )
-    values = {}
+    values: dict[str, Any] = {}
     for each in followed:
         first = values.setdefault(each.name, each)
         if first.value != each.value:
@@ -203,13 +208,13 @@ def _refuse_contradictions(totals, followed):
                     )
 
 
-def _contradict(names, why):
+def _contradict(names: Iterable[str], why: str) -> ValueError:
     raise ValueError(f"the totals {', '.join(sorted(names))} contradict each other: {why}. Correct one.")
 
 
-def _solved(sums):
+def _solved(sums: list[Total]) -> list[Followed]:
     """The unit vectors among the reduced rows (Gauss and Jordan), each with the sums that give it."""
-    rows = {}  # by the name that no other row has: ({name: coefficient}, {total: times}, value)
+    rows: dict[str, Row] = {}  # by the name that no other row has: ({name: coefficient}, {total: times}, value)
     for total in sorted(sums, key=lambda each: (len(each.of), each.name)):  # short proofs first
         own = (dict.fromkeys(sorted(total.of), Fraction(1)), {total.name: Fraction(1)}, Fraction(total.value))
         for pivot in [name for name in own[0] if name in rows]:
@@ -230,7 +235,7 @@ def _solved(sums):
     return [Followed(name, value, proof) for name, (of, proof, value) in rows.items() if len(of) == 1]
 
 
-def _less(row, other, times):
+def _less(row: Row, other: Row, times: Fraction) -> Row:
     """A row less so many times another one."""
     names, proof = dict(row[0]), dict(row[1])
     for mine, its in ((names, other[0]), (proof, other[1])):
@@ -241,7 +246,7 @@ def _less(row, other, times):
     return names, proof, row[2] - times * other[2]
 
 
-def _extremes(totals, kind):
+def _extremes(totals: Sequence[Total], kind: str) -> Iterator[Followed]:
     """The values that maxima, or minima, tell: of those that may reach one, the only one that can."""
     sign = -1 if kind == "min" else 1
     mine = [total for total in totals if total.kind == kind]

@@ -5,6 +5,7 @@ value. A value that is nearly certain without the release (nearly nobody has a r
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ SURE = 1 - ROUNDING  # how likely a guess is that is certain
 NARROW = 0.05  # of a number's domain: how wide an interval may be at most that nearly discloses it
 
 
-def harms_nobody(attribute: Attribute, values: Sequence) -> NDArray[np.bool_]:
+def harms_nobody(attribute: Attribute, values: Sequence[Any]) -> NDArray[np.bool_]:
     """Return which published values of a sensitive attribute harm nobody who is known to have them: those that the
     owner names, and `*`, which says nothing; boolean array (values,).
     """
@@ -31,7 +32,7 @@ def harms_nobody(attribute: Attribute, values: Sequence) -> NDArray[np.bool_]:
 def public_shares(
     attribute: Attribute,
     codes: NDArray[np.integer],
-    values: Sequence,
+    values: Sequence[Any],
     people: NDArray[np.integer] | None = None,
     times: NDArray[np.integer] | None = None,
 ) -> NDArray[np.floating]:
@@ -142,7 +143,7 @@ def nearly_certain_groups(
     counts: NDArray[np.integer],
     public: NDArray[np.floating],
     attribute: Attribute,
-    values: Sequence,
+    values: Sequence[Any],
     near: float = NEAR,
     sizes: NDArray[np.integer] | None = None,
 ) -> NDArray[np.bool_]:
@@ -167,7 +168,7 @@ def nearly_certain_groups(
     return likely & (sizes > 0)
 
 
-def _windows(domain: object, values: Sequence) -> Iterator[NDArray[np.integer]]:
+def _windows(domain: object, values: Sequence[Any]) -> Iterator[NDArray[np.integer]]:
     """Yield which of the values an outsider takes together: each by itself, and of a number's bands those that lie next
     to one another in an interval of at most `NARROW` of its domain; integer arrays.
     """

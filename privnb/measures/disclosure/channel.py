@@ -11,20 +11,25 @@ One module: each measure is a line or two over the same channel.
 
 import math
 from functools import reduce
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privnb.measures import exact
 from privnb.measures.base import measure
+from privnb.measures.disclosure.channel_matrix import Channel
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.validation import validated
 
 
-def guess(channel):
+@validated
+def guess(channel: Channel) -> IntArray:
     """The best guess for each output, MAP: positions of inputs, integer array (m,); -1 for outputs that never occur.
 
     Of equally likely inputs the first. Source: section 4.1.
     """
-    expect.these(channel=channel)
     best = channel.largest(channel.joint)
     likeliest = exact.each(lambda joint, best: (joint == best) & (joint > 0), channel.joint, best[channel.column])
     hits = np.flatnonzero(likeliest)
@@ -35,7 +40,7 @@ def guess(channel):
 
 
 @measure(kind="privacy", better="higher", bounds=(0, 1), title="Error of a guess", unit="probability")
-def error(channel, guesses):
+def error(channel: Channel, guesses: IntArray) -> Any:
     """How likely a given guess of what was published is wrong.
 
     Error_f. An adversary with wrong background knowledge guesses by `guess(channel.believing(...))` and errs by what is
@@ -58,7 +63,7 @@ def error(channel, guesses):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
-def prior_vulnerability(channel):
+def prior_vulnerability(channel: Channel) -> Any:
     """How likely the best guess is right before anything is published.
 
     The largest prior probability.
@@ -69,7 +74,7 @@ def prior_vulnerability(channel):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
-def posterior_vulnerability(channel):
+def posterior_vulnerability(channel: Channel) -> Any:
     """How likely the best guess is right once the release is seen.
 
     The sum over outputs of max P(T'|T) P(T), never below `prior_vulnerability`. Erratum: eq. 3 prints the posterior
@@ -81,7 +86,7 @@ def posterior_vulnerability(channel):
 
 
 @measure(kind="privacy", better="higher", bounds=(0, 1), unit="probability")
-def bayes_risk(channel):
+def bayes_risk(channel: Channel) -> Any:
     """How likely even the best guess is wrong.
 
     Error_f of the best guess.
@@ -95,20 +100,20 @@ def bayes_risk(channel):
     return 1 - posterior_vulnerability(channel)
 
 
-def error_bounds(channel):
+@validated
+def error_bounds(channel: Channel) -> tuple[Any, Any]:
     """Between which numbers the Bayes risk lies, whatever the matrix is: (lowest, highest).
 
     1 - m max P(T), reached by deterministic publishing under a uniform prior, and 1 - max P(T), reached when the
     release tells nothing; m counts the outputs that occur. With n inputs alike: 1 - m/n and 1 - 1/n, section 4.1.
     Erratum: in sections 5.3 and 5.4 the letters m and n change places.
     """
-    expect.these(channel=channel)
     likeliest, occurring = prior_vulnerability(channel), int(np.count_nonzero(channel.output_probability))
     return max(0 * likeliest, 1 - occurring * likeliest), 1 - likeliest
 
 
 @measure(kind="privacy", better="higher", bounds=(0, 1), title="Santhi and Vardy's bound", unit="probability")
-def santhi_vardy_bound(channel):
+def santhi_vardy_bound(channel: Channel) -> float:
     """The highest Bayes risk that the remaining uncertainty leaves.
 
     1 - 2^-H(T|T'), a float. Erratum: it needs H in bits, and eq. 7 lacks the minus sign.
@@ -119,7 +124,7 @@ def santhi_vardy_bound(channel):
 
 
 @measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits", format="{:g} bits")
-def prior_entropy(channel):
+def prior_entropy(channel: Channel) -> float:
     """How uncertain the input is before anything is published.
 
     H(T), up to log2 n.
@@ -130,7 +135,7 @@ def prior_entropy(channel):
 
 
 @measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits", format="{:g} bits")
-def conditional_entropy(channel):
+def conditional_entropy(channel: Channel) -> float:
     """How uncertain the input still is once the release is seen.
 
     H(T|T'), up to H(T). Erratum: the printed sum lacks its minus sign.
@@ -142,7 +147,7 @@ def conditional_entropy(channel):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits", format="{:g} bits")
-def mutual_information(channel):
+def mutual_information(channel: Channel) -> float:
     """How much uncertainty about the input the release takes away.
 
     Shannon leakage I(T; T') = H(T) - H(T|T'), up to H(T).
@@ -155,7 +160,7 @@ def mutual_information(channel):
 @measure(
     kind="privacy", better="lower", bounds=(0, math.inf), title="Min-entropy leakage", unit="bits", format="{:g} bits"
 )
-def min_entropy_leakage(channel):
+def min_entropy_leakage(channel: Channel) -> float:
     """How many times likelier the best guess becomes right; 1 bit doubles it.
 
     log2 of posterior by prior vulnerability.
@@ -166,7 +171,7 @@ def min_entropy_leakage(channel):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
-def additive_leakage(channel):
+def additive_leakage(channel: Channel) -> Any:
     """How much likelier the best guess becomes right, as a difference.
 
     Posterior minus prior vulnerability.
@@ -177,7 +182,7 @@ def additive_leakage(channel):
 
 
 @measure(kind="privacy", better="lower", bounds=(1, math.inf), unit="times")
-def multiplicative_capacity(channel):
+def multiplicative_capacity(channel: Channel) -> Any:
     """How many times more any adversary can gain from the release, whatever they knew and wanted.
 
     The sum over outputs of the largest P(T'|T), for gains not below 0; the prior plays no part. Reached by guessing the
@@ -189,7 +194,7 @@ def multiplicative_capacity(channel):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="distance, 0 to 1")
-def additive_capacity(channel):
+def additive_capacity(channel: Channel) -> Any:
     """The most that the release adds to what any adversary with this prior gains.
 
     Whatever they want, if no action's gains differ by more than 1. It is the mean total variation between what is known
@@ -203,7 +208,8 @@ def additive_capacity(channel):
     return exact.total(exact.each(lambda joint, p, q: np.maximum(joint - p * q, 0), channel.joint, *apart))
 
 
-def prior_gain(channel, gain):
+@validated
+def prior_gain(channel: Channel, gain: ArrayLike) -> Any:
     """What an adversary gains by their best action before anything is published; see `posterior_gain`.
 
     Parameters
@@ -217,11 +223,11 @@ def prior_gain(channel, gain):
     Fraction or float
         In the unit of `gain`; lower protects more.
     """
-    expect.these(channel=channel)
     return max(exact.total(action * channel.prior) for action in _actions(channel, gain))
 
 
-def posterior_gain(channel, gain):
+@validated
+def posterior_gain(channel: Channel, gain: ArrayLike) -> Any:
     """g-vulnerability: what an adversary gains who acts best on what is published.
 
     The identity matrix gives `posterior_vulnerability`. Whole numbers and fractions keep an exact channel exact.
@@ -239,12 +245,12 @@ def posterior_gain(channel, gain):
 
     Source: Alvim et al., CSF 2012.
     """
-    expect.these(channel=channel)
     gains = (channel.summed(action[channel.row] * channel.joint) for action in _actions(channel, gain))
     return exact.total(reduce(np.maximum, gains))
 
 
-def expected_degradation(channel, before, after):
+@validated
+def expected_degradation(channel: Channel, before: ArrayLike, after: ArrayLike) -> float:
     """Utility_G: how much utility an input loses on average by being published.
 
     Since each input is published as something, the double sum of eq. 16 is the difference of two means. Erratum: the
@@ -263,13 +269,12 @@ def expected_degradation(channel, before, after):
     float
         In that unit; lower is better. Below 0 the releases look more useful than the originals.
     """
-    expect.these(channel=channel)
     expect.vector("before", before, len(channel.inputs))
     expect.vector("after", after, len(channel.outputs))
-    return _floats(channel.prior) @ before - _floats(channel.output_probability) @ after
+    return float(_floats(channel.prior) @ np.asarray(before) - _floats(channel.output_probability) @ np.asarray(after))
 
 
-def _actions(channel, gain):
+def _actions(channel: Channel, gain: ArrayLike) -> Array:
     expect.kind("gain", gain, np.ndarray, list, tuple)
     gain = np.asarray(gain)
     if gain.ndim != 2 or not len(gain) or gain.shape[1] != len(channel.inputs):
@@ -277,11 +282,11 @@ def _actions(channel, gain):
     return gain.astype(object) if channel.exact and gain.dtype.kind in "biu" else gain
 
 
-def _entropy(probabilities):
+def _entropy(probabilities: Array) -> float:
     from scipy.special import entr
 
     return float(entr(_floats(probabilities)).sum() / math.log(2))
 
 
-def _floats(probabilities):
+def _floats(probabilities: Array) -> FloatArray:
     return exact.each(lambda values: values.astype(np.float64), probabilities)

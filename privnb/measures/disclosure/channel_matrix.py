@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.measures import exact
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array
 from privnb.runtime.tolerances import ROUNDING
 
 
@@ -41,15 +43,15 @@ class Channel:
     Source: section 3.1.
     """
 
-    inputs: Sequence
-    outputs: Sequence
+    inputs: Sequence[Any]
+    outputs: Sequence[Any]
     row: np.ndarray
     column: np.ndarray
     probability: np.ndarray
     prior: np.ndarray
 
     @classmethod
-    def of(cls, matrix, prior=None, inputs=None, outputs=None):
+    def of(cls, matrix: Any, prior: Any = None, inputs: Any = None, outputs: Any = None) -> "Channel":
         """The channel of a matrix.
 
         Parameters
@@ -86,7 +88,7 @@ class Channel:
         )
         return cls(inputs, outputs, row, column, matrix[row, column], _numbers("prior", prior))
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         shape = (len(self.inputs), len(self.outputs))
         if len(self.row) and (self.row.max() >= shape[0] or self.column.max() >= shape[1]):
             raise ValueError(f"the matrix is larger than {shape[0]} inputs by {shape[1]} outputs. Name each of them.")
@@ -107,37 +109,37 @@ class Channel:
                 at = int(wrong.argmax())
                 raise ValueError(f"{what.format(at)} adds up to {total[at]}, not to 1. Give probabilities.")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         number = "fractions" if self.exact else "floats"
         return f"Channel({len(self.inputs)} inputs, {len(self.outputs)} outputs, {number})"
 
     @property
-    def exact(self):
+    def exact(self) -> bool:
         """Whether it is kept in fractions."""
         return self.prior.dtype == object
 
     @property
-    def matrix(self):
+    def matrix(self) -> Array:
         """P(T'|T), array (n, m); for small channels."""
         matrix = np.full((len(self.inputs), len(self.outputs)), Fraction(0) if self.exact else 0.0)
         matrix[self.row, self.column] = self.probability
         return matrix
 
-    def frame(self):
+    def frame(self) -> pd.DataFrame:
         """The matrix to look at: a DataFrame, inputs by outputs, each by its `label`; for small channels."""
         return pd.DataFrame(self.matrix, index=map(label, self.inputs), columns=map(label, self.outputs))
 
     @cached_property
-    def joint(self):
+    def joint(self) -> Array:
         """P(T, T') of each entry, array (entries,)."""
         return exact.each(np.multiply, self.prior[self.row], self.probability)
 
     @cached_property
-    def output_probability(self):
+    def output_probability(self) -> Array:
         """P(T'), how likely each output is, array (m,)."""
         return self.summed(self.joint)
 
-    def posterior(self, output):
+    def posterior(self, output: Any) -> Array:
         """P(T|T'), what the adversary knows of the inputs once they see the output at position `output`: array (n,).
 
         One column of the matrix, which is all that an adversary needs who has seen one release (section 3.2).
@@ -148,11 +150,11 @@ class Channel:
         at = self.column == output
         return exact.added(self.row[at], self.joint[at], len(self.inputs)) / self.output_probability[output]
 
-    def believing(self, prior):
+    def believing(self, prior: Any) -> "Channel":
         """The same sanitizer against an adversary with other background knowledge: any prior over the inputs."""
         return replace(self, prior=_numbers("prior", prior))
 
-    def knowing(self, possible):
+    def knowing(self, possible: Any) -> "Channel":
         """The same sanitizer against an adversary who can rule inputs out: boolean array (n,), True where possible.
 
         Section 3.2: weak adversaries by "changing the probabilities on input datasets to remove the unrelated inputs".
@@ -162,11 +164,11 @@ class Channel:
             raise ValueError("no input that the prior allows is possible. Leave at least one.")
         return replace(self, prior=np.where(possible, self.prior, 0) / left)
 
-    def summed(self, entries):
+    def summed(self, entries: Array) -> Array:
         """The sum for each output of one number an entry: array (m,), 0 where there is none."""
         return exact.added(self.column, entries, len(self.outputs))
 
-    def largest(self, entries):
+    def largest(self, entries: Array) -> Array:
         """The largest for each output of one number an entry, none negative: array (m,), 0 where there is none."""
         return exact.largest(self.column, entries, len(self.outputs))
 
@@ -174,7 +176,7 @@ class Channel:
 expect.word("channel", Channel, instead="Channel.of(matrix) makes one.")
 
 
-def label(what):
+def label(what: Any) -> str:
     """An input or output in short: a table by its rows.
 
     >>> label((("20", "Cold"), ("30", "Flu"))), label("T1")
@@ -184,7 +186,7 @@ def label(what):
     return ", ".join(" ".join(row) for row in rows) if rows else str(what)
 
 
-def _numbers(name, given):
+def _numbers(name: str, given: Any) -> Array:
     """An array of fractions where all values are whole numbers, fractions or text, else of floats."""
     values = np.asarray(given)
     if values.dtype.kind == "f":

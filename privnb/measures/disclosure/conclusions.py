@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from privnb.attacks.linkage.linkage import Linkage
 from privnb.datasets.dataset import Dataset
 from privnb.measures.disclosure.certainty import NEAR, SURE, harms_nobody, public_shares
 from privnb.microdata.release import Published
+from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 
 SAMPLE = 2000  # people asked about where rows are nobody's, at most
 BY_LUCK = 0.01  # the chance at most that guesses by the public distribution would all be right
@@ -21,13 +21,13 @@ class Conclusions(NamedTuple):
     arrays (m,); how many people are guessed right; and the class of each person, integer array (m,), or None.
     """
 
-    certain: NDArray[np.bool_]
-    near: NDArray[np.bool_]
+    certain: BoolArray
+    near: BoolArray
     right: float
-    classes: NDArray[np.integer] | None = None
+    classes: IntArray | None = None
 
 
-def public_of(dataset: Dataset, name: str, values: NDArray) -> NDArray[np.floating]:
+def public_of(dataset: Dataset, name: str, values: Array) -> FloatArray:
     """Return how likely each of some values of a sensitive attribute is without a release: float array (values,)."""
     attribute = dataset.schema[name]
     codes, own = attribute.coded(dataset.cells[name])
@@ -35,7 +35,7 @@ def public_of(dataset: Dataset, name: str, values: NDArray) -> NDArray[np.floati
     return pd.Series(shares, index=pd.Index(own)).reindex(pd.Index(values)).fillna(0.0).to_numpy()
 
 
-def of_people(dataset: Dataset, records: NDArray[np.integer]) -> Callable[[NDArray], NDArray[np.bool_]]:
+def of_people(dataset: Dataset, records: IntArray) -> Callable[[Array], BoolArray]:
     """Return a function from boolean arrays (records,) to who has a record that is true, boolean arrays (people,)."""
     owner = records if dataset.people is None else dataset.people[records]
     _, person = np.unique(owner, return_inverse=True)
@@ -43,7 +43,7 @@ def of_people(dataset: Dataset, records: NDArray[np.integer]) -> Callable[[NDArr
 
 
 def by_nearest_rows(
-    attack: Linkage, dataset: Dataset, published: Published, records: NDArray[np.integer], name: str, near: float = NEAR
+    attack: Linkage, dataset: Dataset, published: Published, records: IntArray, name: str, near: float = NEAR
 ) -> Conclusions:
     """Return what is concluded by an outsider who takes the published rows that are nearest to a person, and is surer
     the more of them agree.

@@ -6,15 +6,19 @@ values are counted by people, once for each that they have there. What is said o
 their classes which tells most: the record that an adversary knows may be any.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from privnb.measures.disclosure import gains
+from privnb.measures.disclosure.gains import Gain
 from privnb.microdata import withholding
 from privnb.microdata.counts import class_value_counts, coded, once_each, people_among, people_in, tabulate
 from privnb.microdata.release import Release
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.validation import Randomness, validated
 
 
 class Disclosed(NamedTuple):
@@ -25,14 +29,15 @@ class Disclosed(NamedTuple):
     surest guess is, with it and without it.
     """
 
-    gains: tuple
-    by_chance: tuple
+    gains: tuple[float, ...]
+    by_chance: tuple[float, ...]
     right: float
     before: float
     surest: float
     sure_before: float
 
 
+@validated
 def tells_few(release: Release, sensitive: str, fewest: int = withholding.LIMIT) -> bool:
     """Return whether a number of the worst-off class could tell how many people have a sensitive value that few
     people have: the table has such a value, and the release a class of fewer than `fewest` people.
@@ -48,13 +53,20 @@ def tells_few(release: Release, sensitive: str, fewest: int = withholding.LIMIT)
     -------
     bool
     """
-    expect.these(release=release, sensitive=sensitive, fewest=fewest)
     classes, values, people, times = release.counted(sensitive)
     least = [people_in(groups, people, times=times).min() for groups in (classes, coded(values)[0])]
     return bool(max(least) < fewest)
 
 
-def disclosed(release, sensitive, *, rng, knows=(), of=(gains.accuracy_gain, gains.knowledge_gain)):
+@validated
+def disclosed(
+    release: Release,
+    sensitive: str,
+    *,
+    rng: Randomness,
+    knows: gains.Known = (),
+    of: Sequence[Gain] = (gains.accuracy_gain, gains.knowledge_gain),
+) -> Disclosed:
     """What a release tells of an attribute.
 
     Parameters
@@ -77,11 +89,10 @@ def disclosed(release, sensitive, *, rng, knows=(), of=(gains.accuracy_gain, gai
     Unreadable
         As `gains.known_classes`.
     """
-    expect.these(release=release, rng=rng)
     release.schema[sensitive]  # refuses a name that does not exist
     expect.kind("of", of, tuple, list)
     if release.people is not None:
-        return _of_people(release, sensitive, rng, knows, of)
+        return _of_people(release, release.people, sensitive, rng, knows, of)
     counts = gains.class_counts(release, sensitive, knows)
     known = gains.knowledge_before(release, sensitive, knows) if knows else None
     right = gains.posterior_accuracy(counts)
@@ -95,7 +106,7 @@ def disclosed(release, sensitive, *, rng, knows=(), of=(gains.accuracy_gain, gai
     )
 
 
-def right_by_group(groups, values, people):
+def right_by_group(groups: IntArray, values: Array, people: IntArray | None) -> float:
     """Share of people guessed right by the commonest value of each group that they are in.
 
     Parameters
@@ -115,7 +126,7 @@ def right_by_group(groups, values, people):
     return _right(groups, codes, people, _counts(groups, codes, people)) / len(np.unique(people))
 
 
-def surest(groups, values, people):
+def surest(groups: IntArray, values: Array, people: IntArray | None) -> tuple[float, float]:
     """How likely the commonest value of the group that tells most is, and that of everybody: two floats, 0 to 1.
 
     Parameters
@@ -132,21 +143,25 @@ def surest(groups, values, people):
     Source: as of `gains.largest_posterior`.
     """
     codes, _ = coded(values)
-    counts = (_counts(each, codes, people) for each in (groups, np.zeros_like(groups)))
-    return tuple(float(gains.largest_posterior(each)) for each in counts)
+    own, everybody = (_counts(each, codes, people) for each in (groups, np.zeros_like(groups)))
+    return float(gains.largest_posterior(own)), float(gains.largest_posterior(everybody))
 
 
-def _of_people(release, sensitive, rng, knows, of):
+def _of_people(
+    release: Release, people: IntArray, sensitive: str, rng: Randomness, knows: gains.Known, of: Sequence[Gain]
+) -> Disclosed:
     classes, groups = gains.known_classes(release, knows), gains.groups(release, knows)
     codes, _ = coded(release.of_people(sensitive)[1])
-    found, right, before, counts, known = _disclosed(classes, groups, codes, release.people, of)
+    found, right, before, counts, known = _disclosed(classes, groups, codes, people, of)
     generator = np.random.default_rng(rng)
     dealt = (codes[gains.permute(groups, generator)] for _ in range(gains.deals(len(codes), 20)))
-    chance = np.mean([_disclosed(classes, groups, each, release.people, of)[0] for each in dealt], axis=0)
+    chance = np.mean([_disclosed(classes, groups, each, people, of)[0] for each in dealt], axis=0)
     return Disclosed(found, tuple(chance), right, before, gains.largest_posterior(counts), known.max())
 
 
-def _disclosed(classes, groups, codes, people, of):
+def _disclosed(
+    classes: IntArray, groups: IntArray, codes: IntArray, people: IntArray, of: Sequence[Gain]
+) -> tuple[tuple[float, ...], float, float, IntArray, FloatArray]:
     everybody = len(np.unique(people))
     counts, prior = _counts(classes, codes, people), _counts(groups, codes, people)
     right, before = (
@@ -156,7 +171,7 @@ def _disclosed(classes, groups, codes, people, of):
     group_of[classes] = groups
     known = gains.posterior_knowledge(prior)[group_of]
 
-    def mean(of_classes):
+    def mean(of_classes: FloatArray) -> float:
         """The mean over people of what holds of that of their classes which tells most."""
         most = np.zeros(int(people.max()) + 1)
         np.maximum.at(most, people, of_classes[classes])
@@ -170,11 +185,11 @@ def _disclosed(classes, groups, codes, people, of):
     return tuple(own[gain]() if gain in own else gain(counts, known) for gain in of), right, before, counts, known
 
 
-def _counts(groups, codes, people):
+def _counts(groups: IntArray, codes: IntArray, people: IntArray | None) -> IntArray:
     """People by group and value: integer array (groups, values)."""
     once = once_each(people, groups, codes)
     return tabulate(groups[once], codes[once], (int(groups.max()) + 1, int(codes.max()) + 1))
 
 
-def _right(groups, codes, people, counts):
+def _right(groups: IntArray, codes: IntArray, people: IntArray, counts: IntArray) -> int:
     return people_among(codes == counts.argmax(axis=1)[groups], people)

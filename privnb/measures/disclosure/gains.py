@@ -14,17 +14,26 @@ One module: each gain is a line or two over the same two distributions.
 """
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
 import numpy as np
 
-from privnb.measures.base import measure
+from privnb.measures.base import Counts, measure
 from privnb.microdata.counts import class_value_counts, coded, combinations, small, stable_order, tabulate
+from privnb.microdata.release import Release
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.validation import Randomness, validated
 
 VALUES = 16  # cells of a table of counts that take as long as to deal one person's value
 
+Known = Annotated[Sequence[str], lambda name, value: expect.texts(name, value, "attributes")]
+Gain = Callable[..., float]  # of counts (classes, values) and what is known before
 
-def known_classes(release, knows=()):
+
+@validated
+def known_classes(release: Release, knows: Known = ()) -> IntArray:
     """Whom the adversary cannot tell apart.
 
     The equivalence classes or buckets; finer where they also know the published attributes `knows` of a person. In a
@@ -48,8 +57,7 @@ def known_classes(release, knows=()):
     Unreadable
         For a release without classes, such as a noisy one: the gains are defined over them.
     """
-    expect.these(release=release)
-    for name in expect.texts("knows", knows, "attributes"):
+    for name in knows:
         release.schema[name]  # refuses a name that does not exist
     release.check_classes("the adversary's gains are")
     if not knows or release.buckets is not None:
@@ -57,7 +65,8 @@ def known_classes(release, knows=()):
     return combinations(release.cells[list(dict.fromkeys([*release.schema.quasi_identifiers, *knows]))]).index
 
 
-def class_counts(release, sensitive, knows=()):
+@validated
+def class_counts(release: Release, sensitive: str, knows: Known = ()) -> IntArray:
     """Sensitive values by class or bucket, from what is published alone.
 
     Parameters
@@ -76,12 +85,12 @@ def class_counts(release, sensitive, knows=()):
     Unreadable
         As `known_classes`.
     """
-    expect.these(release=release)
     release.schema[sensitive]  # refuses a name that does not exist
     return class_value_counts(*_by_class(release, sensitive, knows), _times(release))
 
 
-def knowledge_before(release, sensitive, knows=()):
+@validated
+def knowledge_before(release: Release, sensitive: str, knows: Known = ()) -> FloatArray:
     """What someone who knows the attributes `knows` of a person learns from the release without its quasi-identifiers.
 
     Without `knows`, A_base for all of them: the trivial sanitization gives that away.
@@ -98,7 +107,6 @@ def knowledge_before(release, sensitive, knows=()):
     float array (classes, values)
         Shares of the sensitive values for each of `known_classes`.
     """
-    expect.these(release=release)
     release.schema[sensitive]  # refuses a name that does not exist
     classes, values = _by_class(release, sensitive, knows)
     apart = groups(release, knows) if release.buckets is None else np.zeros(len(classes), dtype=np.int64)
@@ -107,19 +115,20 @@ def knowledge_before(release, sensitive, knows=()):
     return posterior_knowledge(class_value_counts(apart, values, _times(release)))[of]
 
 
-def baseline_knowledge(counts):
+@validated
+def baseline_knowledge(counts: Counts) -> FloatArray:
     """A_base: the shares of the sensitive values in the whole table, float array (values,). Section 4.1."""
-    expect.these(counts=counts)
     return counts.sum(axis=0) / counts.sum()
 
 
-def posterior_knowledge(counts):
+@validated
+def posterior_knowledge(counts: Counts) -> FloatArray:
     """A_san: the shares of the sensitive values in each class, float array (classes, values). Section 4.1."""
-    expect.these(counts=counts)
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def additive_disclosure(counts, baseline=None):
+@validated
+def additive_disclosure(counts: Counts, baseline: FloatArray | None = None) -> FloatArray:
     """A_diff: how far the posterior knowledge of each class lies from the baseline.
 
     Half the sum of absolute differences of shares, which is total variation. Section 4.1.
@@ -136,11 +145,11 @@ def additive_disclosure(counts, baseline=None):
     float array (classes,)
         0 equal, 1 disjoint; lower protects more.
     """
-    expect.these(counts=counts)
     return np.abs(posterior_knowledge(counts) - _before(counts, baseline)).sum(axis=1) / 2
 
 
-def multiplicative_disclosure(counts, baseline=None):
+@validated
+def multiplicative_disclosure(counts: Counts, baseline: FloatArray | None = None) -> FloatArray:
     """A_quot: by which factor each class makes a value commoner or rarer, at most, as its natural logarithm.
 
     The largest |ln(share in the class / share before)| over values. Definition 1 asks it of every value. Section 4.1.
@@ -157,7 +166,6 @@ def multiplicative_disclosure(counts, baseline=None):
         In nats: 0 (the class tells nothing) and more; infinite where the class lacks a value that there was; lower
         protects more.
     """
-    expect.these(counts=counts)
     after, before = posterior_knowledge(counts), _before(counts, baseline)
     quotient = np.where(after > 0, after, 1) / np.where(before > 0, before, 1)
     both = (after > 0) & (before > 0)
@@ -165,7 +173,7 @@ def multiplicative_disclosure(counts, baseline=None):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:%} of people")
-def prior_accuracy(counts):
+def prior_accuracy(counts: Counts) -> float:
     """Share of people whose sensitive value is guessed without the release, by always naming the commonest value.
 
     `counts`: (classes, values). The best guess under A_base.
@@ -176,7 +184,7 @@ def prior_accuracy(counts):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:%} of people")
-def posterior_accuracy(counts):
+def posterior_accuracy(counts: Counts) -> float:
     """Share of people whose sensitive value is guessed with the release, by naming the commonest value of their class.
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.4.
@@ -185,7 +193,7 @@ def posterior_accuracy(counts):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), title="Surest guess", unit="probability", format="{:%}")
-def largest_posterior(counts):
+def largest_posterior(counts: Counts) -> float:
     """How likely the commonest value of the class that tells most is: the guess about the worst-off person.
 
     FrequencyDiversity bounds it by 1 / l. `counts`: (classes, values).
@@ -203,7 +211,7 @@ def largest_posterior(counts):
     format="{:+%} of people",
     baseline="by chance",
 )
-def accuracy_gain(counts, baseline=None):
+def accuracy_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
     """How many more people, as a share of all, are guessed right by the commonest value of their class than by that of
     the table. Noise has it of a miner only, as a lower bound.
 
@@ -216,7 +224,7 @@ def accuracy_gain(counts, baseline=None):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="distance, 0 to 1", baseline="by chance")
-def knowledge_gain(counts, baseline=None):
+def knowledge_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
     """How far the sensitive values in a person's class are from the whole table's, mean over people.
 
     Total variation: 0 equal, 1 disjoint. Classes weigh by their size. Erratum: Sramka et al. 2010, section 3, print it
@@ -229,7 +237,7 @@ def knowledge_gain(counts, baseline=None):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", format="{:g} nats", baseline="by chance")
-def information_gain(counts, baseline=None):
+def information_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
     """How much less uncertain a person's sensitive value is once their class is known.
 
     At most the entropy of the attribute. By Lemma 1 a delta-disclosure-private table keeps it below delta, which
@@ -241,7 +249,7 @@ def information_gain(counts, baseline=None):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="distance, 0 to 1", baseline="by chance")
-def largest_disclosure(counts, baseline=None):
+def largest_disclosure(counts: Counts, baseline: FloatArray | None = None) -> float:
     """How far the sensitive values of the class that tells most are from the whole table's.
 
     t-closeness bounds it.
@@ -252,7 +260,7 @@ def largest_disclosure(counts, baseline=None):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", format="{:g} nats", baseline="by chance")
-def largest_quotient(counts, baseline=None):
+def largest_quotient(counts: Counts, baseline: FloatArray | None = None) -> float:
     """By which factor the class that tells most makes a value commoner or rarer, as a logarithm; infinite where a value
     is absent.
 
@@ -263,7 +271,8 @@ def largest_quotient(counts, baseline=None):
     return multiplicative_disclosure(counts, baseline).max()
 
 
-def information(counts, baseline=None):
+@validated
+def information(counts: Counts, baseline: FloatArray | None = None) -> FloatArray:
     """How much less uncertain the sensitive value is in each class.
 
     Parameters
@@ -277,13 +286,21 @@ def information(counts, baseline=None):
     float array (classes,)
         In nats: 0 (the class tells nothing) and more; lower protects more.
     """
-    expect.these(counts=counts)
     after, before = posterior_knowledge(counts), _before(counts, baseline)
     quotient = np.where(after > 0, after, 1) / np.where(after > 0, before, 1)
     return (after * np.log(quotient)).sum(axis=1)
 
 
-def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accuracy_gain, knowledge_gain)):
+@validated
+def permuted_gains(
+    release: Release,
+    sensitive: str,
+    *,
+    rng: Randomness,
+    repeats: int | None = None,
+    knows: Known = (),
+    of: Sequence[Gain] = (accuracy_gain, knowledge_gain),
+) -> tuple[float, ...]:
     """The gains of the same classes when the sensitive values are permuted at random.
 
     Small classes differ from the whole by chance alone. What a release shows beyond this is what it tells.
@@ -305,7 +322,6 @@ def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accur
     tuple of float
         The mean of each gain over `repeats`.
     """
-    expect.these(release=release, rng=rng)
     release.schema[sensitive]  # refuses a name that does not exist
     if repeats is not None:
         expect.whole("repeats", repeats, 1)
@@ -325,7 +341,7 @@ def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accur
     return tuple(np.mean(found, axis=0))
 
 
-def deals(records, most):
+def deals(records: int, most: int) -> int:
     """How often values are dealt at random for a baseline: until half a million are dealt, at least twice. The larger a
     table, the less two deals differ.
 
@@ -346,12 +362,12 @@ def deals(records, most):
     return min(max(-(-500_000 // records), 2), most)
 
 
-def permute(groups, rng):
+@validated
+def permute(groups: IntArray, rng: np.random.Generator) -> IntArray:
     """Whose value each person gets when values are permuted at random inside each group: integer array (n,).
 
     `groups`: integer array (n,), all equal to permute among everybody. `rng`: a numpy Generator.
     """
-    expect.these(rng=rng)
     order, permuted = rng.permutation(len(groups)), np.empty(len(groups), dtype=np.int64)
     if not groups.any():  # one group: sorting it would change nothing
         return order
@@ -359,19 +375,20 @@ def permute(groups, rng):
     return permuted
 
 
-def _by_class(release, sensitive, knows):
+def _by_class(release: Release, sensitive: str, knows: Known) -> tuple[IntArray, Array]:
     """The class and the sensitive value of n records, two arrays (n,), see `Release.by_class`."""
     classes = known_classes(release, knows)
     published, values = release.by_class(sensitive)
     return (published if release.buckets is not None else classes), values
 
 
-def _times(release):
+def _times(release: Release) -> IntArray | None:
     """How many records each entry of `_by_class` is, or None; buckets are listed record by record."""
     return release.times if release.buckets is None else None
 
 
-def groups(release, knows=()):
+@validated
+def groups(release: Release, knows: Known = ()) -> IntArray:
     """Whom the adversary could tell apart before.
 
     Parameters
@@ -385,24 +402,23 @@ def groups(release, knows=()):
     integer array (n,)
         A number from 0 for each record, one for everybody without `knows`.
     """
-    expect.these(release=release)
-    for name in expect.texts("knows", knows, "attributes"):
+    for name in knows:
         release.schema[name]  # refuses a name that does not exist
     if not knows or release.buckets is not None:
         return np.zeros(len(release), dtype=np.int64)
     return combinations(release.cells[list(knows)]).index
 
 
-def _before(counts, baseline):
+def _before(counts: Counts, baseline: FloatArray | None) -> FloatArray:
     if baseline is None:
         return baseline_knowledge(counts)
-    fits = isinstance(baseline, np.ndarray) and baseline.dtype.kind == "f" and np.isfinite(baseline).all()
+    fits: Any = isinstance(baseline, np.ndarray) and baseline.dtype.kind == "f" and np.isfinite(baseline).all()
     fits = fits and baseline.shape in (counts.shape, counts.shape[1:])
     if not (fits and (baseline >= 0).all() and np.allclose(baseline.sum(axis=-1), 1)):
         raise ValueError(f"baseline must be shares of the same values, {counts.shape}, got {expect.found(baseline)}.")
     return baseline
 
 
-def _mean(counts, of_classes):
+def _mean(counts: Counts, of_classes: FloatArray) -> float:
     """The mean over people of what holds of their class."""
     return of_classes @ counts.sum(axis=1) / counts.sum()

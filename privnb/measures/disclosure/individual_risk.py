@@ -1,13 +1,17 @@
 """How likely somebody in a sample is found in the population that it was drawn from."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
 
 MANY = 50  # people of a sample: of more, the sum of the hypergeometric series is at hand
 
 
-def individual_risk(sample, population, *, exact=True):
+def individual_risk(sample: ArrayLike, population: ArrayLike, *, exact: bool = True) -> FloatArray:
     """How likely a person is linked to the right one of the people of the population who are alike.
 
     Of a combination that f people of the sample have, the number F of those in the population is not known; given f it
@@ -51,7 +55,7 @@ def individual_risk(sample, population, *, exact=True):
     return p / f * _gauss(f, p)
 
 
-def _gauss(f, p):
+def _gauss(f: FloatArray, p: FloatArray) -> FloatArray:
     """2F1(1, 1; f + 1; 1 - p): float array (m,). SciPy 1.17 has no number of it for f from 100 and p below 0.01."""
     from scipy.special import hyp2f1  # seldom needed, and slow to import
 
@@ -65,7 +69,7 @@ def _gauss(f, p):
     return found
 
 
-def _numbers(name, given):
+def _numbers(name: str, given: Any) -> FloatArray:
     found = np.asarray(given)
     if found.ndim != 1 or found.dtype.kind not in "iuf" or not (np.isfinite(found) & (found > 0)).all():
         raise ValueError(f"{name} must be an array (m,) of numbers above 0, got {expect.found(given)}.")

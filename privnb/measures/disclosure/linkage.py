@@ -1,21 +1,28 @@
 """How often a neighbour finds a person's row in a release (see `attacks.Linkage`)."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from privnb.attacks.linkage.record_linkage import RecordLinkage
+from privnb.attacks.linkage.record_linkage import RecordLinkage, ScoredLinkage
+from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
 from privnb.measures.intervals import mean_interval, wilson
 from privnb.microdata.counts import combinations, distinct_codes, once_each
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE, Unreadable
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.names import some_of
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import validated
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:%} of people")
-def reidentification_rate(attack, dataset, key):
+def reidentification_rate(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> tuple[float, float, float]:
     """Share of people whose row is found by an adversary who knows all quasi-identifiers.
 
     Each person of the release counts the share of their candidates that are theirs: 1 / candidates, or 0 if their row
@@ -45,7 +52,8 @@ def reidentification_rate(attack, dataset, key):
     return share, *wilson(share * len(chances), len(chances))
 
 
-def found_at_random(attack, dataset, key):
+@validated
+def found_at_random(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> float:
     """Share of people whom as many guesses at a row among all find: 1 / n where each has one record.
 
     Parameters
@@ -59,13 +67,12 @@ def found_at_random(attack, dataset, key):
         0 to 1.
     """
     _check(attack, key)
-    expect.these(dataset=dataset)
     attack.truth(dataset, key)  # refuses the key of another release
     return 1 / len(key) if dataset.people is None else float(found_by_person(attack, dataset, key)[1].mean())
 
 
 @measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="people", format="{:,} people", counts_people=True)
-def singled_out(attack, dataset, key):
+def singled_out(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> int:
     """People whose own rows are the only candidates, so that they are linked for certain.
 
     Without the release it is 0 (from two people on): the linking that k-anonymity is made against.
@@ -90,7 +97,7 @@ def singled_out(attack, dataset, key):
     kind="privacy", better="higher", bounds=(1, math.inf), title="Place of the true row", unit="places",
     format="{:,} places",
 )  # fmt: skip
-def true_row_place(attack, dataset, key):
+def true_row_place(attack: ScoredLinkage, dataset: Dataset, key: IntArray) -> tuple[float, float, float]:
     """At which place a person's own row stands among all, as an adversary ranks them: 1 is found, mean over people.
 
     The baseline is the middle place, (rows + 1) / 2.
@@ -119,7 +126,8 @@ def true_row_place(attack, dataset, key):
     return float(places.mean()), max(1.0, float(low)), float(high)
 
 
-def found_by_person(attack, dataset, key):
+@validated
+def found_by_person(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> tuple[FloatArray, FloatArray]:
     """How likely each person of the release is found, and by as many guesses at random.
 
     Parameters
@@ -133,7 +141,6 @@ def found_by_person(attack, dataset, key):
         0 to 1. Of the people of the release, in ascending order of their number, or of their record without a key.
     """
     _check(attack, key)
-    expect.these(dataset=dataset)
     records, rows = np.sort(key), attack.truth(dataset, key)
     known = dataset.table.iloc[records]
     if dataset.people is None:
@@ -145,11 +152,12 @@ def found_by_person(attack, dataset, key):
     begin = np.cumsum(own)[person[asked]] - times
     theirs = order[np.repeat(begin - np.cumsum(times) + times, times) + np.arange(times.sum())]
     question = np.repeat(np.arange(len(asked)), times)
-    found = np.bincount(question, _chance(attack, known.iloc[asked[question]], rows[theirs]))
-    return tuple(_any(person[asked], chance) for chance in (found, times / len(records)))
+    found: Any = np.bincount(question, _chance(attack, known.iloc[asked[question]], rows[theirs]))
+    return _any(person[asked], found), _any(person[asked], times / len(records))
 
 
-def found_in_own_class(release, dataset):
+@validated
+def found_in_own_class(release: Release, dataset: Dataset) -> tuple[FloatArray, FloatArray]:
     """How likely each person of the release is found by an adversary who knows in which class they are, and by as many
     guesses at random.
 
@@ -167,7 +175,6 @@ def found_in_own_class(release, dataset):
     with_it, at_random : float array (people,)
         As of `found_by_person`.
     """
-    expect.these(release=release, dataset=dataset)
     if missing := set(dataset.schema.quasi_identifiers) - {*release.treated(*TRUE)}:
         raise Unreadable(f"a class has true labels of all quasi-identifiers, and {some_of(sorted(missing))} has none.")
     records = np.arange(len(dataset)) if release.records is None else release.records
@@ -179,10 +186,10 @@ def found_in_own_class(release, dataset):
     person, asked = _asked(dataset, records, dataset.schema.quasi_identifiers)
     _, together = distinct_codes([person, classes], [person.max() + 1, classes.max() + 1])
     found, own = np.bincount(together)[together] / sizes, np.bincount(person)[person] / len(records)
-    return tuple(_any(person[asked], chance[asked]) for chance in (found, own))
+    return _any(person[asked], found[asked]), _any(person[asked], own[asked])
 
 
-def _asked(dataset, records, names):
+def _asked(dataset: Dataset, records: IntArray, names: Sequence[str]) -> tuple[IntArray, IntArray]:
     """Whose each of the records is, integer array (records,) from 0, and the positions of those by which somebody is
     looked for: one of each person's that are equal in the columns `names`.
     """
@@ -190,12 +197,12 @@ def _asked(dataset, records, names):
     return person, once_each(person, combinations(dataset.table.iloc[records][list(names)]).index)
 
 
-def _chance(attack, known, rows):
+def _chance(attack: RecordLinkage[Any], known: pd.DataFrame, rows: IntArray) -> FloatArray:
     """What the attack says: float array (m,). Raises ValueError for anything else: it would read as found or not."""
     return np.asarray(expect.vector(f"{attack!r}: chance", attack.chance(known, rows), len(known)))
 
 
-def _check(attack, key):
+def _check(attack: object, key: Any) -> None:
     expect.kind("attack", attack, RecordLinkage, instead="Give one fitted to the release: Linkage().fit(published).")
     if key is None:
         raise Unreadable(
@@ -204,7 +211,7 @@ def _check(attack, key):
     expect.vector("key", key)
 
 
-def _any(person, chance):
+def _any(person: IntArray, chance: FloatArray) -> FloatArray:
     """How likely it is that one of each person's guesses is right: float array (people,)."""
     with np.errstate(divide="ignore"):
         return 1 - np.exp(np.bincount(person, np.log1p(-np.minimum(chance, 1))))

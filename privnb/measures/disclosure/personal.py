@@ -7,6 +7,9 @@ Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006; Aggarwal
 19.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from privnb.measures.base import state
@@ -14,6 +17,7 @@ from privnb.microdata.counts import tabulate
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray, IntArray
 
 state(
     "breach_probability",
@@ -25,7 +29,7 @@ state(
 )
 
 
-def guarded_share(tree, label, guard):
+def guarded_share(tree: Taxonomy, label: str, guard: str) -> float:
     """Share of the leaves of a published label that lie below a guarding node: 0 to 1, lower is better.
 
     Parameters
@@ -50,7 +54,7 @@ def guarded_share(tree, label, guard):
     return max(int(both), 0) / len(leaves)
 
 
-def _leaves(tree, node, what):
+def _leaves(tree: Taxonomy, node: str, what: str) -> IntArray:
     try:
         return tree.covered(expect.text(f"each of the {what}s", node, "a node"))
     except SchemaError:
@@ -60,7 +64,9 @@ def _leaves(tree, node, what):
         ) from None
 
 
-def breach_probability(tree, labels, guard, candidates=None, *, several=False):
+def breach_probability(
+    tree: Taxonomy, labels: Sequence[str], guard: str, candidates: int | None = None, *, several: bool = False
+) -> float:
     """How likely it is that an adversary rightly claims a value below the guarding node of one person.
 
     Parameters
@@ -97,7 +103,7 @@ def breach_probability(tree, labels, guard, candidates=None, *, several=False):
     return float(1 - np.prod(1 - shares) if several else shares.sum())
 
 
-def breaches(tree, classes, labels, guards):
+def breaches(tree: Taxonomy, classes: IntArray, labels: Any, guards: Any) -> FloatArray:
     """The breach probability of each person of a release, one row each.
 
     Parameters

@@ -7,29 +7,36 @@ shows.
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
+from privnb.measures.utility.populations import LargePopulations
 from privnb.microdata.counts import once_each, small, tabulate
 from privnb.microdata.hierarchy import Taxonomy
+from privnb.microdata.release import Release
 from privnb.privacy_models import JensenShannonCloseness, TCloseness, tally
 from privnb.privacy_models.closeness import jensen_shannon, shares
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.validation import Randomness, validated
 
 
 class _KullbackLeibler(JensenShannonCloseness):
     """As a distance only."""
 
-    def level(self, counts, whole):
+    def level(self, counts: IntArray, whole: IntArray) -> FloatArray:
         from scipy.special import rel_entr
 
         return rel_entr(*shares(counts, whole)).sum(axis=1)
 
 
 # What each distance between the table's values and a class's is: the level of the privacy model that bounds it.
-DISTANCES = {
+DISTANCES: dict[str, Callable[[float, str], TCloseness | JensenShannonCloseness]] = {
     "Jensen-Shannon": JensenShannonCloseness,
     "Kullback-Leibler": _KullbackLeibler,
     "total variation": TCloseness,
@@ -37,7 +44,8 @@ DISTANCES = {
 }
 
 
-def privacy_losses(release, sensitive, distance="Jensen-Shannon"):
+@validated
+def privacy_losses(release: Release, sensitive: str, distance: Any = "Jensen-Shannon") -> pd.Series:
     """What each person loses: how far the sensitive values of their class or bucket lie from the whole table's.
 
     Parameters
@@ -62,7 +70,6 @@ def privacy_losses(release, sensitive, distance="Jensen-Shannon"):
 
     Source: section 4.1, P_loss(t).
     """
-    expect.these(release=release, sensitive=sensitive)
     release.check_classes("the privacy loss is")
     model = _model(sensitive, distance)
     parts, whole = model.parts(release)
@@ -78,7 +85,7 @@ def privacy_losses(release, sensitive, distance="Jensen-Shannon"):
     format="{:g} nats",
     baseline="by chance",
 )
-def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
+def privacy_loss(release: Release, sensitive: str, distance: Any = "Jensen-Shannon") -> float:
     """How far the sensitive values in the worst person's class are from the whole table's. Noise leaves no classes.
 
     The largest of `privacy_losses`. How to read it: `revealed_losses` says what somebody loses whose value becomes
@@ -104,7 +111,10 @@ def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
     return float(privacy_losses(release, sensitive, distance).max())
 
 
-def permuted_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
+@validated
+def permuted_losses(
+    release: Release, sensitive: str, distance: Any = "Jensen-Shannon", *, rng: Randomness
+) -> pd.Series:
     """`privacy_losses` of the same classes with the sensitive values permuted at random, again and again.
 
     Small classes differ from the whole table by chance alone. That is a loss too: people are believed to be what their
@@ -123,7 +133,6 @@ def permuted_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
     float array (n,)
         Without end.
     """
-    expect.these(release=release, sensitive=sensitive, rng=rng)
     release.check_classes("the privacy loss is")
     model, (groups, values, people) = _model(sensitive, distance), release.of_people(sensitive)
     codes, width = tally(model, values, release.schema[sensitive])
@@ -135,7 +144,8 @@ def permuted_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
         yield model.level(counts, np.bincount(dealt[everybody], minlength=width))[release.classes]
 
 
-def revealed_losses(dataset, sensitive, distance="Jensen-Shannon"):
+@validated
+def revealed_losses(dataset: Dataset, sensitive: str, distance: Any = "Jensen-Shannon") -> pd.Series:
     """What a person would lose if their sensitive value became known for certain.
 
     The scale for `privacy_loss`: the commoner a value, the less there is to lose.
@@ -154,7 +164,6 @@ def revealed_losses(dataset, sensitive, distance="Jensen-Shannon"):
 
     Source: section 5.1.
     """
-    expect.these(dataset=dataset, sensitive=sensitive)
     dataset.schema[sensitive]  # refuses a name that does not exist
     model, column = _model(sensitive, distance), dataset.cells[sensitive]
     codes, width = tally(model, column, dataset.schema[sensitive])
@@ -163,7 +172,8 @@ def revealed_losses(dataset, sensitive, distance="Jensen-Shannon"):
     return pd.Series(losses, index=pd.Index(column.iloc[first], name=sensitive), name="privacy loss").sort_values()
 
 
-def utility_losses(populations, release):
+@validated
+def utility_losses(populations: LargePopulations, release: Release) -> pd.Series:
     """How wrong a release is about each large population: the Jensen-Shannon divergence between its true and its
     estimated distribution of the sensitive attribute.
 
@@ -184,7 +194,6 @@ def utility_losses(populations, release):
 
     Source: section 4.2, U_loss(y).
     """
-    expect.these(populations=populations, release=release)
     counted = populations.counts, populations.estimated(release)
     losses = jensen_shannon(*(each / each.sum(axis=1, keepdims=True) for each in counted))
     index = pd.Index(populations.predicates, name="population")
@@ -194,7 +203,7 @@ def utility_losses(populations, release):
 @measure(
     kind="utility", better="lower", bounds=(0, math.log(2)), unit="nats", format="{:g} nats", baseline="trivial release"
 )
-def utility_loss(populations, release):
+def utility_loss(populations: LargePopulations, release: Release) -> float:
     """How wrong the release is about large groups of people.
 
     The mean of `utility_losses`, every population with equal weight; 0 as the original. How to read it: a release
@@ -207,7 +216,7 @@ def utility_loss(populations, release):
     return float(utility_losses(populations, release).mean())
 
 
-def _model(sensitive, distance):
+def _model(sensitive: str, distance: Any) -> Any:
     """A privacy model whose level is the distance; its bound plays no part."""
     if isinstance(distance, Taxonomy):
         return TCloseness(0.5, sensitive, distance)

@@ -9,21 +9,27 @@ and Yu 2008, section 10.2.4.
 """
 
 import math
+from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable, of_column
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.names import name_list
+from privnb.runtime.validation import validated
 
 RHO1, RHO2 = 0.05, 0.5  # of the book's figures: a gamma of 19
 CELLS = 2**22  # of a table of true values by published ones at a time
 
 
 @measure(kind="privacy", better="lower", bounds=(1, math.inf), unit="times", format="{:g} times")
-def amplification(release):
+def amplification(release: Release) -> float:
     """How many times likelier a noisy row is for one record than for another, at most.
 
     Gamma. Columns that are drawn by themselves multiply theirs, those that are drawn together count once. Its logarithm
@@ -48,7 +54,7 @@ def amplification(release):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability", title="Upward posterior, worst cell")
-def upward_posterior(dataset, release, rho1=RHO1):
+def upward_posterior(dataset: Dataset, release: Release, rho1: float = RHO1) -> float:
     """How sure an adversary becomes of a rare value by one noisy cell, in the worst case.
 
     Of all values that at most `rho1` of the records have, and of all noisy cells as published. A breach (rho1, rho2)
@@ -74,7 +80,7 @@ def upward_posterior(dataset, release, rho1=RHO1):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability", title="Upward posterior, mean")
-def mean_upward_posterior(dataset, release, rho1=RHO1):
+def mean_upward_posterior(dataset: Dataset, release: Release, rho1: float = RHO1) -> float:
     """How sure an adversary becomes of a rare value by one noisy cell, on average.
 
     Of each noisy cell the likeliest of the values that at most `rho1` of the records have; the mean over all cells of
@@ -98,7 +104,7 @@ def mean_upward_posterior(dataset, release, rho1=RHO1):
 
 
 @measure(kind="privacy", better="higher", bounds=(0, 1), unit="probability", title="Downward posterior, worst cell")
-def downward_posterior(dataset, release, rho2=RHO2):
+def downward_posterior(dataset: Dataset, release: Release, rho2: float = RHO2) -> float:
     """How unlikely a common value becomes by one noisy cell, in the worst case.
 
     Of all values that at least `rho2` of the records have. A breach (rho1, rho2) where it falls to rho1: to learn that
@@ -121,7 +127,7 @@ def downward_posterior(dataset, release, rho2=RHO2):
 
 
 @measure(kind="privacy", better="higher", bounds=(0, 1), unit="probability", title="Downward posterior, mean")
-def mean_downward_posterior(dataset, release, rho2=RHO2):
+def mean_downward_posterior(dataset: Dataset, release: Release, rho2: float = RHO2) -> float:
     """How unlikely a common value becomes by one noisy cell, on average.
 
     Of each noisy cell the least likely of the values that at least `rho2` of the records have; the mean over all cells
@@ -144,14 +150,15 @@ def mean_downward_posterior(dataset, release, rho2=RHO2):
     return float(np.mean([np.average(each, weights=times) for each, times in found]))
 
 
-def _of_cells(dataset, release, rho, *, rare):
+@validated
+def _of_cells(dataset: Dataset, release: Release, rho: float, *, rare: bool) -> list[tuple[FloatArray, IntArray]]:
     """Of each noisy column with such values a pair: of each distinct cell the posterior of the likeliest rare value, or
     of the least likely common one, and how many records have that cell.
     """
-    expect.these(dataset=dataset, release=release)
     expect.between("rho1" if rare else "rho2", rho, 0, 1, "it is a probability that may rise or fall")
     names = _noisy(release, dataset.schema.published)
-    dataset, found = release.originals(dataset), []
+    dataset = release.originals(dataset)
+    found: list[tuple[FloatArray, IntArray]] = []
     for name in names:
         attribute, law = dataset.schema[name], release.columns[name].law
         gap, lost = (pd.isna(each.table[name]).to_numpy() for each in (dataset, release))
@@ -182,7 +189,7 @@ def _of_cells(dataset, release, rho, *, rare):
     return found
 
 
-def _noisy(release, names):
+def _noisy(release: Release, names: Collection[str]) -> list[str]:
     """The noisy columns among `names`. Raises Unreadable where there is none."""
     if found := [name for name in release.treated("noisy") if name in names]:
         return found
@@ -190,11 +197,11 @@ def _noisy(release, names):
     raise Unreadable(f"{release.provenance.sanitizer} adds no noise of a known law to a column of the table: {ways}.")
 
 
-def _size(attribute):
+def _size(attribute: Any) -> int:
     return attribute.domain.steps + 1 if attribute.numeric else len(attribute.domain.values)
 
 
-def _seen(attribute, cells):
+def _seen(attribute: Any, cells: Any) -> Array:
     if attribute.numeric:
         return (np.asarray(cells, dtype=float) - attribute.domain.low) / attribute.domain.step
     return attribute.domain.codes(cells)

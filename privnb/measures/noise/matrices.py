@@ -9,8 +9,10 @@ One module: each estimate and how far off it may be are read side by side.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import ROUNDING
 
 MOST = 2_000  # values of a domain whose matrix, a row and a column for each, is written out
@@ -18,7 +20,7 @@ MOST = 2_000  # values of a domain whose matrix, a row and a column for each, is
 SINGULAR = 1e12  # condition from which on nothing can be undone in floats
 
 
-def markov(name, matrix, size=None):
+def markov(name: str, matrix: ArrayLike, size: int | None = None) -> FloatArray:
     """`matrix` as a float array (size, size) whose rows are probabilities. `name`: what it is called in errors.
 
     Raises ValueError for another shape, an entry below 0, and a row that does not add up to 1.
@@ -46,7 +48,7 @@ def markov(name, matrix, size=None):
     return found / sums[:, np.newaxis]
 
 
-def amplification_of(matrix):
+def amplification_of(matrix: ArrayLike) -> float:
     """Gamma of a matrix: how many times likelier any value is published for one true value than for another; from 1.
 
     A value that is never published does not count. One that some true values exclude makes it infinite.
@@ -63,7 +65,7 @@ def amplification_of(matrix):
         return float((found.max(axis=0) / found.min(axis=0)).max())
 
 
-def condition_number(matrix):
+def condition_number(matrix: ArrayLike) -> float:
     """How much the matrix magnifies an error of published counts when it is undone: from 1, lower is better.
 
     The largest singular value by the smallest, of a symmetric matrix its eigenvalues. Infinite where two true values
@@ -83,7 +85,7 @@ def condition_number(matrix):
     return float(number) if number < SINGULAR else np.inf
 
 
-def inverted(seen, matrix):
+def inverted(seen: ArrayLike, matrix: ArrayLike) -> FloatArray:
     """The true counts estimated by the inverse of the matrix.
 
     Right on average, and each value's count may come out below 0 where few records have it.

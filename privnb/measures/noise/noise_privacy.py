@@ -5,14 +5,18 @@ information is not.
 """
 
 import math
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.optimize import brentq
 
+from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
-from privnb.microdata.treatment import Unreadable, of_column
-from privnb.runtime import expect
+from privnb.microdata.release import Release
+from privnb.microdata.treatment import Law, Unreadable, of_column
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import name_list
+from privnb.runtime.validation import between, validated
 
 CELLS = 2**16  # of the line that a noisy number lies on
 TAIL = 1e-12  # so much of the noise lies beyond the ends of the line
@@ -20,7 +24,7 @@ CONFIDENCE = 0.95
 
 
 @measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="widths of the domain", format="{:g} widths")
-def interval_privacy(release, dataset):
+def interval_privacy(release: Release, dataset: Dataset) -> float:
     """How wide an interval around a noisy number must be to hold the true one with 95% confidence.
 
     In widths of the public domain, of the noisy number that has the narrowest: above 1 the interval tells nothing that
@@ -37,7 +41,8 @@ def interval_privacy(release, dataset):
     return min(found)
 
 
-def interval_width(law, confidence):
+@validated
+def interval_width(law: Law, confidence: Annotated[float, between(0, 1, "it is a probability")]) -> float:
     """The width of the interval around a noisy number that holds the true one with this confidence.
 
     Parameters
@@ -54,15 +59,12 @@ def interval_width(law, confidence):
 
     Source: Agrawal and Srikant, SIGMOD 2000, section 2.
     """
-    expect.these(law=law)
-    if not (expect.is_number(confidence) and 0 < confidence < 1):
-        raise ValueError(f"confidence must be a number between 0 and 1, got {expect.found(confidence)}.")
     wanted = (1 + confidence) / 2
     return 2 * brentq(lambda half: float(law.cumulative(half)) - wanted, 0, _reach(law), xtol=1e-12, rtol=1e-12)
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="share", format="{:%}")
-def information_share_of_noise(release, dataset):
+def information_share_of_noise(release: Release, dataset: Dataset) -> float:
     """Which share of the uncertainty of a value its noisy cell takes away: 0 nothing, 1 all of it.
 
     The privacy loss 1 - 2^(-I) of the true value and the noisy cell, I their mutual information in bits; of the noisy
@@ -93,7 +95,7 @@ def information_share_of_noise(release, dataset):
     return privacy_loss_share(max(found))
 
 
-def privacy_loss_share(bits):
+def privacy_loss_share(bits: float) -> float:
     """1 - 2^(-I): which share of the uncertainty about a value `bits` of mutual information take away, 0 to 1.
 
     >>> privacy_loss_share(0), privacy_loss_share(1)
@@ -102,7 +104,7 @@ def privacy_loss_share(bits):
     return 1 - 2.0 ** -max(0.0, bits)
 
 
-def entropy(shares):
+def entropy(shares: FloatArray) -> Any:
     """Of probabilities, array (k,), in bits.
 
     >>> float(entropy(np.array([0.5, 0.25, 0.25, 0])))
@@ -112,7 +114,7 @@ def entropy(shares):
     return -(some @ np.log2(some))
 
 
-def differential_entropy(shares, edges):
+def differential_entropy(shares: FloatArray, edges: FloatArray) -> Any:
     """Of a density that is constant within pieces, in bits: log2 of the width of a uniform one that is as uncertain.
 
     Parameters
@@ -136,7 +138,7 @@ def differential_entropy(shares, edges):
     return 0.0 - shares[some] @ np.log2(shares[some] / (edges[1] - edges[0])[some])
 
 
-def information(shares, edges, law):
+def information(shares: FloatArray, edges: FloatArray, law: Law) -> float:
     """How much a noisy number tells of the true one, whose density is constant within pieces: bits, from 0.
 
     I = h(Z) - h(Y), the entropy of noisy numbers less that of the noise, both on 65,536 cells of the line.
@@ -166,12 +168,12 @@ def information(shares, edges, law):
     return max(0.0, _bits(density, size) - _bits(noise, 2 * reach / CELLS))
 
 
-def _bits(density, size):
+def _bits(density: FloatArray, size: float) -> Any:
     some = density[density > 0]
     return -size * (some @ np.log2(some))
 
 
-def _reach(law):
+def _reach(law: Law) -> float:
     """So far from 0 that nearly no noise lies beyond."""
     reach = 1.0
     while float(law.cumulative(reach)) < 1 - TAIL:
@@ -179,7 +181,7 @@ def _reach(law):
     return reach
 
 
-def _laws(release, dataset, *, numeric=None):
+def _laws(release: Release, dataset: Dataset, *, numeric: bool | None = None) -> dict[str, Law]:
     """The laws of the noisy attributes, of numbers alone if asked: `{name: Law}`; Unreadable where there is none."""
     noisy = [name for name in release.treated("noisy") if numeric is None or release.schema[name].numeric == numeric]
     if not noisy:

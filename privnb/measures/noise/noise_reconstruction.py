@@ -8,16 +8,20 @@ Design and Quantification of Privacy Preserving Data Mining Algorithms", PODS 20
 section 6.2.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from privnb.attacks.algorithms.likeliest import STEPS, expectation_maximized
 from privnb.measures.noise.matrices import inverted
-from privnb.microdata.treatment import Unreadable
+from privnb.microdata.schema import Attribute, Numbers
+from privnb.microdata.treatment import Law, Unreadable
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.validation import validated
 
 BINS = 100
 INSIDE = 16  # true values of an interval that its likelihood is the mean of, at most
@@ -47,12 +51,12 @@ class Distribution(NamedTuple):
     steps: int
     likelihoods: np.ndarray
 
-    def interval(self, positions):
+    def interval(self, positions: IntArray) -> IntArray:
         """Which interval each position is in, integer array."""
         return np.searchsorted(self.starts, positions, side="right") - 1
 
 
-def intervals(attribute, bins=BINS):
+def intervals(attribute: Any, bins: int = BINS) -> IntArray:
     """Where the intervals of an attribute start, see `Distribution.starts`: each category, or `bins` or fewer."""
     expect.whole("bins", bins, 2)
     if not attribute.numeric:
@@ -61,7 +65,7 @@ def intervals(attribute, bins=BINS):
     return np.append(np.arange(0, size, -(-size // bins)), size)
 
 
-def true_distribution(cells, attribute, *, bins=BINS):
+def true_distribution(cells: Any, attribute: Any, *, bins: int = BINS) -> Distribution:
     """The distribution of a column as it is: `Distribution`, where numbers outside of the domain count at its ends.
 
     Parameters
@@ -80,7 +84,17 @@ def true_distribution(cells, attribute, *, bins=BINS):
     return Distribution(counts / counts.sum(), starts, 0, np.array([]))
 
 
-def reconstructed(cells, law, attribute, *, way="em", bins=BINS, steps=STEPS, rise=None):
+@validated
+def reconstructed(
+    cells: Any,
+    law: Law,
+    attribute: Attribute,
+    *,
+    way: str = "em",
+    bins: int = BINS,
+    steps: int = STEPS,
+    rise: float | None = None,
+) -> Distribution:
     """The distribution of the true values behind noisy cells.
 
     Parameters
@@ -115,7 +129,6 @@ def reconstructed(cells, law, attribute, *, way="em", bins=BINS, steps=STEPS, ri
     ValueError
         For cells that cannot come from the domain by this law, and for a matrix that has no inverse.
     """
-    expect.these(law=law, attribute=attribute)
     expect.one_of("way", way, WAYS)
     if not len(cells := _there(expect.kind("cells", np.asarray(cells), np.ndarray))):
         raise ValueError("cells must be a value at least, and there is none.")
@@ -129,7 +142,7 @@ def reconstructed(cells, law, attribute, *, way="em", bins=BINS, steps=STEPS, ri
     return Distribution(found.counts / seen.sum(), starts, found.steps, found.likelihoods)
 
 
-def bayes_ended(records, bins):
+def bayes_ended(records: int, bins: int) -> Callable[[FloatArray, FloatArray], bool]:
     """When Agrawal and Srikant stop: the chi-square statistic between two steps is a hundredth of its 95 % threshold.
 
     Parameters
@@ -147,14 +160,14 @@ def bayes_ended(records, bins):
 
     threshold = 0.01 * chdtri(bins - 1, 0.05)
 
-    def ended(after, before):
+    def ended(after: FloatArray, before: FloatArray) -> bool:
         some = before > 0
         return records * float(((after - before)[some] ** 2 / before[some]).sum()) < threshold
 
     return ended
 
 
-def _explained(cells, law, attribute, starts, way):
+def _explained(cells: Any, law: Law, attribute: Any, starts: IntArray, way: str) -> tuple[FloatArray, IntArray]:
     """How likely each published cell is for each interval, (bins, cells), and how often it is seen, (cells,)."""
     if attribute.numeric and way != "inverse":
         try:
@@ -169,7 +182,7 @@ def _explained(cells, law, attribute, starts, way):
     return _of_matrix(cells, law, attribute, starts)
 
 
-def _of_noise(cells, law, domain, starts, way):
+def _of_noise(cells: Any, law: Law, domain: Numbers, starts: IntArray, way: str) -> tuple[FloatArray, IntArray]:
     """As `_explained`, of numbers with added noise. The published numbers are counted in cells of their own."""
     law.cumulative(0.0)  # refuses a law that does not add
     step, own = domain.step, int(starts[1] - starts[0])
@@ -201,7 +214,7 @@ def _of_noise(cells, law, domain, starts, way):
     return likelihood, seen
 
 
-def _of_matrix(cells, law, attribute, starts):
+def _of_matrix(cells: Any, law: Law, attribute: Any, starts: IntArray) -> tuple[FloatArray, IntArray]:
     """As `_explained`, of cells that a matrix replaces: positions in the domain."""
     domain = attribute.domain
     size = int(starts[-1])
@@ -212,12 +225,12 @@ def _of_matrix(cells, law, attribute, starts):
     return np.add.reduceat(likelihood, starts[:-1], axis=0) / inside[:, np.newaxis], seen
 
 
-def _there(cells):
+def _there(cells: Any) -> Array:
     """The cells that are not missing."""
     cells = np.asarray(cells)
     return cells[~pd.isna(cells)]
 
 
-def _interval(cells, attribute, starts):
+def _interval(cells: Any, attribute: Any, starts: IntArray) -> IntArray:
     codes = attribute.domain.codes(cells)
     return np.searchsorted(starts, np.clip(codes, 0, starts[-1] - 1), side="right") - 1

@@ -5,6 +5,7 @@ and Yu 2008, section 10.2.5.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ state(
 )
 
 
-def support_error(true, found):
+def support_error(true: Any, found: Any) -> float:
     """How far supports are off, on average and relative to the true one, over the itemsets that both hold.
 
     The book's formula divides by all true itemsets; its prose, and this, by those that are found rightly.
@@ -67,7 +68,7 @@ def support_error(true, found):
     return float(np.mean([abs(found[i] - true[i]) / true[i] for i in both])) if both else np.nan
 
 
-def identity_errors(true, found):
+def identity_errors(true: Any, found: Any) -> tuple[float, float]:
     """How many itemsets are found that are not there, and how many are missed, each for one that is there.
 
     Parameters
@@ -92,6 +93,6 @@ def identity_errors(true, found):
     return (len(found - true) / len(true), len(true - found) / len(true)) if true else (np.nan, np.nan)
 
 
-def _check(true, found):
+def _check(true: Any, found: Any) -> None:
     for name, value in (("true", true), ("found", found)):
         expect.kind(name, value, Mapping, instead="`itemsets` gives them.")

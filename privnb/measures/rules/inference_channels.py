@@ -7,12 +7,12 @@ Source: Atzori, Bonchi, Giannotti, Pedreschi, "k-Anonymous Patterns", PKDD 2005,
 Discovery", VLDB Journal 17(4), 2008; Aggarwal and Yu 2008, sections 5.4.1 and 5.7.1.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
 from privnb.measures.base import state
-from privnb.miners.rules import named
+from privnb.miners.rules import Items, Itemsets, named
 from privnb.runtime import expect
 
 state(
@@ -44,21 +44,21 @@ class InferredGroup(NamedTuple):
     'C, not B: 9'
     """
 
-    having: frozenset
-    lacking: frozenset
-    count: float
+    having: Items
+    lacking: Items
+    count: float  # type: ignore[assignment] # it hides tuple.count
 
-    def __str__(self):
+    def __str__(self) -> str:
         without = "".join(f", not {item}" for item in sorted(self.lacking))
         return f"{named(self.having)}{without}: {self.count:g}"
 
 
-def check_k(k):
+def check_k(k: int) -> int:
     """Raise ValueError unless k is a whole number from 2."""
     return expect.whole("k", k, 2, "one person is always some")
 
 
-def channels(found, k):
+def channels(found: Itemsets, k: int) -> list[InferredGroup]:
     """The groups of fewer than k people that follow from published supports.
 
     Nobody is no channel: that a group is empty tells of no single person.
@@ -88,7 +88,7 @@ def channels(found, k):
     return few
 
 
-def _following(found, whole):
+def _following(found: Itemsets, whole: Items) -> Iterator[InferredGroup]:
     for size in range(len(whole) + 1):
         for having in map(frozenset, combinations(sorted(whole), size)):
             lacking, count = whole - having, 0
@@ -104,7 +104,7 @@ def _following(found, whole):
                 yield InferredGroup(having, lacking, round(count, 9))
 
 
-def blocked(found, k):
+def blocked(found: Itemsets, k: int) -> dict[Items, float]:
     """The supports, raised until no group of fewer than k people follows from them.
 
     For each channel k people are added who have the items of `having` and no others: to the count of these and of
@@ -128,10 +128,10 @@ def blocked(found, k):
         Where channels remain, for want of a subset to add to.
     """
     few, raised = channels(found, k), dict(found)
-    by_base = {}
+    by_base: dict[Items, list[InferredGroup]] = {}
     for each in few:
         by_base.setdefault(each.having, []).append(each)
-    added = []
+    added: list[Items] = []
     for base in sorted(by_base, key=lambda items: (-len(items), sorted(items))):
         still = (
             each.count + k * sum(other & (each.having | each.lacking) == base for other in added) < k
@@ -151,7 +151,7 @@ def blocked(found, k):
     return raised
 
 
-def _check(found):
+def _check(found: Itemsets) -> None:
     expect.kind("found", found, Mapping, instead="`itemsets` gives them.")
     for items, count in found.items():
         expect.kind("an itemset of found", items, frozenset, instead="Write it as a frozenset of items.")

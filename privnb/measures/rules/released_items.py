@@ -8,20 +8,26 @@ Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving M
 Aggarwal and Yu 2008, sections 10.2.5 and 10.4.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from privnb.datasets.dataset import Dataset
 from privnb.measures.noise.matrices import MOST, condition_number
 from privnb.microdata.hierarchy import flat
-from privnb.microdata.treatment import Unreadable, of_column
+from privnb.microdata.release import Release
+from privnb.microdata.treatment import Jointly, Unreadable, of_column
 from privnb.miners.baskets import Baskets, Weighted, categories, item, items_of
-from privnb.runtime import expect
+from privnb.miners.rules import Supports
+from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import validated
 
 
-def released_items(dataset, release):
+@validated
+def released_items(dataset: Dataset, release: Release) -> Supports:
     """The items of a release, as `itemsets` mines them: the table's, as an honest user counts them there.
 
     Parameters
@@ -43,7 +49,6 @@ def released_items(dataset, release):
     NotForThisTable
         For a table without categories.
     """
-    expect.these(dataset=dataset, release=release)
     schema, parts, together = dataset.schema, {}, {}
     names = categories(schema)
     if long := [name for name in names if len(schema[name].domain.values) > MOST]:
@@ -70,6 +75,7 @@ def released_items(dataset, release):
             if treatment.kind == "noisy":
                 together[treatment.law.together.names] = treatment.law.together
     items, kinds = items_of(schema)
+    found: Supports
     weights = np.vstack([parts[name] for name in names])
     if ((weights == 0) | (weights == 1)).all():
         found = Baskets(items, np.ascontiguousarray(weights.T.astype(bool)), kinds)
@@ -99,31 +105,32 @@ class JointItems:
     Source: Agrawal and Haritsa, ICDE 2005, section 5.
     """
 
-    seen: object
+    seen: Supports
     kept: float
-    sizes: Mapping
+    sizes: Mapping[Any, int]
 
     @property
-    def items(self):
+    def items(self) -> tuple[str, ...]:
         return self.seen.items
 
     @property
-    def kinds(self):
+    def kinds(self) -> Sequence[object] | None:
         return self.seen.kinds
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.seen)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"JointItems({self.seen!r}, kept {self.kept:.4g})"
 
-    def counts(self, prefix, last):
+    def counts(self, prefix: Sequence[int], last: IntArray) -> FloatArray:
         """As of `Baskets`, estimated."""
-        seen = np.asarray(self.seen.counts(prefix, last), dtype=float)
-        changed = [place for place in prefix if self.kinds[place] in self.sizes]
-        values = float(np.prod([self.sizes[self.kinds[place]] for place in changed], dtype=float))
+        seen = np.asarray(self.seen.counts(prefix, last), dtype=np.float64)
+        kinds = self.kinds or ()
+        changed = [place for place in prefix if kinds[place] in self.sizes]
+        values = float(np.prod([self.sizes[kinds[place]] for place in changed], dtype=np.float64))
         others = tuple(place for place in prefix if place not in changed)
-        sizes = np.array([self.sizes.get(self.kinds[place], 1) for place in last], dtype=float)
+        sizes = np.array([self.sizes.get(kinds[place], 1) for place in last], dtype=np.float64)
         replaced = sizes > 1
         without = np.empty(len(last))
         without[replaced] = self._count(others)
@@ -135,11 +142,11 @@ class JointItems:
         by_chance = np.where(replaced | bool(changed), (1 - self.kept) * without / (values * sizes), 0.0)
         return np.where(replaced | bool(changed), (seen - by_chance) / self.kept, seen)
 
-    def _count(self, places):
+    def _count(self, places: Sequence[int]) -> float:
         return float(self.seen.counts(places[:-1], np.array(places[-1:]))[0]) if places else float(len(self))
 
 
-def _kept(joint):
+def _kept(joint: Jointly) -> float:
     """How likely a record is kept of a law that makes every other combination as likely as each other one."""
     law, size = joint.law, float(np.prod(joint.sizes, dtype=float))
     if not hasattr(law, "true"):
@@ -150,7 +157,7 @@ def _kept(joint):
     return kept
 
 
-def _undone(release, name, attribute):
+def _undone(release: Release, name: str, attribute: Any) -> Any:
     """The weight of each value for each row, float array (values, n): its column of the inverse of the law's matrix."""
     values, law = attribute.domain.values, release.columns[name].law
     with of_column(name):
@@ -161,12 +168,12 @@ def _undone(release, name, attribute):
     return inverse[:, attribute.domain.codes(release.cells[name])]
 
 
-def _literal(release, name, attribute):
+def _literal(release: Release, name: str, attribute: Any) -> Any:
     codes = attribute.domain.codes(release.cells[name])
     return np.eye(len(attribute.domain.values))[:, codes]
 
 
-def _meant(release, name, attribute):
+def _meant(release: Release, name: str, attribute: Any) -> Any:
     """The share of each value in each row's label, float array (values, n)."""
     hierarchy = release.hierarchies.get(name) or flat(attribute)
     codes, labels = release.coded(name)

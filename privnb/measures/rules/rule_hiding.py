@@ -3,15 +3,16 @@
 Source: Aggarwal and Yu 2008, sections 8.3 and 8.4; Oliveira and Zaiane, 2002.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from privnb.measures.base import state
 from privnb.miners.baskets import Baskets
-from privnb.miners.rules import ITEMS, Rule, itemsets, rules
+from privnb.miners.rules import ITEMS, Rule, Strength, itemsets, rules
 from privnb.runtime import expect
+from privnb.runtime.validation import Share
 
 _OF_RULES = {"kind": "utility", "format": "{:%}"}
 state(
@@ -58,7 +59,7 @@ class SideEffects(NamedTuple):
     ghosts: int
 
 
-def side_effects(before, after, sensitive):
+def side_effects(before: Collection[Rule], after: Collection[Rule], sensitive: Collection[Rule]) -> SideEffects:
     """What became of rules.
 
     Parameters
@@ -88,11 +89,11 @@ def side_effects(before, after, sensitive):
     )
 
 
-def _share(part, whole):
+def _share(part: int, whole: int) -> float:
     return part / whole if whole else np.nan
 
 
-def dissimilarity(before, after):
+def dissimilarity(before: Baskets, after: Baskets) -> float:
     """By how much the frequencies of the items differ, of all items in the records: from 0; lower is better.
 
     Of an item whose cells are blocked, the frequency is the mean of the least and the greatest possible.
@@ -117,7 +118,7 @@ def dissimilarity(before, after):
     return float(np.abs(true - frequencies).sum() / max(true.sum(), 1))
 
 
-def sure_rules(baskets, support, confidence, *, most=ITEMS):
+def sure_rules(baskets: Baskets, support: Share, confidence: Share, *, most: int = ITEMS) -> dict[Rule, Strength]:
     """The rules whose least support and least confidence reach the thresholds: those that blocked cells leave sure.
 
     Parameters
@@ -140,7 +141,7 @@ def sure_rules(baskets, support, confidence, *, most=ITEMS):
     return rules(found, confidence, left=greatest)
 
 
-def _greatest(baskets):
+def _greatest(baskets: Baskets) -> Baskets:
     if baskets.unknown is None:
         return baskets
     return Baskets(baskets.items, baskets.has | baskets.unknown, None)

@@ -10,13 +10,16 @@ table can still look more useful than its original (see `privnb.papers.askari_20
 """
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from privnb.measures.base import measure
+from privnb.runtime.arrays import FloatArray
 
 
-def entropy(tables, *names):
+def entropy(tables: Any, *names: str) -> FloatArray:
     """H(A, B, ...): how evenly the rows are spread over combinations of values, in bits; 0 without names."""
     from scipy.special import entr
 
@@ -25,12 +28,12 @@ def entropy(tables, *names):
     return entr(shares).sum(axis=1) / math.log(2)
 
 
-def conditional_entropy(tables, name, *given):
+def conditional_entropy(tables: Any, name: str, *given: str) -> FloatArray:
     """H(A | B, ...): how uncertain one attribute is for those who know the others of a person, in bits."""
     return np.maximum(entropy(tables, name, *given) - entropy(tables, *given), 0)  # rounding must not fall below
 
 
-def gain(tables, name, by, *given):
+def gain(tables: Any, name: str, by: str, *given: str) -> FloatArray:
     """Utility_gain, I(A; B | C, ...): how much more is known of `name` with `by` than without, in bits, 0 and more.
 
     The difference between two utilities of one attribute is this mutual information. Source: eq. 10 and 12.
@@ -38,7 +41,7 @@ def gain(tables, name, by, *given):
     return conditional_entropy(tables, name, *given) - conditional_entropy(tables, name, by, *given)
 
 
-def utility(tables, name, *given):
+def utility(tables: Any, name: str, *given: str) -> FloatArray:
     """U(A) = H_max(A) - H(A | B, ...): how much the table tells of one attribute, using others, in bits.
 
     0 (all values alike likely) to log2 of the number of values that it can hold. Source: eq. 8, 9 and 11.
@@ -46,13 +49,13 @@ def utility(tables, name, *given):
     return math.log2(len(tables.domains[name])) - conditional_entropy(tables, name, *given)
 
 
-def largest_utility(tables, name):
+def largest_utility(tables: Any, name: str) -> FloatArray:
     """U_max(A): the utility of one attribute using all others, in bits. Source: eq. 13."""
     return utility(tables, name, *(other for other in tables.domains if other != name))
 
 
 @measure(kind="utility", better="higher", bounds=(-math.inf, math.inf), unit="bits", format="{:g} bits")
-def average_utility(tables, weights=None, user=None):
+def average_utility(tables: Any, weights: Mapping[str, float] | None = None, user: Any = None) -> FloatArray:
     """How much a table tells of an attribute, mean over attributes.
 
     Utility_T: the mean of U_max over attributes. `weights`: P(A), `{name: how likely it is to be of interest}`, adding
@@ -70,4 +73,5 @@ def average_utility(tables, weights=None, user=None):
     if user is not None and (len(user) != 1 or user.domains != tables.domains):
         raise ValueError(f"a user's knowledge is one joint distribution over {tables}, got {user}.")
     known = 0 if user is None else average_utility(user, weights)
-    return sum(weight * largest_utility(tables, name) for name, weight in weights.items()) - known
+    found: Any = sum(weight * largest_utility(tables, name) for name, weight in weights.items())
+    return found - known

@@ -19,20 +19,24 @@ One module: a loss is a line or two over one reading of a release's labels, or o
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
 from privnb.microdata.counts import factorized
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
 from privnb.microdata.hierarchy.generalization import OnALine
+from privnb.microdata.release import Release
 from privnb.microdata.schema import text
 from privnb.microdata.treatment import TRUE, UNTRUE, Unreadable
-from privnb.runtime import expect
+from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.validation import validated
 
 
-def height(hierarchy, label):
+def height(hierarchy: Any, label: str) -> float:
     """How many of its attribute's levels a label has climbed, as a share of all: 0 as it was, 1 for `*`.
 
     A taxonomy's label counts from the lowest level at which it stands; interval widths are levels above the exact
@@ -49,7 +53,7 @@ def height(hierarchy, label):
     return hierarchy.width(label)
 
 
-def uncertainty(hierarchy, label):
+def uncertainty(hierarchy: Any, label: str) -> float:
     """Xu et al.'s penalty of a cell, 0 (one value) to 1 (all): numbers by `width`, categories by leaves / all leaves.
 
     So one of two leaves costs 0 and both cost 1, and a pair among ten leaves costs 0.2, where `width` says 0.11.
@@ -69,18 +73,18 @@ class Occurring(NamedTuple):
     through: np.ndarray
 
     @classmethod
-    def of(cls, positions, records):
+    def of(cls, positions: IntArray, records: IntArray) -> Self:
         """From ascending positions and the number of records at each, integer arrays (m,)."""
         return cls(positions, np.append(0, np.cumsum(records)))
 
-    def under(self, hierarchy, label):
+    def under(self, hierarchy: Any, label: str) -> tuple[int, int]:
         """How many of the values, and of the records, a label covers."""
-        first, last = hierarchy.ends(label) if isinstance(hierarchy, OnALine) else (hierarchy.covered(label),) * 2
+        first, last = hierarchy.ends(label) if issubclass(type(hierarchy), OnALine) else (hierarchy.covered(label),) * 2
         begin, end = np.searchsorted(self.positions, first), np.searchsorted(self.positions, last, side="right")
         return np.sum(end - begin), np.sum(self.through[end] - self.through[begin])
 
 
-def ambiguity(hierarchy, label, occurring):
+def ambiguity(hierarchy: Any, label: str, occurring: Any) -> float:
     """Iyengar's loss of a cell: of the values that occur, other than one's own, the share that it may stand for.
 
     `occurring`: the attribute's `Occurring`. 0 to 1 (all of them).
@@ -88,7 +92,7 @@ def ambiguity(hierarchy, label, occurring):
     return max(occurring.under(hierarchy, label)[0] - 1, 0) / max(len(occurring.positions) - 1, 1)
 
 
-def bits(hierarchy, label, occurring):
+def bits(hierarchy: Any, label: str, occurring: Any) -> float:
     """log2 of the original records whose value the label covers. `occurring`: as for `ambiguity`.
 
     The information that a cell of value v loses under the label is the label's bits less those of v alone.
@@ -97,7 +101,7 @@ def bits(hierarchy, label, occurring):
 
 
 @measure(kind="utility", better="higher", bounds=(0, 1), unit="share", by_combinations=True)
-def precision(release):
+def precision(release: Release) -> float:
     """How little the quasi-identifier cells climbed in their hierarchies: 1 untouched, 0 suppressed.
 
     One less the mean `height`. A suppressed record costs 1 in each cell. Its complement is the height loss of Aggarwal
@@ -117,7 +121,7 @@ def precision(release):
     format="{:%} of the domain",
     by_combinations=True,
 )
-def certainty_penalty(release):
+def certainty_penalty(release: Release) -> float:
     """Mean share of its attribute's values that a quasi-identifier cell may stand for: 0 exact, 1 suppressed. Exact
     cells of buckets cost nothing.
 
@@ -130,7 +134,8 @@ def certainty_penalty(release):
     return _mean(release, _width)
 
 
-def penalty_by_attribute(release):
+@validated
+def penalty_by_attribute(release: Release) -> dict[str, float]:
     """What the certainty penalty is the mean of.
 
     Parameters
@@ -142,7 +147,6 @@ def penalty_by_attribute(release):
     dict of str to float
         Of each quasi-identifier, 0 exact to 1 suppressed.
     """
-    expect.these(release=release)
     return {name: float(total / release.record_count) for name, total in _sums(release, _width).items()}
 
 
@@ -154,7 +158,7 @@ def penalty_by_attribute(release):
     format="{:%} of the domain",
     by_combinations=True,
 )
-def normalized_certainty_penalty(release):
+def normalized_certainty_penalty(release: Release) -> float:
     """As the certainty penalty, where a cell of categories costs its share of the leaves.
 
     Mean `uncertainty`: such a cell costs leaves / all leaves unless it is exact. A suppressed record costs 1 in each
@@ -173,7 +177,7 @@ def normalized_certainty_penalty(release):
     format="{:%} of the values",
     by_combinations=True,
 )
-def loss_metric(dataset, release):
+def loss_metric(dataset: Dataset, release: Release) -> float:
     """Mean share of the values that occur which a quasi-identifier cell may stand for: 0 exact, 1 suppressed.
 
     Mean `ambiguity`. A value that nobody has costs nothing, unlike in `certainty_penalty`. A suppressed record costs 1
@@ -193,7 +197,7 @@ def loss_metric(dataset, release):
     format="{:g} bits",
     by_combinations=True,
 )
-def non_uniform_entropy(dataset, release):
+def non_uniform_entropy(dataset: Dataset, release: Release) -> float:
     """Bits that a quasi-identifier cell lost on average.
 
     -log2 of the original value's share among the records that the cell covers: at most log2 of the number of records.
@@ -210,7 +214,7 @@ def non_uniform_entropy(dataset, release):
 
 
 @measure(kind="utility", better="lower", bounds=(1, math.inf), unit="pairs", format="{:,} pairs", by_combinations=True)
-def discernibility(release):
+def discernibility(release: Release) -> float:
     """Ordered pairs of records that the release cannot tell apart, each record with itself among them.
 
     From n (all records differ) to n squared. A suppressed record costs n, as if it were like any other.
@@ -220,7 +224,7 @@ def discernibility(release):
     return discernibility_of(*_sizes(release))
 
 
-def discernibility_of(sizes, suppressed=0):
+def discernibility_of(sizes: Any, suppressed: int = 0) -> float:
     """`discernibility` from the sizes of the classes that are not suppressed, integer array, and the suppressed."""
     sizes = np.asarray(sizes, dtype=np.int64)
     return int(sizes @ sizes) + int(suppressed) * (int(sizes.sum()) + int(suppressed))
@@ -229,7 +233,7 @@ def discernibility_of(sizes, suppressed=0):
 @measure(
     kind="utility", better="lower", bounds=(1, math.inf), unit="records", format="{:,} records", by_combinations=True
 )
-def average_class_size(release):
+def average_class_size(release: Release) -> float:
     """Records per equivalence class.
 
     The plain mean. Divided by the k that was asked for it is C_avg, 1 at best. It is not divided by the k found here,
@@ -241,12 +245,12 @@ def average_class_size(release):
     return average_class_size_of(*_sizes(release))
 
 
-def average_class_size_of(sizes, suppressed=0):
+def average_class_size_of(sizes: Any, suppressed: int = 0) -> float:
     """`average_class_size` from the sizes of the classes that are not suppressed and the number of the suppressed."""
     return float((np.sum(sizes) + suppressed) / (len(sizes) + (suppressed > 0)))
 
 
-def classification_metric_of(counts, suppressed=0):
+def classification_metric_of(counts: IntArray, suppressed: int = 0) -> float:
     """Return the share of people who are suppressed, or lack the commonest value of their class."""
     errors = counts.sum() - counts.max(axis=1).sum()
     return float((errors + suppressed) / (counts.sum() + suppressed))
@@ -261,7 +265,7 @@ def classification_metric_of(counts, suppressed=0):
     format="{:g} bits",
     by_combinations=True,
 )
-def kl_divergence(dataset, release):
+def kl_divergence(dataset: Dataset, release: Release) -> float:
     """By how many bits the table differs from its rebuilding with each cell spread evenly over what it covers.
 
     Of the empirical distribution of all published columns from that rebuilding. Each record is compared with its own
@@ -305,7 +309,7 @@ def kl_divergence(dataset, release):
     counts_people=True,
     by_combinations=True,
 )
-def suppressed_records(release):
+def suppressed_records(release: Release) -> int:
     """People whose quasi-identifiers are all *.
 
     They are still in the table.
@@ -316,7 +320,7 @@ def suppressed_records(release):
 
 
 @measure(kind="utility", better="lower", bounds=(0, math.inf), unit="cells", format="{:,} cells", by_combinations=True)
-def suppressed_cells(release):
+def suppressed_cells(release: Release) -> int:
     """Quasi-identifier cells that are *, those of suppressed records among them.
 
     Source: counted from the labels.
@@ -326,7 +330,7 @@ def suppressed_cells(release):
 
 
 @measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share of the domain", format="{:%} of the domain")
-def mean_absolute_error(dataset, release):
+def mean_absolute_error(dataset: Dataset, release: Release) -> float:
     """How far noise moves a number, as a share of its domain's width. Noise generalizes nothing, so it has no certainty
     penalty.
 
@@ -338,7 +342,7 @@ def mean_absolute_error(dataset, release):
     Source: this package.
     """
 
-    def error(name, noisy, original):
+    def error(name: str, noisy: Array, original: Array) -> float:
         domain = dataset.schema[name].domain
         return domain.distances(noisy, original).mean() / domain.width
 
@@ -346,7 +350,7 @@ def mean_absolute_error(dataset, release):
 
 
 @measure(kind="utility", better="lower", bounds=(0, 1), unit="share of records", format="{:%} of records")
-def change_rate(dataset, release):
+def change_rate(dataset: Dataset, release: Release) -> float:
     """How often noise changes a category. Noise generalizes nothing, so it has no certainty penalty.
 
     Mean over noisy and perturbed attributes.
@@ -358,7 +362,8 @@ def change_rate(dataset, release):
     return _of_noise(dataset, release, lambda _, noisy, original: (noisy != original).mean(), numeric=False)
 
 
-def noise_losses(dataset, release):
+@validated
+def noise_losses(dataset: Dataset, release: Release) -> dict[str, float]:
     """What noise costs, numbers and categories apart.
 
     Parameters
@@ -376,22 +381,23 @@ def noise_losses(dataset, release):
     Unreadable
         Where nothing is noisy or perturbed, and where rows are nobody's.
     """
-    expect.these(dataset=dataset, release=release)
     release.originals(dataset)  # which refuses rows of nobody
     measures = {True: mean_absolute_error, False: change_rate}
     kinds = dict.fromkeys(dataset.schema[name].numeric for name in _moved(dataset, release, "columns"))
     return {measures[numeric].__name__: measures[numeric](dataset, release) for numeric in kinds}
 
 
-def _of_noise(dataset, release, loss, *, numeric):
-    expect.these(dataset=dataset, release=release)
+@validated
+def _of_noise(dataset: Dataset, release: Release, loss: Callable[..., float], *, numeric: Any) -> float:
     dataset, what = release.originals(dataset), "numbers" if numeric else "categories"
     names = _moved(dataset, release, what, [numeric])
     columns = ((name, np.asarray(release.table[name]), np.asarray(dataset.table[name])) for name in names)
     return float(np.mean([loss(*column) for column in columns]))
 
 
-def _moved(dataset, release, what, numeric=(True, False)):
+def _moved(
+    dataset: Dataset, release: Release, what: str, numeric: Any = (True, False)
+) -> list[tuple[str, Array, Array]]:
     """The noisy or perturbed columns of the dataset, of numbers, categories or either; Unreadable where none is."""
     names = [name for name in release.treated("noisy", "perturbed") if name in dataset.schema.published]
     if found := [name for name in names if dataset.schema[name].numeric in numeric]:
@@ -402,12 +408,12 @@ def _moved(dataset, release, what, numeric=(True, False)):
     )
 
 
-def _ways(release, names):
+def _ways(release: Release, names: Sequence[str]) -> str:
     """How columns were treated, for a sentence."""
     return ", ".join(f"{name} is {release.columns[name].kind}" for name in names)
 
 
-def _quasi_identifiers(release):
+def _quasi_identifiers(release: Release) -> list[str]:
     """Their names; refuses what has no generalized cells."""
     untrue = [name for name in release.schema.quasi_identifiers if release.columns[name].kind in UNTRUE]
     if untrue:
@@ -421,7 +427,7 @@ def _quasi_identifiers(release):
     return release.schema.quasi_identifiers
 
 
-def _labels(release):
+def _labels(release: Release) -> Any:
     """The size of each set of records with equal quasi-identifiers, integer array (sets,), and their labels as of
     `Release.labels_alike`.
     """
@@ -429,7 +435,7 @@ def _labels(release):
     return np.bincount(release.equivalence_classes, release.times).astype(np.int64), release.labels_alike
 
 
-def _mean(release, price, *known):
+def _mean(release: Release, price: Callable[..., float], *known: Any) -> float:
     """Mean over all quasi-identifier cells of `price(hierarchy, label, ...)`; each distinct label is priced once.
 
     `known`: what the price must know of each attribute besides, `{name: fact}`.
@@ -438,7 +444,7 @@ def _mean(release, price, *known):
     return float(sum(sums.values(), 0.0) / release.record_count / len(sums))
 
 
-def _sums(release, price, *known):
+def _sums(release: Release, price: Callable[..., float], *known: Any) -> Any:
     """The sum of `_mean` over the cells of each quasi-identifier, by name."""
     (sizes, labels), sums = _labels(release), {}
     for name, (codes, distinct) in labels.items():
@@ -447,20 +453,20 @@ def _sums(release, price, *known):
     return sums
 
 
-def _stars(release):
+def _stars(release: Release) -> tuple[Any, IntArray]:
     """(sizes, number of quasi-identifiers that are `*`) of each set of `_labels`, two integer arrays."""
     sizes, labels = _labels(release)
     return sizes, np.sum([(values.astype(object) == SUPPRESSED)[codes] for codes, values in labels.values()], axis=0)
 
 
-def _sizes(release):
+def _sizes(release: Release) -> tuple[IntArray, int]:
     """(sizes of the classes that are not suppressed, number of suppressed records)."""
     sizes, stars = _stars(release)
     suppressed = stars == len(release.schema.quasi_identifiers)
     return sizes[~suppressed], int(sizes[suppressed].sum())
 
 
-def _occurring(dataset, release):
+def _occurring(dataset: Dataset, release: Release) -> Any:
     """{quasi-identifier: its values that occur in the original}."""
     dataset, found = release.originals(dataset), {}
     for name in _quasi_identifiers(release):
@@ -473,21 +479,21 @@ def _occurring(dataset, release):
     return found
 
 
-def _width(hierarchy, label):
+def _width(hierarchy: Any, label: str) -> float:
     return hierarchy.width(label)
 
 
-def _log_values(hierarchy, label):
+def _log_values(hierarchy: Any, label: str) -> float:
     """log2 of the values that a label covers; its runs count them without listing them."""
     return np.log2(np.sum(np.diff(hierarchy.runs(label)) + 1))
 
 
-def _log_count(codes, times):
+def _log_count(codes: Any, times: Any) -> Any:
     """log2 of how many records share each row's number, float array (n,). `times`: how many records each row is."""
     return np.log2(np.bincount(codes, times)[codes])
 
 
-def _grouped(codes, columns):
+def _grouped(codes: Any, columns: Any) -> Any:
     """Records alike in `codes` and in all columns share a number from 0: integer array (n,)."""
     for column in columns:
         own, distinct = factorized(column)

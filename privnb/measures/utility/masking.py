@@ -3,11 +3,15 @@ compares its methods by. Each compares the masked numbers of a release with the 
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
+from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import ROUNDING
 
 MOST = 20_000  # records of which all are compared with all
@@ -15,7 +19,7 @@ WINDOWS = np.arange(1, 11) / 100  # of ranks: the intervals of 1 to 10 per cent 
 
 
 @measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share", format="{:%} of the variation")
-def lost_variation(dataset, release):
+def lost_variation(dataset: Dataset, release: Release) -> float:
     """Which share of the variation of the numbers is lost: SSE / SST, 0 none, 1 as with the mean for all.
 
     The squared errors of the masked numbers over their squared deviations from the mean, mean over attributes; noise
@@ -29,7 +33,7 @@ def lost_variation(dataset, release):
 
 
 @measure(kind="utility", better="lower", bounds=(0, math.inf), unit="points", format="{:g} points")
-def masking_loss(dataset, release):
+def masking_loss(dataset: Dataset, release: Release) -> float:
     """How far masked numbers, their means, variances, covariances and correlations are from the originals, from 0.
 
     Twenty times the sum of the five `masking_losses`; 100 where each of them is 1.
@@ -40,7 +44,7 @@ def masking_loss(dataset, release):
     return 20 * sum(masking_losses(dataset, release).values())
 
 
-def masking_losses(dataset, release):
+def masking_losses(dataset: Dataset, release: Release) -> Any:
     """The five parts of `masking_loss`, each a mean of relative differences, or of absolute ones for correlations.
 
     What is 0 in the original has no relative difference and is left out.
@@ -81,7 +85,7 @@ def masking_losses(dataset, release):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of records", format="{:%} of records")
-def nearest_record_rate(dataset, release):
+def nearest_record_rate(dataset: Dataset, release: Release) -> float:
     """Share of masked records whose nearest original is their own, all masked numbers standardized: 0 to 1.
 
     Of equally near originals each counts alike. Without the release one in n is guessed.
@@ -92,7 +96,7 @@ def nearest_record_rate(dataset, release):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of records", format="{:%} of records")
-def two_nearest_records_rate(dataset, release):
+def two_nearest_records_rate(dataset: Dataset, release: Release) -> float:
     """Share of masked records whose own original is among the two nearest: 0 to 1. Two in n are so by chance.
 
     Source: Aggarwal and Yu 2008, section 8.2.1 ("linked to 2nd nearest").
@@ -101,7 +105,7 @@ def two_nearest_records_rate(dataset, release):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of numbers", format="{:%} of numbers")
-def rank_interval_rate(dataset, release):
+def rank_interval_rate(dataset: Dataset, release: Release) -> float:
     """Share of original numbers within an interval of ranks around their masked one: 0 to 1.
 
     The interval holds the originals whose rank differs by at most p per cent of the records from where the masked
@@ -122,7 +126,7 @@ def rank_interval_rate(dataset, release):
     return float(np.mean(rates))
 
 
-def _linked(dataset, release, nearest):
+def _linked(dataset: Dataset, release: Release, nearest: int) -> float:
     """Share of masked records whose own original is among so many nearest; of equally near ones a part of each."""
     original, masked = _points(dataset, release)
     if len(original) > MOST:
@@ -142,7 +146,7 @@ def _linked(dataset, release, nearest):
     return found / len(masked)
 
 
-def _numbers(dataset, release):
+def _numbers(dataset: Dataset, release: Release) -> Any:
     """The original and the masked numbers, row by row: two float arrays (rows, attributes). Unreadable without any.
 
     A number that is missing in both is the same in both; one that is missing in either is a width of its domain away.
@@ -155,14 +159,14 @@ def _numbers(dataset, release):
     return tuple(map(np.column_stack, zip(*columns.values(), strict=True)))
 
 
-def _points(dataset, release):
+def _points(dataset: Dataset, release: Release) -> Any:
     """As `_numbers`, as an adversary compares them: missing numbers are equal to each other and far from numbers."""
     columns, schema = _masked(dataset, release), dataset.schema
     points = {name: [schema[name].domain.points(each.astype(float)) for each in pair] for name, pair in columns.items()}
     return tuple(map(np.column_stack, zip(*points.values(), strict=True)))
 
 
-def _masked(dataset, release):
+def _masked(dataset: Dataset, release: Release) -> Any:
     """The columns of masked numbers, original and released: `{name: two arrays}`. Unreadable without any."""
     original, schema = release.originals(dataset), dataset.schema
     masked = [name for name in release.treated("noisy", "perturbed") if name in schema.published]
@@ -175,7 +179,7 @@ def _masked(dataset, release):
     )
 
 
-def _varying(original):
+def _varying(original: FloatArray) -> Any:
     """The squared deviations of each attribute from its mean, float array (attributes,), all above 0."""
     squares = ((original - original.mean(axis=0)) ** 2).sum(axis=0)
     if not squares.all():
@@ -186,13 +190,13 @@ def _varying(original):
     return squares
 
 
-def _relative(before, after):
+def _relative(before: FloatArray, after: FloatArray) -> Any:
     """The mean of the relative differences where `before` is not 0; 0 where it is everywhere."""
     some = before != 0
     return float(np.mean(np.abs((before - after)[some] / before[some]))) if some.any() else 0.0
 
 
-def _correlations(covariance):
+def _correlations(covariance: FloatArray) -> FloatArray:
     spread = np.sqrt(np.diag(covariance))
     spread = np.where(spread > 0, spread, 1)
     return covariance / np.outer(spread, spread)

@@ -7,32 +7,38 @@ One module: both utilities are the same sum, and what goes into it stands beside
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from pandas.api.types import is_numeric_dtype
 
 from privnb.measures import conditions
 from privnb.measures.base import measure
 from privnb.microdata.counts import factorized
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.validation import Randomness, Share, validated
+
+ErrorFunction = Callable[[Any, Any], Any]  # of guesses and true values: one number a person
 
 
-def exact_match(predicted, true):
+def exact_match(predicted: Any, true: Any) -> FloatArray:
     """Error implication of classification accuracy: 1 where the guess is right, else 0. Section 2.3."""
     predicted, true = _alike(predicted, true)
     return (predicted == true).astype(float)
 
 
-def within(tolerance):
+def within(tolerance: float) -> ErrorFunction:
     """Error implication for numbers: 1 where the guess lies at most `tolerance` (in the target's units) from the
     truth, else 0.
     """
     if not (expect.is_number(tolerance) and tolerance >= 0):
         raise ValueError(f"a tolerance is a distance from 0, got {expect.found(tolerance)}.")
 
-    def error(predicted, true):
+    def error(predicted: Any, true: Any) -> FloatArray:
         predicted, true = _alike(predicted, true)
         if not is_numeric_dtype(true):
             raise ValueError("labels have no distance to be within. Give numbers.")
@@ -41,17 +47,17 @@ def within(tolerance):
     return error
 
 
-WAYS = {"sum": np.sum, "any": np.max, "all": np.min}
+WAYS: dict[str, Callable[..., FloatArray]] = {"sum": np.sum, "any": np.max, "all": np.min}
 
 
-def check_how(how):
+def check_how(how: str) -> str:
     """Raise ValueError for what is no way to combine the values of several fields."""
     if not (isinstance(how, str) and how in WAYS):
         raise ValueError(f"fields combine by {', '.join(WAYS)}, got {expect.found(how)}.")
     return how
 
 
-def combine(values, how):
+def combine(values: Any, how: str) -> FloatArray:
     """One value a person from those of several fields: their "sum", "any" of them (the largest) or "all" (the least).
 
     `values`: one array (n,) a field, of error implications or reductions. The paper leaves open how fields combine.
@@ -68,7 +74,9 @@ def combine(values, how):
     baseline="commonest value for all",
     counts_people=True,
 )
-def good_utility(predicted, true, error=exact_match, weights=None):
+def good_utility(
+    predicted: Any, true: Any, error: ErrorFunction = exact_match, weights: ArrayLike | None = None
+) -> float:
     """People whose sensitive value the miner predicts rightly, in cross-validation.
 
     In general, a weighted sum. U_good. Nobody predicts a missing number rightly.
@@ -91,7 +99,7 @@ def good_utility(predicted, true, error=exact_match, weights=None):
 
 
 @measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share", format="{:%}")
-def utility_decline(original, sanitized):
+def utility_decline(original: float, sanitized: float) -> float:
     """Share of the right predictions on the original that is lost.
 
     The paper's delta.
@@ -123,7 +131,7 @@ def utility_decline(original, sanitized):
     return max(0.0, 1 - sanitized / original)
 
 
-def utility_preserving(originals, sanitized):
+def utility_preserving(originals: Mapping[str, float], sanitized: Mapping[str, float]) -> tuple[float, str]:
     """The delta at which a sanitization is (1 - delta, L)-utility-preserving, and the miner that declines most.
 
     Section 2.3.
@@ -148,7 +156,7 @@ def utility_preserving(originals, sanitized):
     return worst, name
 
 
-def nearer(predicted, released, true, c, hierarchy):
+def nearer(predicted: Any, released: Any, true: Any, c: float, hierarchy: Any) -> BoolArray:
     """Whose guess is `c` %-nearer to the truth than what was released of them.
 
     The distance to the truth of a number is the absolute difference. Of a label it is the length of the label, from
@@ -195,7 +203,7 @@ def nearer(predicted, released, true, c, hierarchy):
     return (guess < given) & (exact | (100 * guess <= (100 - c) * given))
 
 
-def check_c(c):
+def check_c(c: float) -> None:
     """Raises ValueError unless `c` is a percentage."""
     if not (expect.is_number(c) and 0 <= c <= 100):
         raise ValueError(f"c is a percentage from 0 (any improvement) to 100 (the exact value), got {expect.found(c)}.")
@@ -216,7 +224,7 @@ def check_c(c):
         "C": "a twentieth of the people, chosen by lot; any nearer prediction",
     },
 )
-def anti_utility(reduction, weights=None):
+def anti_utility(reduction: ArrayLike, weights: ArrayLike | None = None) -> float:
     """People for whom the miner's prediction is nearer to the truth than what was released.
 
     In general, a weighted sum. U_bad.
@@ -237,7 +245,7 @@ def anti_utility(reduction, weights=None):
     return weighted_sum(reduction, weights)
 
 
-def average_and_worst(by_miner):
+def average_and_worst(by_miner: Mapping[str, Any]) -> tuple[float, float, str]:
     """(average, worst, name of the miner that attains the worst) of anti-utilities by miner's name.
 
     The average is what an adversary reaches who does not know which miner is best. Of equals the first is named.
@@ -246,11 +254,12 @@ def average_and_worst(by_miner):
     expect.kind("by_miner", by_miner, Mapping, instead="Give them by miner's name.")
     if not by_miner:
         raise ValueError("by_miner is empty: no miner's result was given, and an average needs at least one.")
-    name = max(by_miner, key=by_miner.get)
+    name = max(by_miner, key=by_miner.__getitem__)
     return float(np.mean(list(by_miner.values()))), by_miner[name], name
 
 
-def selected(n, share, *, rng):
+@validated
+def selected(n: int, share: Share, *, rng: Randomness) -> FloatArray:
     """Interest weights that protect a random share of n people, at least one of them.
 
     Scenario C of section 4.4 protects 2,261 of 45,222 people, 5 %. How they were chosen is not stated; here by lot.
@@ -269,13 +278,12 @@ def selected(n, share, *, rng):
     """
     if not (expect.is_whole(n) and 1 <= n < 2**31):
         raise ValueError(f"n must be a number of people, got {expect.found(n)}.")
-    expect.these(share=share, rng=rng)
     weights = np.zeros(n)
     weights[np.random.default_rng(rng).choice(n, max(round(share * n), 1), replace=False)] = 1
     return weights
 
 
-def first_occurrences(table):
+def first_occurrences(table: pd.DataFrame) -> BoolArray:
     """Whether a record is the first of those released exactly like it: boolean array (n,).
 
     As weights it counts distinct released records instead of people. The paper does not say which of the two its
@@ -285,7 +293,7 @@ def first_occurrences(table):
     return ~table.duplicated().to_numpy()
 
 
-def interest(condition, weight, otherwise=1.0):
+def interest(condition: str, weight: float, otherwise: float = 1.0) -> Callable[..., FloatArray]:
     """Interest weights by a condition on the columns.
 
     Section 2.3: `interest("sex == 'Female' and age > 55", 10)`.
@@ -307,13 +315,13 @@ def interest(condition, weight, otherwise=1.0):
             raise ValueError(f"{name} is an interest weight, a number from 0, got {expect.found(number)}.")
     holds = conditions.condition(condition)
 
-    def weights(table, released=None):
+    def weights(table: pd.DataFrame, released: object = None) -> FloatArray:
         return np.where(holds(table), float(weight), float(otherwise))
 
     return weights
 
 
-def interest_of(text):
+def interest_of(text: str) -> Callable[..., FloatArray]:
     """`interest` as an owner writes it: "CONDITION: WEIGHT", and after a comma the weight of all others, by default 1.
 
     >>> interest_of("age > 80: 1, 0")(pd.DataFrame({"age": [81, 30]})).tolist()
@@ -327,13 +335,13 @@ def interest_of(text):
         weight, *others = map(float, numbers.split(","))
         otherwise = others.pop() if others else 1.0
     except ValueError:
-        others = [numbers]
+        others = [np.nan]
     if others or not condition.strip():
         raise ValueError(f"interest weights are written 'CONDITION: WEIGHT, WEIGHT OF OTHERS', got {text!r}.")
     return interest(condition.strip(), weight, otherwise)
 
 
-def worst_by_person(by_miner):
+def worst_by_person(by_miner: Mapping[str, Any]) -> FloatArray:
     """The value of each person's own worst miner: array (n,), of arrays (n,) by miner's name.
 
     Its weighted sum is the anti-utility of an adversary who always knows which miner to trust: no miner's is higher,
@@ -345,13 +353,13 @@ def worst_by_person(by_miner):
     return np.max([np.asarray(values, dtype=float) for values in by_miner.values()], axis=0)
 
 
-def weighted_sum(values, weights=None):
+def weighted_sum(values: Any, weights: ArrayLike | None = None) -> float:
     """What both utilities are: the sum over people of an interest weight, 1 by default, times a value."""
     values = np.asarray(values, dtype=float)
     return float(values.sum() if weights is None else values @ np.asarray(weights, dtype=float))
 
 
-def _alike(predicted, other):
+def _alike(predicted: Any, other: Any) -> tuple[Array, Array]:
     """Both as arrays, if they are of one length and of one kind, numbers or labels."""
     predicted, other = np.asarray(predicted), np.asarray(other)
     if predicted.shape != other.shape or is_numeric_dtype(predicted) != is_numeric_dtype(other):
@@ -362,14 +370,14 @@ def _alike(predicted, other):
     return predicted, other
 
 
-def _step(hierarchy):
+def _step(hierarchy: Any) -> float:
     """The distance of neighbouring values of a numeric attribute."""
     if hasattr(hierarchy, "domain"):
         return hierarchy.domain.step
     return float(np.fmin.reduce(np.diff(np.sort(hierarchy.numbers))))
 
 
-def lengths(labels, hierarchy, *, numeric):
+def lengths(labels: Any, hierarchy: Any, *, numeric: bool) -> Array:
     """How many values each label covers, or for `numeric` attributes the length of its interval: array (n,)."""
     codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)
     if numeric:
@@ -378,7 +386,7 @@ def lengths(labels, hierarchy, *, numeric):
     return _sizes(distinct, hierarchy)[codes]
 
 
-def _lengths(labels, true, hierarchy):
+def _lengths(labels: Any, true: Any, hierarchy: Any) -> tuple[FloatArray, BoolArray]:
     """The length of each label, float array (n,), and whether it covers the true value, boolean array (n,)."""
     # A missing label is no label, which the hierarchy says; as code -1 it would pass for the last one.
     codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)
@@ -396,12 +404,12 @@ def _lengths(labels, true, hierarchy):
     return np.nan_to_num(high - low) + _step(hierarchy), covers
 
 
-def _sizes(labels, hierarchy):
+def _sizes(labels: Any, hierarchy: Any) -> IntArray:
     """How many leaves each label covers: integer array (labels,)."""
     return np.array([(np.diff(hierarchy.runs(label)) + 1).sum() for label in labels], dtype=np.int64)
 
 
-def _bounds(labels, hierarchy):
+def _bounds(labels: Any, hierarchy: Any) -> FloatArray:
     """The low and the high end of each label of numbers, NaN for a missing one: float array (2, labels)."""
     return (
         np.array([(np.nan, np.nan) if pd.isna(label) else hierarchy.bounds(label) for label in labels]).reshape(-1, 2).T

@@ -4,12 +4,24 @@ All populations within another ask for the attributes after its last one alone. 
 counted together: a table has thousands of combinations of labels, and a dozen of those of its last two attributes.
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numba import njit
 
+from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 
-def expected(counts, labels, chances, attribute, node, conditions, innermost):
+
+def expected(
+    counts: FloatArray,
+    labels: list[IntArray],
+    chances: Any,
+    attribute: IntArray,
+    node: IntArray,
+    conditions: IntArray,
+    innermost: BoolArray,
+) -> FloatArray:
     """How many people of each sensitive value are to be expected in each of many populations.
 
     Source: the uniform-distribution assumption, Li and Li, KDD 2009, section 4.2.
@@ -39,7 +51,7 @@ def expected(counts, labels, chances, attribute, node, conditions, innermost):
     return _summed(counts, *_rests(labels), every, begins, widths, attribute, node, conditions, innermost)
 
 
-def _rests(labels):
+def _rests(labels: list[IntArray]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """The labels of boxes from each attribute on, each such rest once. Four integer arrays: which rest from the first
     attribute on each box has; of each rest its label of its first attribute and which rest follows from the next one
     on; where the rests from an attribute on begin among all.
@@ -54,7 +66,20 @@ def _rests(labels):
 
 
 @njit(cache=True)
-def _summed(counts, rest, first, following, rests, chances, begins, widths, attribute, node, conditions, innermost):
+def _summed(
+    counts: FloatArray,
+    rest: IntArray,
+    first: IntArray,
+    following: IntArray,
+    rests: IntArray,
+    chances: Any,
+    begins: IntArray,
+    widths: IntArray,
+    attribute: IntArray,
+    node: IntArray,
+    conditions: IntArray,
+    innermost: BoolArray,
+) -> FloatArray:
     """What `expected` gives.
 
     rest, first, following, rests: of `_rests`. chances: the table of attribute a from begins[a], in rows of widths[a].

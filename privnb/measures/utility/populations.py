@@ -4,12 +4,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
+from privnb.datasets.dataset import Dataset
 from privnb.measures.utility.population_counts import expected
 from privnb.measures.utility.reconstruction import Boxes, HierarchyLine, codes_of, values_asked
-from privnb.runtime import expect
+from privnb.microdata.release import Release
+from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
+from privnb.runtime.validation import Hierarchies, Share, validated
 
 SUPPORT = 0.05  # of all people: groups of so many are large
 MOST = 2**15  # populations: of twenty attributes that are mostly "no" there would be a million
@@ -32,6 +36,7 @@ class LargePopulations:
     Source: Li and Li, KDD 2009, section 4.2; minSup is `support`.
     """
 
+    HINT: ClassVar[str] = "LargePopulations.of makes them."
     sensitive: str
     support: float
     values: np.ndarray
@@ -44,7 +49,10 @@ class LargePopulations:
     conditions: int | None
 
     @classmethod
-    def of(cls, dataset, sensitive, support=SUPPORT, hierarchies=None):
+    @validated
+    def of(
+        cls, dataset: Dataset, sensitive: str, support: Share = SUPPORT, hierarchies: Hierarchies = None
+    ) -> "LargePopulations":
         """Find those of a dataset for questions about its attribute `sensitive`.
 
         Parameters
@@ -66,7 +74,6 @@ class LargePopulations:
             For a support that is no share above 0, a quasi-identifier as `sensitive`, and where no population is so
             large.
         """
-        expect.these(dataset=dataset, support=support, hierarchies=hierarchies)
         values = values_asked(dataset, sensitive)
         least = math.ceil(round(support * len(dataset), 9))
         asked = {**dataset.hierarchies, **(hierarchies or {})}
@@ -79,8 +86,8 @@ class LargePopulations:
             # Values that no large node tells apart are one part of the line.
             nodes[name], part = np.unique(large, axis=1, return_inverse=True)
             lines[name] = HierarchyLine(hierarchy, part.ravel())
-            node, position = np.nonzero(large)
-            labels += [f"{name} {label}" for label in hierarchy.labels(position, node)]
+            places = np.nonzero(large)
+            labels += [f"{name} {label}" for label in hierarchy.labels(places[1], places[0])]
         if not labels:
             raise ValueError(
                 f"no value of a quasi-identifier of '{dataset.name}', and no node below a root, has {least} people "
@@ -91,23 +98,23 @@ class LargePopulations:
         found = cls(sensitive, support, values, lines, nodes, tuple(labels), parent, node, np.empty(0), conditions)
         return replace(found, counts=found._expected(original))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.node)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         names = ", ".join(self.lines)
         few = "" if self.conditions is None else f", of at most {self.conditions} conditions"
         return f"LargePopulations({len(self):,} of at least {self.support:.1%} of all people, by {names}{few})"
 
     @cached_property
-    def predicates(self):
+    def predicates(self) -> list[str]:
         """Each population in words, such as "age 20-39, sex Female": list of text."""
         words = [""]
         for parent, node in zip(self.parent, self.node, strict=True):
             words.append(f"{words[parent]}, {self.labels[node]}" if parent else self.labels[node])
         return words[1:]
 
-    def estimated(self, release):
+    def estimated(self, release: Release) -> FloatArray:
         """How many people of each sensitive value a release lets one expect in each population: float array
         (populations, sensitive values + 1).
 
@@ -117,16 +124,17 @@ class LargePopulations:
         found = self._expected(boxes)
         return np.where(found.sum(axis=1, keepdims=True) > 0, found, boxes.counts.sum(axis=0))
 
-    def _expected(self, boxes):
+    def _expected(self, boxes: Boxes) -> FloatArray:
         """How many people of each sensitive value are to be expected in each population: float array (populations,
         sensitive values + 1).
         """
-        place, *walk = self._walk
+        place, attribute, node, conditions, innermost = self._walk
         labels = [boxes.labels[name] for name in self.nodes]
-        return expected(boxes.counts, labels, [*boxes.chances(self.nodes).values()], *walk)[place]
+        chances = [*boxes.chances(self.nodes).values()]
+        return expected(boxes.counts, labels, chances, attribute, node, conditions, innermost)[place]
 
     @cached_property
-    def _walk(self):
+    def _walk(self) -> tuple[IntArray, IntArray, IntArray, IntArray, BoolArray]:
         """The populations in an order in which all that lie within one follow it at once: the place of each, and by
         place the attribute of its last condition, the node of that, the number of its conditions, and whether it is the
         innermost. Five arrays.
@@ -148,26 +156,26 @@ class LargePopulations:
         return place[1:] - 1, attribute, node - begins[attribute], conditions[order], size[order] == 1
 
 
-expect.word("populations", LargePopulations, instead="LargePopulations.of makes them.")
-
-
-def _large_nodes(codes, hierarchy, least):
+def _large_nodes(codes: IntArray, hierarchy: Any, least: int) -> BoolArray:
     """The leaves and inner nodes of at least `least` records, but for the whole: boolean array (nodes, positions)."""
-    found = {}
+    found: dict[bytes, BoolArray] = {}
     for level in getattr(hierarchy, "groups", [np.arange(hierarchy.size)]):
         for group in np.flatnonzero(np.bincount(level[codes]) >= least):
             node = level == group
             found.setdefault(node.tobytes(), node)
-    return np.array([node for node in found.values() if not node.all()], dtype=bool).reshape(-1, hierarchy.size)
+    some = [node for node in found.values() if not node.all()]
+    return np.array(some, dtype=np.bool_).reshape(-1, hierarchy.size)
 
 
-def _conjunctions(boxes, nodes, least):
+def _conjunctions(boxes: Boxes, nodes: Mapping[str, BoolArray], least: int) -> tuple[IntArray, IntArray, int | None]:
     """The parent and the last node of each large population, two integer arrays, and the most conditions of one, as in
     `LargePopulations`.
     """
     people, names = boxes.counts.sum(axis=1), list(nodes)
     offset = np.cumsum([0, *map(len, nodes.values())])
-    found, last, conditions = [], [(0, 0, np.arange(len(people), dtype=np.int32))], 0
+    found: list[tuple[int, Any]] = []
+    last: list[tuple[int, int, IntArray]] = [(0, 0, np.arange(len(people), dtype=np.int32))]
+    conditions = 0
     while last:  # so that parents come first
         more, longer = [], []
         for population, first, rows in last:

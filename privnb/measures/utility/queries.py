@@ -10,14 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from numbers import Integral
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
 from privnb.measures.utility.reconstruction import Boxes, HierarchyLine, check_number, codes_of, values_asked
+from privnb.microdata.release import Release
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, BoolArray, FloatArray
+from privnb.runtime.validation import Randomness, Share, validated
 
-READINGS = ("product", "literal")
+Reading = Literal["product", "literal"]
+READINGS: tuple[Reading, ...] = get_args(Reading)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -29,15 +35,27 @@ class CountQueries:
     integer array (queries,), the true counts.
     """
 
+    HINT: ClassVar[str] = "CountQueries.of makes them."
     sensitive: str
-    values: np.ndarray
+    values: Array
     lines: Mapping[str, HierarchyLine]
-    sets: Mapping[str, np.ndarray]
-    chosen: np.ndarray
-    actual: np.ndarray
+    sets: Mapping[str, BoolArray]
+    chosen: BoolArray
+    actual: Array
 
     @classmethod
-    def of(cls, dataset, sensitive, dimension, selectivity, *, rng, number=1000, reading="product"):
+    @validated
+    def of(
+        cls,
+        dataset: Dataset,
+        sensitive: str,
+        dimension: int,
+        selectivity: Share,
+        *,
+        rng: Randomness,
+        number: int = 1000,
+        reading: Reading = "product",
+    ) -> "CountQueries":
         """Draw queries, each about some random quasi-identifiers and the sensitive attribute.
 
         Parameters
@@ -67,14 +85,11 @@ class CountQueries:
             For a dimension, selectivity, number or reading that cannot be, for a quasi-identifier as `sensitive`, and
             where too many values occur to name them.
         """
-        expect.these(dataset=dataset, rng=rng)
         names = dataset.schema.quasi_identifiers
         for what, value, most in (("dimension", dimension, len(names)), ("number", number, 100_000)):
             if isinstance(value, bool) or not (isinstance(value, Integral) and 1 <= value <= most):
                 raise ValueError(f"{what} must be a whole number from 1 to {most}, got {expect.found(value)}.")
-        expect.share("selectivity", selectivity)
         values = values_asked(dataset, sensitive)
-        expect.one_of("reading", reading, READINGS)
         share = selectivity ** (1 / (dimension + 1)) if reading == "product" else selectivity
         generator = np.random.default_rng(rng)
         asked = _draw(generator, number, len(names), dimension / len(names))[:, :-1]
@@ -88,18 +103,18 @@ class CountQueries:
         actual = found._answers(Boxes.of_original(dataset, sensitive, lines))
         return replace(found, actual=np.rint(actual).astype(np.int64))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.chosen)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"CountQueries({len(self)} about {', '.join(self.lines)} and {self.sensitive}, {self.empty} of nobody)"
 
     @property
-    def empty(self):
+    def empty(self) -> int:
         """How many queries count nobody in the original: they have no relative error and are left out of every mean."""
         return int((self.actual == 0).sum())
 
-    def answers(self, release):
+    def answers(self, release: Release) -> FloatArray:
         """The counts to be expected from what is published: float array (queries,).
 
         Read as in `tradeoff.utility_losses`: all values of a cell equally likely, all of a bucket for each of its
@@ -107,15 +122,13 @@ class CountQueries:
         """
         return self._answers(Boxes.of_release(release, self.sensitive, self.lines, self.values))
 
-    def _answers(self, boxes):
+    def _answers(self, boxes: Boxes) -> FloatArray:
         expected = boxes.expected(len(self), self.sets, partial(reduce, operator.imul))
         return (expected * self.chosen).sum(axis=1)
 
 
-expect.word("queries", CountQueries, instead="CountQueries.of makes them.")
-
-
-def relative_errors(queries, release):
+@validated
+def relative_errors(queries: CountQueries, release: Release) -> FloatArray:
     """|count from the release - true count| / true count of each query that counts somebody.
 
     Parameters
@@ -135,7 +148,6 @@ def relative_errors(queries, release):
 
     Source: Li and Li, KDD 2009, section 5.2.
     """
-    expect.these(queries=queries, release=release)
     counted = queries.actual > 0
     if not counted.any():
         raise ValueError(
@@ -147,12 +159,17 @@ def relative_errors(queries, release):
 
 
 # What both measures of `relative_errors` state.
-OF_ERRORS = {"kind": "utility", "better": "lower", "bounds": (0, math.inf), "baseline": "trivial release"}
+OF_ERRORS: dict[str, Any] = {
+    "kind": "utility",
+    "better": "lower",
+    "bounds": (0, math.inf),
+    "baseline": "trivial release",
+}
 OF_ERRORS |= {"unit": "share of the true count", "format": "{:%} of the true count", "varies": True}
 
 
 @measure(**OF_ERRORS)
-def average_relative_error(queries, release):
+def average_relative_error(queries: CountQueries, release: Release) -> float:
     """How far off the release answers a COUNT query on average, as a share of the true count.
 
     Mean of `relative_errors`. A few queries of very small counts may decide it, under generalization above all: see
@@ -164,7 +181,7 @@ def average_relative_error(queries, release):
 
 
 @measure(**OF_ERRORS)
-def median_relative_error(queries, release):
+def median_relative_error(queries: CountQueries, release: Release) -> float:
     """Half of the COUNT queries are answered at least as well, as a share of the true count.
 
     Median of `relative_errors`, of which the paper reports the mean.
@@ -174,7 +191,7 @@ def median_relative_error(queries, release):
     return float(np.median(relative_errors(queries, release)))
 
 
-def _draw(generator, number, size, share):
+def _draw(generator: np.random.Generator, number: int, size: int, share: float) -> BoolArray:
     """That share of `size` things at random, rounded up, `number` times over: boolean array (number, size + 1).
 
     The last column is for what is never chosen.
@@ -184,7 +201,7 @@ def _draw(generator, number, size, share):
     return np.column_stack([drawn, np.zeros(number, dtype=bool)])
 
 
-def _occurring(dataset, name):
+def _occurring(dataset: Dataset, name: str) -> tuple[HierarchyLine, int]:
     """An attribute's line with a part for each value that occurs, and the last for the others; how many occur."""
     hierarchy = dataset.hierarchies[name]
     positions = np.unique(codes_of(dataset, name, hierarchy))

@@ -5,16 +5,20 @@ equally likely, and so is, for each person of a bucket, every sensitive value of
 `populations` and `queries`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.counts import coded, distinct_codes, tabulate
 from privnb.microdata.hierarchy import SUPPRESSED, flat
 from privnb.microdata.hierarchy.categories import values_of
+from privnb.microdata.release import Release
+from privnb.microdata.schema import Attribute
 from privnb.microdata.treatment import UNTRUE
+from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 
 POSITIONS = 1_000_000  # of an attribute's line, at most: each has its place in an array
 VALUES = 2_000  # that are asked for one by one, at most
@@ -27,8 +31,8 @@ class HierarchyLine(NamedTuple):
     Questions about groups do not tell the values of one part apart.
     """
 
-    hierarchy: object
-    part: np.ndarray
+    hierarchy: Any
+    part: IntArray
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -46,7 +50,7 @@ class Boxes:
     counts: np.ndarray
 
     @classmethod
-    def of_original(cls, dataset, sensitive, lines):
+    def of_original(cls, dataset: Dataset, sensitive: str, lines: Mapping[str, HierarchyLine]) -> "Boxes":
         """All people where they are."""
         value, values = dataset.schema[sensitive].coded(dataset.cells[sensitive])
         labels = {name: line.part[codes_of(dataset, name, line.hierarchy)] for name, line in lines.items()}
@@ -56,7 +60,7 @@ class Boxes:
         return cls({name: each[first] for name, each in labels.items()}, shares, counts)
 
     @classmethod
-    def of_release(cls, release, sensitive, lines, values):
+    def of_release(cls, release: Release, sensitive: str, lines: Mapping[str, HierarchyLine], values: Array) -> "Boxes":
         """As published. `lines`: the questions', whatever hierarchies the release has; `values`: the sensitive values
         of the original, sorted.
         """
@@ -69,14 +73,16 @@ class Boxes:
         labels = {name: codes[first] for name, (codes, _) in spread.items()}
         return cls(labels, shares, _sensitive_counts(release, sensitive, values, index[release.equivalence_classes]))
 
-    def chances(self, sets):
+    def chances(self, sets: Mapping[str, BoolArray]) -> dict[str, FloatArray]:
         """How likely a person under each label is in each set: one float array (labels, sets) an attribute, by name.
 
         `sets[name]`: boolean array (sets, parts) of an attribute's line.
         """
         return {name: self.shares[name] @ chosen.T for name, chosen in sets.items()}
 
-    def expected(self, groups, sets, weigh):
+    def expected(
+        self, groups: int, sets: Mapping[str, BoolArray], weigh: Callable[[Iterator[FloatArray]], FloatArray]
+    ) -> FloatArray:
         """People of each sensitive value in each of so many groups: float array (groups, sensitive values + 1).
 
         `sets`: as of `chances`; `weigh(chances)`: from how likely the people of boxes are in each set, an array (boxes,
@@ -91,7 +97,7 @@ class Boxes:
         return total
 
 
-def codes_of(dataset, name, hierarchy):
+def codes_of(dataset: Dataset, name: str, hierarchy: Any) -> IntArray:
     """The position of each original value on a hierarchy's line, integer array (n,).
 
     Raises ValueError for a domain of too many values to give each its place.
@@ -104,7 +110,7 @@ def codes_of(dataset, name, hierarchy):
     return dataset.codes[name] if dataset.hierarchies[name] is hierarchy else hierarchy.codes(dataset.marked(name))
 
 
-def values_asked(dataset, sensitive):
+def values_asked(dataset: Dataset, sensitive: str) -> Array:
     """The sensitive values that occur, sorted. Raises ValueError for a quasi-identifier and for too many values."""
     if dataset.schema[sensitive].name in dataset.schema.quasi_identifiers:
         raise ValueError(
@@ -116,7 +122,7 @@ def values_asked(dataset, sensitive):
     return values
 
 
-def check_number(name, occurring):
+def check_number(name: str, occurring: int) -> None:
     """Raise ValueError for an attribute of which too many values occur to ask for them one by one."""
     if occurring > VALUES:
         raise ValueError(
@@ -125,7 +131,7 @@ def check_number(name, occurring):
         )
 
 
-def _spread(release, name, line):
+def _spread(release: Release, name: str, line: HierarchyLine) -> tuple[IntArray, FloatArray]:
     """The label of each of the `equivalence_classes`, integer array (sets,), and how likely each part of the line is
     under each label.
     """
@@ -142,11 +148,11 @@ def _spread(release, name, line):
     return label.ravel()[codes], shares
 
 
-def _is_moved_number(release, name):
+def _is_moved_number(release: Release, name: str) -> bool:
     return release.columns[name].kind in UNTRUE and release.schema[name].numeric
 
 
-def _read(release, name):
+def _read(release: Release, name: str) -> tuple[IntArray, Any]:
     """What each cell of a column is read as, integer array (n,) of positions, and what these stand for.
 
     Noise, means and the like leave the domain and its steps: a reader takes the nearest value that there can be.
@@ -158,7 +164,7 @@ def _read(release, name):
     return codes, [domain.value(each) for each in steps]
 
 
-def _of_sets(release, name):
+def _of_sets(release: Release, name: str) -> tuple[IntArray, Any]:
     """What `_read` gives, by the `equivalence_classes`."""
     if not _is_moved_number(release, name):
         return release.labels_alike[name]
@@ -168,7 +174,7 @@ def _of_sets(release, name):
     return alike, values
 
 
-def _sensitive_counts(release, sensitive, values, index):
+def _sensitive_counts(release: Release, sensitive: str, values: Array, index: IntArray) -> FloatArray:
     """People of each box with each of the `values`, or with none of them: float array (boxes, values + 1).
 
     `index`: integer array (n,), the box of each record.
@@ -188,7 +194,7 @@ def _sensitive_counts(release, sensitive, values, index):
     return np.add.reduceat(people, np.searchsorted(index[first], np.arange(boxes)))
 
 
-def _meanings(labels, values, attribute):
+def _meanings(labels: Any, values: Array, attribute: Attribute) -> FloatArray:
     """How likely each of `values`, or none of them, is under each label: itself, or any of the public domain under `*`.
 
     Float array (labels, values + 1).

@@ -9,7 +9,7 @@ The order of the records, and of nominal values (the encoding's, sorted), decide
 """
 
 from privnb.miners.weka.header import Header
-from privnb.miners.weka.java import MinerRefused, Unavailable, Unfinished, find_jar, missing, version
+from privnb.miners.weka.java import Refused, Unavailable, Unfinished, find_jar, missing, version
 from privnb.miners.weka.miners import (
     CATEGORICAL,
     NUMERICAL,
@@ -26,6 +26,6 @@ from privnb.miners.weka.miners import (
 )
 
 __all__ = [
-    "CATEGORICAL", "NUMERICAL", "SECONDS", "SETS", "THREE", "Header", "MinerRefused", "Unavailable", "Unfinished",
+    "CATEGORICAL", "NUMERICAL", "SECONDS", "SETS", "THREE", "Header", "Refused", "Unavailable", "Unfinished",
     "WekaMiner", "bare", "find_jar", "is_weka", "known", "missing", "named", "reference_set", "unversioned", "version",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ class Unavailable(RuntimeError):
     """Java, Weka's jar, jpype1 or one of Weka's miners is not there; the message says which, and how to get it."""
 
 
-class MinerRefused(ValueError):
+class Refused(ValueError):
     """A miner that does not take such data, in Weka's own words."""
 
 
@@ -168,4 +168,4 @@ def explained(java: Machine, name: str, error: Any) -> Exception:
         return Unfinished(f"the miner '{name}' ran out of memory ({kind}).")
     if kind in ("ClassNotFoundException", "NoClassDefFoundError"):
         return Unavailable(f"the miner '{name}' needs {error.getMessage()}, which is not in {java.jar}. Leave it out.")
-    return MinerRefused(f"the miner '{name}' refuses these data: {error}. Leave it out, and name it beside the result.")
+    return Refused(f"the miner '{name}' refuses these data: {error}. Leave it out, and name it beside the result.")
