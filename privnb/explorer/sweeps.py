@@ -62,7 +62,7 @@ def grid(
 
 def _at(kind: str, letter: str, step: float) -> Setting | None:
     """The setting of one bound, or None where this kind has no such bound."""
-    if not letter:
+    if not letter or step is None:
         return Setting(kind)
     if step is None or not kinds()[kind].accepts(letter, step):
         return None

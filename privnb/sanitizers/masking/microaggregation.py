@@ -139,7 +139,7 @@ def _averaged(
 
 
 def _grouped(
-    dataset: Microdata, attributes: Sequence[Attribute], codes: IntArray, ks: int | IntArray
+    dataset: Microdata, attributes: Sequence[Any], codes: IntArray, ks: int | IntArray
 ) -> tuple[IntArray, list[Array]]:
     """The group of each record, integer array (n,), and of each attribute the centres of the groups, a list of arrays.
 

@@ -98,7 +98,7 @@ class Multiplicative(Sanitizer):
         """
 
 
-def place(attribute: Attribute, column: pd.Series) -> FloatArray:
+def place(attribute: Any, column: pd.Series) -> FloatArray:
     """Return numbers as they lie in their domain, from -1/2 at its low end to 1/2 at the high: float array (n,)."""
     domain = attribute.domain
     read = plain(domain.read(column)).to_numpy(dtype=float)

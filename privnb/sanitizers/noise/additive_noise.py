@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.random import Generator
 
-from privnb.microdata.schema import Attribute, Schema, decimals
+from privnb.microdata.schema import Schema, decimals
 from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array
 from privnb.runtime.validation import Positive
-from privnb.sanitizers.eligibility import check_numeric, numeric
+from privnb.sanitizers.eligibility import Numeric, check_numeric, numeric
 from privnb.sanitizers.noise.additive_laws import Gaussian, Uniform
 from privnb.sanitizers.noise.local_noise import CellNoise, by_attribute
 
@@ -53,15 +53,15 @@ class AdditiveNoise(CellNoise):
 
     @classmethod
     def examples(cls, schema: Schema) -> list[Self]:
-        number = next(schema[name] for name in schema.quasi_identifiers if schema[name].numeric)
+        number: Any = next(schema[name] for name in schema.quasi_identifiers if schema[name].numeric)
         return [cls(), cls(0.2, "uniform", {number.name: number.domain.width / 4})]
 
-    def _noisy(self, schema: Schema) -> list[Attribute]:
+    def _noisy(self, schema: Schema) -> list[Numeric]:
         noisy = numeric(self, schema)
         check_numeric(self, [*(self.deviations or ())], noisy)
         return noisy
 
-    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
+    def _draw(self, values: pd.Series, attribute: Numeric, rng: Generator) -> Array:
         law, fine = self._law(attribute), attribute.domain.step / FINE
         if isinstance(law, Uniform):
             noise = rng.uniform(-1, 1, len(values)) * law.half
@@ -69,6 +69,6 @@ class AdditiveNoise(CellNoise):
             noise = rng.normal(size=len(values)) * law.deviation
         return decimals(np.rint((np.asarray(values, dtype=float) + noise) / fine) * fine)
 
-    def _law(self, attribute: Attribute) -> Gaussian | Uniform:
+    def _law(self, attribute: Numeric) -> Gaussian | Uniform:
         deviation = (self.deviations or {}).get(attribute.name, self.deviation * attribute.domain.width)
         return (Uniform if self.kind == "uniform" else Gaussian)(deviation, attribute.domain.step)

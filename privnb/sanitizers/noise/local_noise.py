@@ -18,7 +18,7 @@ from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.names import name_list
 from privnb.runtime.validation import optional
 from privnb.sanitizers.base import Facts, FreshEntropy, Sanitized, Sanitizer
-from privnb.sanitizers.eligibility import check_numeric, numeric
+from privnb.sanitizers.eligibility import Numeric, check_numeric, numeric
 from privnb.sanitizers.errors import SanitizationError
 
 
@@ -41,7 +41,7 @@ def exact(rng: Generator) -> Generator | None:
     return None if isinstance(rng, FreshEntropy) else rng
 
 
-def whole_steps(attribute: Attribute, codes: IntArray) -> Array:
+def whole_steps(attribute: Any, codes: IntArray) -> Array:
     """Return the numbers of a domain that lie so many steps above its lowest, whole where all of them are."""
     domain = attribute.domain
     if float(domain.low).is_integer() and float(domain.step).is_integer():
@@ -71,18 +71,18 @@ class CellNoise(Sanitizer):
         return table, facts
 
     @abstractmethod
-    def _noisy(self, schema: Schema) -> list[Attribute]:
+    def _noisy(self, schema: Schema) -> Sequence[Attribute]:
         """The attributes to change, in column order. Raises SanitizationError where there is none."""
 
     @abstractmethod
-    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
+    def _draw(self, values: pd.Series, attribute: Any, rng: Generator) -> Array:
         """A column with noise."""
 
     @abstractmethod
-    def _law(self, attribute: Attribute) -> Law:
+    def _law(self, attribute: Any) -> Law:
         """The `Law` by which the noise of a column is drawn."""
 
-    def _promise(self, noisy: Sequence[Attribute], table: pd.DataFrame) -> Promise | None:
+    def _promise(self, noisy: Sequence[Any], table: pd.DataFrame) -> Promise | None:
         """What is promised of noise that no seed can draw again; None: nothing."""
         return None
 
@@ -97,14 +97,14 @@ class LocalNoise(CellNoise):
     letters = requires = ("epsilon",)
     epsilon: Any  # a parameter of each
 
-    def _promise(self, noisy: Sequence[Attribute], table: pd.DataFrame) -> Promise | None:
+    def _promise(self, noisy: Sequence[Any], table: pd.DataFrame) -> Promise | None:
         names = [attribute.name for attribute in noisy]
         if all(self._proven(attribute) for attribute in noisy):
             rest = [name for name in table if name not in names]
             return Promise.local(dict.fromkeys(names, self.epsilon), rest)
         return None
 
-    def _proven(self, attribute: Attribute) -> bool:
+    def _proven(self, attribute: Any) -> bool:
         """Whether the noise covers the whole public domain, as the promise says."""
         return True
 
@@ -123,10 +123,10 @@ class NumericNoise(LocalNoise):
 
     @classmethod
     def examples(cls, schema: Schema) -> list[Self]:
-        number = next(schema[name] for name in schema.quasi_identifiers if schema[name].numeric)
+        number: Any = next(schema[name] for name in schema.quasi_identifiers if schema[name].numeric)
         return [cls.at({"epsilon": 0.5}), cls(1.0, {number.name: number.domain.width})]  # type: ignore[call-arg]
 
-    def _noisy(self, schema: Schema) -> list[Attribute]:
+    def _noisy(self, schema: Schema) -> list[Numeric]:
         noisy = numeric(self, schema)
         check_numeric(self, [*(self.sensitivity or ())], noisy)
         secret = [each.name for each in noisy if each.domain.missing is not None and not each.domain.missing_is_public]
@@ -138,7 +138,7 @@ class NumericNoise(LocalNoise):
             )
         return noisy
 
-    def _promise(self, noisy: Sequence[Attribute], table: pd.DataFrame) -> Promise | None:
+    def _promise(self, noisy: Sequence[Any], table: pd.DataFrame) -> Promise | None:
         promise = super()._promise(noisy, table)
         public = [each.name for each in noisy if each.domain.missing is not None]
         if promise is None or not public:
@@ -146,12 +146,12 @@ class NumericNoise(LocalNoise):
         stated = f" Which numbers of {', '.join(public)} are missing is declared public, and not covered."
         return promise._replace(statement=promise.statement + stated)
 
-    def scale(self, attribute: Attribute) -> float:
+    def scale(self, attribute: Numeric) -> float:
         """How wide the noise of a numeric attribute is, in its unit: sensitivity / epsilon."""
         return self._sensitivity(attribute) / self.epsilon
 
-    def _sensitivity(self, attribute: Attribute) -> float:
+    def _sensitivity(self, attribute: Numeric) -> float:
         return (self.sensitivity or {}).get(attribute.name, attribute.sensitivity or attribute.domain.width)
 
-    def _proven(self, attribute: Attribute) -> bool:
+    def _proven(self, attribute: Numeric) -> bool:
         return self._sensitivity(attribute) >= attribute.domain.width

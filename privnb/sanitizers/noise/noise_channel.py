@@ -56,7 +56,8 @@ def cell_vulnerability(law: Law, attribute: Attribute, column: pd.Series | Array
     if not len(column):
         raise ValueError("column must have a value at least, and it has none.")
     gap = pd.isna(pd.Series(column)).to_numpy()
-    codes: IntArray = attribute.domain.codes(np.asarray(column)[~gap])
+    domain: Any = attribute.domain
+    codes: IntArray = domain.codes(np.asarray(column)[~gap])
     positions, people = np.unique(codes, return_counts=True)
     told = law.vulnerability(people / len(gap), positions) if len(positions) else 0.0
     return told + gap.mean() if gap.any() else told
@@ -179,12 +180,12 @@ def _cuts(sizes: IntArray) -> IntArray:
     return np.flatnonzero(np.diff(total)) + 1
 
 
-def _seen(attribute: Attribute, cells: pd.Series) -> Array:
+def _seen(attribute: Any, cells: pd.Series) -> Array:
     """Noisy cells in steps of the domain, 0 for a missing one, or as positions of categories."""
     if attribute.numeric:
         return np.nan_to_num((np.asarray(cells, dtype=float) - attribute.domain.low) / attribute.domain.step)
     return attribute.domain.codes(cells)
 
 
-def _size(attribute: Attribute) -> int:
+def _size(attribute: Any) -> int:
     return attribute.domain.steps + 1 if attribute.numeric else len(attribute.domain.values)

@@ -13,14 +13,14 @@ from numpy.random import Generator
 from privnb.measures.noise.matrices import MOST, markov
 from privnb.microdata.columns import of_codes
 from privnb.microdata.rows import Microdata
-from privnb.microdata.schema import Attribute, Schema
+from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import Jointly, Law
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.names import names_in
 from privnb.runtime.validation import Share, optional
 from privnb.sanitizers.base import Sanitized
-from privnb.sanitizers.eligibility import categorical
+from privnb.sanitizers.eligibility import Categorical, categorical
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.noise.local_noise import CellNoise
 from privnb.sanitizers.noise.matrix_laws import Part, Transition
@@ -103,17 +103,17 @@ class Pram(CellNoise):
         tells = "The matrices keep the shares of values on average. They depend on these shares and tell them."
         return table, {"noisy": laws} | ({"note": tells} if self.invariant else {})
 
-    def _noisy(self, schema: Schema) -> list[Attribute]:
+    def _noisy(self, schema: Schema) -> list[Categorical]:
         return [each for attributes, _ in self._groups(schema) for each in attributes]
 
-    def _groups(self, schema: Schema) -> list[tuple[list[Attribute], FloatArray | None]]:
+    def _groups(self, schema: Schema) -> list[tuple[list[Categorical], FloatArray | None]]:
         """The attributes that are drawn together and their matrix, None for that of `kept`: a list of pairs."""
         if self.matrices is None:
             alone = categorical(self, schema)
             for each in alone:
                 self._check_size(each.name, len(each.domain.values))
             return [([each], None) for each in alone]
-        groups: list[tuple[list[Attribute], FloatArray | None]] = []
+        groups: list[tuple[list[Categorical], FloatArray | None]] = []
         seen: list[str] = []
         for text, matrix in self.matrices.items():
             names = names_in(text)
@@ -137,10 +137,10 @@ class Pram(CellNoise):
                 "public domain coarser values, or name the attributes that change by `matrices`."
             )
 
-    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
+    def _draw(self, values: pd.Series, attribute: Categorical, rng: Generator) -> Array:
         raise NotImplementedError("columns may be drawn together: see `_sanitize`")
 
-    def _law(self, attribute: Attribute) -> Law:
+    def _law(self, attribute: Categorical) -> Law:
         raise NotImplementedError("columns may be drawn together: see `_sanitize`")
 
 

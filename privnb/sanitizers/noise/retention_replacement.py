@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -41,7 +41,7 @@ class RetentionReplacement(CellNoise):
     missing_numbers = "restored"
 
     def _noisy(self, schema: Schema) -> list[Attribute]:
-        found = [schema[name] for name in schema.quasi_identifiers]
+        found: list[Any] = [schema[name] for name in schema.quasi_identifiers]
         found = [each for each in found if each.numeric or len(each.domain.values) > 1]
         if not found:
             raise SanitizationError(
@@ -49,7 +49,7 @@ class RetentionReplacement(CellNoise):
             )
         return found
 
-    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
+    def _draw(self, values: pd.Series, attribute: Any, rng: Generator) -> Array:
         domain = attribute.domain
         codes = domain.codes(values)
         other = rng.integers(0, _size(attribute), len(codes))
@@ -58,10 +58,10 @@ class RetentionReplacement(CellNoise):
             return np.array(domain.values, dtype=object)[codes]
         return whole_steps(attribute, codes)
 
-    def _law(self, attribute: Attribute) -> Law:
+    def _law(self, attribute: Any) -> Law:
         size = _size(attribute)
         return Diagonal(self.kept + (1 - self.kept) / size, size, "retention replacement")
 
 
-def _size(attribute: Attribute) -> int:
+def _size(attribute: Any) -> int:
     return attribute.domain.steps + 1 if attribute.numeric else len(attribute.domain.values)

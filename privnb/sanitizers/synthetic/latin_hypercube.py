@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.microdata.rows import Microdata
-from privnb.microdata.schema import Attribute, Schema
+from privnb.microdata.schema import Schema
 from privnb.runtime.arrays import Array, FloatArray
 from privnb.sanitizers.algorithms.latin_hypercube import arranged, strata
 from privnb.sanitizers.base import Facts
@@ -50,7 +51,7 @@ def invented(schema: Schema, names: Sequence[str], values: FloatArray, rng: np.r
     return {name: drawn(schema[name], values[:, at], shares[:, at]) for at, name in enumerate(names)}
 
 
-def drawn(attribute: Attribute, values: FloatArray, shares: FloatArray) -> Array:
+def drawn(attribute: Any, values: FloatArray, shares: FloatArray) -> Array:
     """The values of an attribute at these shares of its distribution, array (m,): of numbers on the nearest step each.
     `values`: the records', as `numbered` gives them.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -71,14 +71,14 @@ class MultipleImputation(Synthetic):
         return made, {"new": (Attribute(IMPUTATION, Role.NEUTRAL, Numbers(1, self.imputations)),)}
 
 
-def _block(attribute: Attribute, values: FloatArray) -> FloatArray:
+def _block(attribute: Any, values: FloatArray) -> FloatArray:
     """What a model reads of a column, float array (n, columns): a number as it is, a category one-hot but for one."""
     if attribute.numeric:
         return values[:, None]
     return (values[:, None] == np.arange(1, len(attribute.domain.values))).astype(float)
 
 
-def _written(attribute: Attribute, values: FloatArray) -> Array:
+def _written(attribute: Any, values: FloatArray) -> Array:
     """A column of numbers as it is published: array (n,)."""
     if attribute.numeric:
         return values
