@@ -35,7 +35,7 @@ from privnb.decision.policy_search import Searched
 from privnb.evaluation import experiments
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
-from privnb.explorer.keep import Pins
+from privnb.explorer.pins import Pins
 from privnb.explorer.setting import Setting, checked
 from privnb.measures.count_tables.cell_bounds import cell_bounds
 from privnb.measures.count_tables.totals import Total
@@ -104,7 +104,8 @@ MODULES = {
     "draft": "datasets.draft",
     "own_table": "datasets.own_table",
     "explorer.setting": "explorer.setting",
-    "explorer.keep": "explorer.keep",
+    "explorer.pins": "explorer.pins",
+    "explorer.export": "explorer.export",
     "explorer.saving": "explorer.saving",
     "explorer": "explorer",
     "answers": "reporting.findings papers.findings",
@@ -389,7 +390,7 @@ def of_one():
         "own_table.described.file": str(CLINIC.with_suffix(".csv")), "own_table.described.name": "described",
         "own_table.described.folder": str(WORK.name), "explorer.your_table.file": "",
         "explorer.your_table.name": str(draft(CLINIC.with_suffix(".csv"), "chosen", WORK.name)),
-        "explorer.keep.Pins.path": str(Path(WORK.name, "pins.json")), "explorer.saving.save.setting": CLOSED,
+        "explorer.pins.Pins.path": str(Path(WORK.name, "pins.json")), "explorer.saving.save.setting": CLOSED,
         "explorer.saving.save.folder": str(Path(WORK.name, "saved")), "explorer.asked.others": {"seed": 1},
         "explorer.explore.pins": str(Path(WORK.name, "pins.json")), "explorer.explore.policy": "k-5",
         "explorer.asked.k": "5",
@@ -567,7 +568,7 @@ ACCEPTED = {
     "Setting.[ltd]*": {"zero"}, "Setting.seed": {"zero", "huge"}, "Setting.quasi_identifiers": {"empty"},
     "Setting.sensitive": {"empty"}, "Setting.k": {"huge"}, "Setting.l": {"half", "huge"},
     "Setting.delta": {"half", "huge"}, "Setting.epsilon": {"half", "huge"},
-    "explorer.asked.[kltde]*": {"empty", "below", "zero", "half", "huge"}, "explorer.keep.*.path": {"text"},
+    "explorer.asked.[kltde]*": {"empty", "below", "zero", "half", "huge"}, "explorer.pins.*.path": {"text"},
     "explorer.explore.pins": {"text"}, "explorer.explore.setting": {"none"},
     # Titles are any text, and of a measure that is not there a chart says so; a cap is any number.
     "charts.*.measure": {"text", "empty"}, "charts.*.title": {"text", "empty"}, "charts.*.unit": {"empty"},

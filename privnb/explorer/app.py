@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from privnb.datasets.dataset import load
-from privnb.explorer.keep import STATE
+from privnb.explorer.pins import STATE
 from privnb.explorer.session import asked
 from privnb.explorer.setting import checked
 from privnb.reporting.notebooks import ReportError

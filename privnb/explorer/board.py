@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.samples import record_by_record
-from privnb.explorer import controls, gauges, keep, panels, saving
+from privnb.explorer import controls, export, gauges, panels, pins as kept, saving
 from privnb.explorer.html import render
 from privnb.explorer.numbers import Reading
 from privnb.explorer.page import laid_out, page
@@ -83,8 +83,8 @@ class Board(Session):
         self._gauged: tuple[Any, ...] | None = None
         sample = record_by_record(dataset)
         self._sample = "" if sample is dataset else f"Of a random sample: {sample.name}."
-        path = os.environ.get(keep.STATE)  # which a page sets, for it has no kernel of before
-        self.stand = keep.Stand(path) if path else None
+        path = os.environ.get(kept.STATE)  # which a page sets, for it has no kernel of before
+        self.stand = kept.Stand(path) if path else None
         if self.stand and (stood := self.stand.read()) and means_something(stood[0], dataset):
             self.setting = checked(stood[0], dataset)
             self.place.axes |= stood[1]
@@ -191,8 +191,8 @@ class Board(Session):
         return render(
             "taken",
             refused=False,
-            code=keep.code(self.dataset, self.setting, self.source),
-            command=keep.command(self.dataset, self.setting, self.source, self.fewest),
+            code=export.code(self.dataset, self.setting, self.source),
+            command=export.command(self.dataset, self.setting, self.source, self.fewest),
             terms=reading.terms,
             formats=saving.FORMATS,
             format=self.format,

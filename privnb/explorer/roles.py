@@ -19,7 +19,7 @@ from privnb.datasets.dataset import find
 from privnb.datasets.own_table import OwnTable, Seen, described
 from privnb.datasets.proposals import unconfirmed
 from privnb.datasets.roles import Roles
-from privnb.explorer import keep
+from privnb.explorer import pins
 from privnb.explorer.html import render
 from privnb.explorer.page import page
 from privnb.microdata.schema import Role
@@ -85,7 +85,7 @@ class YourTable:
         from ipywidgets import VBox
 
         self.table, self.roles, self.said = table, table.roles, Answer()
-        self._stand = os.environ.get(keep.STATE)  # which a page sets, for it has no kernel of before
+        self._stand = os.environ.get(pins.STATE)  # which a page sets, for it has no kernel of before
         self._restore()
         self._page = page()()
         self._page.on_msg(self._heard)
@@ -115,7 +115,7 @@ class YourTable:
     def _hold(self) -> None:
         said = {name: getattr(self.roles, name) for name in ("chosen", "none_sensitive", "one_each", "days", "missing")}
         if self._stand:
-            keep.write(Path(self._stand), said | {"text": self.table.text})
+            pins.write(Path(self._stand), said | {"text": self.table.text})
 
     def _unsaved(self) -> Answer:
         return Answer("Not saved yet." * (self.roles != self.table.roles))

@@ -18,8 +18,9 @@ import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.parameters import numbers
-from privnb.explorer import controls, keep, panels, risks, saving
+from privnb.explorer import controls, panels, risks, saving
 from privnb.explorer.numbers import Reading, counted, mined, recalled, release_key, remember
+from privnb.explorer.pins import Pins
 from privnb.explorer.setting import Setting, changed, checked, choices, label, unmined
 from privnb.explorer.work import Work
 from privnb.microdata import withholding
@@ -98,7 +99,7 @@ class Session:
     ) -> None:
         self.fewest = withholding.check(fewest)
         self.dataset, self.store, self.source = dataset, store, source
-        self.setting, self.pins, self.work = checked(setting, dataset), keep.Pins(pins), Work(dataset)
+        self.setting, self.pins, self.work = checked(setting, dataset), Pins(pins), Work(dataset)
         self.changes: list[tuple[str, Callable[[], object]]] = []  # what was done, in words, and what takes it back
         self.curve: list[Setting] = []
         self.reading: Reading | None = None

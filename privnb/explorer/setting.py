@@ -20,7 +20,6 @@ from privnb.runtime import expect
 from privnb.runtime.names import name_list, names_in, unquoted
 from privnb.sanitizers import Sanitizer, catalogue
 from privnb.sanitizers.base import MODELS, USUAL
-from privnb.sanitizers.noise.mechanisms import check_epsilon
 
 LETTERS = tuple(USUAL)
 FALLING = ("t", "delta", "epsilon")  # bounds of which the smaller is stricter
@@ -123,9 +122,13 @@ def choices(dataset: Dataset) -> dict[str, tuple[str, ...]]:
     dataset's own first; miners of categories; scenarios.
     """
     expect.these(dataset=dataset)
+    return dict(_choices(dataset, tuple(catalogue.kinds().items())))
+
+
+@lru_cache(maxsize=8)  # a key press asks twice
+def _choices(dataset: Dataset, kinds: tuple[tuple[str, type[Sanitizer]], ...]) -> dict[str, tuple[str, ...]]:
     published, own = dataset.schema.published, dataset.schema.sensitive
     any_role = [dataset.schema[name] for name in published]
-    kinds = catalogue.kinds().items()
     return {
         "sanitizer": tuple(name for name, kind in kinds if catalogue.fits(kind, sensitive=any_role, known=any_role)),
         "quasi_identifiers": tuple(published),
@@ -224,7 +227,7 @@ def check_bounds(setting: Setting) -> None:
         bound = getattr(setting, letter)
         if letter == "k" or not (expect.is_number(bound) and bound == 0):
             model(bound, *["any"] * (letter != "k"))  # which refuses a bound that means nothing
-    check_epsilon(setting.epsilon)
+    expect.positive("epsilon", setting.epsilon)
     if isinstance(setting.seed, bool) or not isinstance(setting.seed, Integral) or setting.seed < 0:
         raise ValueError(f"SEED is a whole number from 0, got {setting.seed!r}.")
 

@@ -14,7 +14,7 @@ from privnb.datasets.column_types import partly_dated, recognized
 from privnb.datasets.column_values import Values
 from privnb.datasets.dataset import load
 from privnb.datasets.own_table import OwnTable
-from privnb.explorer import keep, your_table
+from privnb.explorer import pins, your_table
 from privnb.explorer.roles import form
 from privnb.microdata.hierarchy.taxonomies import coarser, dates
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
@@ -70,7 +70,7 @@ def test_the_page_asks_until_the_owner_has_answered(here, capsys):
 
 def test_an_answer_on_the_page_is_kept_in_the_description(here, monkeypatch):
     new("score", [*DECIMALS[:-1], "unknown"])
-    monkeypatch.setenv(keep.STATE, str(here / "state.json"))
+    monkeypatch.setenv(pins.STATE, str(here / "state.json"))
     page = your_table("", "score")
     page._heard(page._page, {"name": "missing 0", "value": ""}, None)
     assert page.roles.missing == (), "nothing is chosen"

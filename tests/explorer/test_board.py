@@ -19,7 +19,7 @@ from support.leak_audit import scan
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import store
-from privnb.explorer import board as module, keep, session, work
+from privnb.explorer import board as module, pins, session, work
 from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, checked, label
@@ -260,7 +260,7 @@ def test_the_plane_shows_what_one_release_lies_between(make):
 
 @pytest.mark.slow
 def test_a_page_that_is_loaded_again_goes_on_where_it_was(make, tmp_path, monkeypatch):
-    monkeypatch.setenv(keep.STATE, str(tmp_path / "board.json"))
+    monkeypatch.setenv(pins.STATE, str(tmp_path / "board.json"))
     first = make()
     assert first.setting.k == 5, "there is no state yet"
     use(first, "k", 20)
@@ -271,7 +271,7 @@ def test_a_page_that_is_loaded_again_goes_on_where_it_was(make, tmp_path, monkey
     assert 'value="k-5" selected' in page(second, "risks")
     (tmp_path / "board.json").write_text("{")
     assert make().setting.k == 5
-    monkeypatch.delenv(keep.STATE)
+    monkeypatch.delenv(pins.STATE)
     use(second, "k", 50)
     assert make().setting.k == 5, "elsewhere, what is asked for is shown"
 

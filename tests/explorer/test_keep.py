@@ -17,8 +17,9 @@ from privnb.datasets.dataset import load
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import KEY
 from privnb.explorer import asked
-from privnb.explorer.keep import Pins, code, command
+from privnb.explorer.export import code, command
 from privnb.explorer.numbers import measured
+from privnb.explorer.pins import Pins
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
 from privnb.reporting.notebooks import choose, notebooks_folder
 from privnb.reporting.report import read as read_results

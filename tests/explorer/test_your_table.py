@@ -10,7 +10,7 @@ import pytest
 from support import browsing
 
 from privnb.datasets.dataset import load
-from privnb.explorer import keep, your_table
+from privnb.explorer import pins, your_table
 from privnb.explorer.roles import MEANINGS
 from privnb.microdata.schema import Role
 
@@ -132,7 +132,7 @@ def test_saving_says_what_came_of_it(page):
 
 @pytest.mark.slow
 def test_a_page_that_is_loaded_again_goes_on_where_it_was(page, monkeypatch):
-    monkeypatch.setenv(keep.STATE, "board.json")
+    monkeypatch.setenv(pins.STATE, "board.json")
     before = your_table("people.csv")
     for name, value in (("sensitive", "3"), ("person", "each"), ("role 4", "neutral")):
         ask(before, name, value)

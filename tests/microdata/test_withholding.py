@@ -25,7 +25,7 @@ from privnb.evaluation.disclosure import (
     published_models,
 )
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
-from privnb.explorer import board, keep, numbers, risks as explorer_risks, sweeps
+from privnb.explorer import board, export, numbers, risks as explorer_risks, sweeps
 from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
@@ -99,7 +99,7 @@ ASKED = {  # every function that takes the limit
     "rotation_undone": lambda limit: experiments.rotation_undone(CLINIC, [2], fewest=limit),
     "reconstructions": lambda limit: experiments.reconstructions(CLINIC, [Identity()], fewest=limit),
     "class_sizes": lambda limit: class_sizes(Identity().sanitize(CLINIC, rng=1), limit),
-    "command": lambda limit: keep.command(CLINIC, Setting(), fewest=limit),
+    "command": lambda limit: export.command(CLINIC, Setting(), fewest=limit),
     "explore": lambda limit: board.explore(CLINIC, fewest=limit),
     "measured": lambda limit: numbers.measured(CLINIC, Setting(), fewest=limit),
     "mined": lambda limit: numbers.mined(CLINIC, Setting(), fewest=limit),

@@ -12,7 +12,7 @@ from privnb import evaluation
 from privnb.cli import main
 from privnb.datasets.dataset import Dataset, load
 from privnb.datasets.draft import draft
-from privnb.explorer import keep
+from privnb.explorer import export
 from privnb.explorer.board import explore
 from privnb.explorer.setting import Setting, checked, exposed, of_roles
 from privnb.microdata import hierarchy
@@ -141,8 +141,8 @@ def test_the_explorer_takes_a_name_with_a_comma(cities, tmp_path):
     assert exposed(fewer, cities) == ["sex"]
     with pytest.raises(ValueError, match='is some of age, "City, State", sex'):
         checked(replace(setting, quasi_identifiers=CITY), cities)
-    assert repr(f'age, "{CITY}"') in keep.code(cities, fewer)
-    assert f'age, "{CITY}"' in keep.command(cities, fewer)
+    assert repr(f'age, "{CITY}"') in export.code(cities, fewer)
+    assert f'age, "{CITY}"' in export.command(cities, fewer)
 
 
 @pytest.mark.slow

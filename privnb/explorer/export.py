@@ -1,0 +1,116 @@
+"""The lines of Python that make the release of a setting, and the command that reports its numbers."""
+
+import os
+import re
+import shlex
+from dataclasses import asdict, fields, replace
+from typing import get_type_hints
+
+from privnb import privacy_models, sanitizers
+from privnb.datasets.dataset import Dataset
+from privnb.evaluation.predictions import stream
+from privnb.explorer.setting import LETTERS, Setting, checked, sanitizer
+from privnb.microdata import withholding
+from privnb.runtime import expect
+from privnb.runtime.processes import runs_as
+
+CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
+STATE = "PRIVNB_BOARD"  # names the file in which a page keeps where its board stands
+DEFAULTS = {field.name: field.default for field in fields(Setting)}
+KINDS = get_type_hints(Setting)
+
+
+def code(dataset: Dataset, setting: Setting, source: str | os.PathLike[str] = "") -> str:
+    """Lines of Python that make the release of a setting, the very one that is measured, and its published form.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        As `load` gave it, all of it or a sample.
+    setting : Setting
+    source : str
+        What `load` was given as its name, where that is the path of a description file.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        For a setting that means nothing.
+    """
+    expect.these(source=source)
+    setting = checked(setting, dataset)
+    made, own = sanitizer(setting, dataset), _roles(setting, dataset)
+    name, study, records = _origin(dataset, source)
+    given = f", {study!r}" * bool(study) + f", records={records}" * bool(records)
+    roles = ", ".join(f"{field}={names!r}" for field, names in own.items())
+    named = set(re.findall(r"[A-Z]\w+(?=\()", repr(made)))
+    imports = [
+        "from privnb.datasets.dataset import load",
+        "from privnb.explorer.setting import Setting, of_roles" if own else "",
+        *(
+            f"from {home.__name__} import {', '.join(sorted(named & set(home.__all__)))}"
+            for home in (privacy_models, sanitizers)
+            if named & set(home.__all__)
+        ),
+    ]
+    rng = stream(setting.seed, made, "sanitize") if made.draws else setting.seed
+    return (
+        "\n".join(filter(None, imports))
+        + f"\n\ndataset = load({name!r}{given})\n"
+        + f"dataset = of_roles(dataset, Setting({roles}))\n" * bool(own)
+        + CAUTION * made.draws
+        + f"release = {made!r}.sanitize(dataset, rng={rng!r})\n"
+        + f"published, _ = {f'{made!r}.sanitize(dataset, rng=None)' if made.draws else 'release'}.publish()\n"
+    )
+
+
+def command(
+    dataset: Dataset, setting: Setting, source: str | os.PathLike[str] = "", fewest: int = withholding.LIMIT
+) -> str:
+    """The command that reports the numbers of a setting, quoted for a shell, without defaults and idle sliders.
+
+    Parameters
+    ----------
+    dataset, setting, source
+        As of `code`.
+    fewest : int
+        Numbers of fewer people are withheld.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        For a setting that means nothing.
+    """
+    expect.these(source=source, fewest=fewest)
+    setting = checked(setting, dataset)
+    name, study, records = _origin(dataset, source)
+    given: dict[str, object] = {"STUDY": study} if study else {}
+    given |= {"RECORDS": records} if records else {}
+    asked = asdict(setting) | {"quasi_identifiers": "", "sensitive": ""} | _roles(setting, dataset)
+    read = [field for field in asked if field not in LETTERS or field in setting.asked]
+    given |= {field.upper(): asked[field] for field in read if asked[field] != DEFAULTS[field]}
+    given |= {"FEWEST": fewest} if fewest != withholding.LIMIT else {}
+    words = [runs_as(), "report", "--notebook", "09_explore", "--dataset", name]
+    return shlex.join([*words, *(str(word) for item in given.items() for word in ("-p", *item))])
+
+
+def _roles(setting: Setting, dataset: Dataset) -> dict[str, str]:
+    """Those fields of a checked setting that name attributes other than the dataset's own: `{field: names}`."""
+    usual = checked(replace(setting, quasi_identifiers="", sensitive=""), dataset)
+    if setting.roles == usual.roles:
+        return {}
+    return {"quasi_identifiers": setting.quasi_identifiers, "sensitive": setting.sensitive}
+
+
+def _origin(dataset: Dataset, source: str | os.PathLike[str]) -> tuple[str, str, int]:
+    """What `load` was given: name or path, study, and the number of records of a sample, or 0."""
+    whole, *sample = re.split(r" \((\d+) records\)$", dataset.name)
+    name, _, study = whole.partition("/")
+    return str(source or name), study, int(sample[0]) if sample else 0
