@@ -179,6 +179,7 @@ def _wide(rows: pd.DataFrame, column: str, settings: Iterable[Release]) -> pd.Da
 
 
 def _row(
-    releases: pd.DataFrame, columns: dict[str, Any], setting: Release, measure: str, value: float, **more: object
+    releases: pd.DataFrame, columns: dict[str, Any], setting: Release, measure: str, value: float, **more: Any
 ) -> Row:
-    return row(measure, value, **dict(zip(SETTING, setting, strict=True)), **releases.loc[setting], **columns, **more)
+    named: dict[str, Any] = dict(zip(SETTING, setting, strict=True))
+    return row(measure, value, **named, **releases.loc[setting], **columns, **more)

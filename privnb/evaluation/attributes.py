@@ -1,10 +1,15 @@
 """Which attribute is asked about: by its name, or the one that is taken where none is named."""
 
+from typing import Any
+
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import NotForThisTable
 from privnb.runtime import expect
+from privnb.runtime.validation import AttributeName, validated
 
 
-def published_name(dataset, name):
+@validated
+def published_name(dataset: Dataset, name: str) -> str:
     """`name`, if a release of the dataset holds that attribute.
 
     Parameters
@@ -21,13 +26,12 @@ def published_name(dataset, name):
     ValueError
         Where it is not published.
     """
-    expect.these(dataset=dataset)
     if dataset.schema[name].name not in dataset.schema.published:
         raise ValueError(f"'{name}' is not published. Choose one of {', '.join(dataset.schema.published)}.")
     return name
 
 
-def sensitive_name(dataset, name):
+def sensitive_name(dataset: Dataset, name: AttributeName | None) -> str:
     """`name`, or without one the first sensitive attribute.
 
     Parameters
@@ -61,13 +65,13 @@ def sensitive_name(dataset, name):
     return name
 
 
-def first_secret(dataset):
+@validated
+def first_secret(dataset: Dataset) -> Any:
     """The first sensitive attribute, or None where a table has none, for what asks of it only where it is there."""
-    expect.these(dataset=dataset)
     return sensitive_name(dataset, None) if dataset.schema.sensitive else None
 
 
-def secret_name(dataset, name):
+def secret_name(dataset: Dataset, name: str | None) -> str:
     """`sensitive_name` of what is no quasi-identifier.
 
     Parameters
@@ -90,9 +94,9 @@ def secret_name(dataset, name):
     return name
 
 
-def first_number(dataset):
+@validated
+def first_number(dataset: Dataset) -> str:
     """The first numeric quasi-identifier, or else the first: what is mined unless a notebook names another one."""
-    expect.these(dataset=dataset)
     names = dataset.schema.quasi_identifiers
     if not names:
         raise NotForThisTable(f"'{dataset.name}' has no quasi-identifier. Give one or more columns that role.")

@@ -1,16 +1,25 @@
 """How many people share a combination of quasi-identifiers as it is published: the rarest one, and who is alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 
-from privnb.evaluation.cases import Question, evaluate
+from privnb.datasets.dataset import Dataset
+from privnb.evaluation.cases import Case, Question, evaluate
+from privnb.evaluation.results import Row
 from privnb.measures.base import state
 from privnb.microdata import withholding
 from privnb.microdata.treatment import Rows, Unreadable
+from privnb.microdata.withholding import MinCount
 from privnb.runtime import expect
+from privnb.runtime.validation import at_least, validated
+from privnb.sanitizers.base import Sanitizer
 
 FLOOR = 5  # people who share every combination that is published, unless the owner asks for more
+Floor = Annotated[int, at_least(2, "a combination of one is a person's own")]
 expect.WORDS["floor"] = lambda name, value: expect.whole(name, value, 2, "a combination of one is a person's own")
 
 state(
@@ -54,7 +63,7 @@ class Combinations(Question):
     floor: int = FLOOR
     main = "smallest_combination"
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         release = case.known.release
         if release.provenance.rows is Rows.NOBODY:
             raise Unreadable("its rows are nobody's, so that no combination is anybody's. Attack it with miners.")
@@ -71,7 +80,7 @@ class Combinations(Question):
             rows.append(case.row("smallest_population", least))
         return rows
 
-    def _size(self, people, of, limit):
+    def _size(self, people: int, of: int, limit: int) -> tuple[Any, ...]:
         """A size, (value, low, high); of few people the bounds say only on which side of the floor it lies."""
         if not withholding.few(people, limit):
             return people, np.nan, np.nan
@@ -79,7 +88,10 @@ class Combinations(Question):
         return (np.nan, 1, edge - 1) if people < edge else (np.nan, edge, limit - 1)
 
 
-def combinations(dataset, sanitizers, *, floor=FLOOR, fewest=withholding.LIMIT):
+@validated
+def combinations(
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, floor: Floor = FLOOR, fewest: MinCount = withholding.LIMIT
+) -> pd.DataFrame:
     """How many people share the rarest combination of quasi-identifiers that each sanitizer publishes.
 
     Every published column counts as it stands: exact ones beside buckets, noisy cells too. Whoever picks a row by its
@@ -101,5 +113,4 @@ def combinations(dataset, sanitizers, *, floor=FLOOR, fewest=withholding.LIMIT):
         baseline: nobody. With sampling weights also `smallest_population`, see there; k is of the table all the same,
         for somebody may know who is in it. Rows that are nobody's are refused.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, floor=floor, fewest=fewest)
     return evaluate(dataset, sanitizers, measures=[Combinations(floor)], fewest=fewest)

@@ -10,8 +10,9 @@ import platform
 import sys
 import sysconfig
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ import pandas as pd
 import privnb
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.counts import factorized
+from privnb.runtime.arrays import IntArray
 
 # Packages whose version stands for their code.
 VERSIONED = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "scipy": "scipy", "numba": "numba"}
@@ -31,7 +33,7 @@ READERS = (
 )  # fmt: skip
 
 
-def content(value):
+def content(value: Any) -> Any:
     """A digest (32 bytes) of what `value` holds, not of how it is kept: equal digests, equal values.
 
     Of plain values, sequences, mappings, arrays, tables, functions and classes of modules, miners, and dataclasses:
@@ -53,7 +55,7 @@ def content(value):
     if isinstance(value, type | types.FunctionType):
         return sealed(b"code", f"{value.__module__}.{value.__qualname__}".encode(), _code(value))
     if isinstance(value, enum.Enum):
-        parts = [value.name]
+        parts: Any = [value.name]
     elif isinstance(value, list | tuple):
         parts = value
     elif isinstance(value, Mapping):
@@ -72,31 +74,31 @@ def content(value):
     return _whole(kind, parts)
 
 
-def _whole(kind, parts):
+def _whole(kind: type[Any], parts: tuple[Any, ...] | Sequence[Any]) -> Any:
     bases = [content(base) for base in kind.__mro__ if base.__module__ not in ("builtins", "abc")]
     return sealed(kind.__name__.encode(), sealed(*bases), *map(content, parts))
 
 
-def _fields(value):
+def _fields(value: Any) -> list[Any]:
     return [getattr(value, field.name) for field in dataclasses.fields(value)]
 
 
 @functools.lru_cache(maxsize=8)
-def _of_dataset(dataset):
+def _of_dataset(dataset: Dataset) -> Any:
     """Read once: a dataset is an input of many tasks, and never changed."""
     fields = ("cells" if field.name == "table" else field.name for field in dataclasses.fields(dataset))
     return _whole(type(dataset), [getattr(dataset, name) for name in fields])
 
 
 @functools.cache
-def fingerprint():
+def fingerprint() -> Any:
     """A digest of the package's code and of the versions beneath it: a changed formula returns no old number."""
     code = [part for name, file in sources().items() for part in (name.encode(), file.read_bytes())]
     versions = [f"{name} {importlib.metadata.version(name)}".encode() for name in VERSIONED.values()]
     return sealed(platform.python_version().encode(), *versions, *code)
 
 
-def sources():
+def sources() -> dict[str, Any]:
     """The package's modules with their files, `{name: path}`.
 
     What only reads results (`READERS`) is left out: a chart can change no number.
@@ -109,14 +111,14 @@ def sources():
     return {name.removesuffix(".__init__"): file for name, file in named.items()}
 
 
-def unchanged():
+def unchanged() -> bool:
     """Whether no file that the fingerprint covers was written since this process began to load the package: then what
     it has loaded, and loads from now on, is what the fingerprint says.
     """
     return all(file.stat().st_mtime < privnb.BEGAN for file in sources().values())
 
 
-def sealed(*parts):
+def sealed(*parts: Any) -> Any:
     """A digest of byte strings that tells where each one ends."""
     digest = hashlib.sha256()
     for part in parts:
@@ -125,7 +127,7 @@ def sealed(*parts):
     return digest.digest()
 
 
-def _column(values):
+def _column(values: Any) -> Any:
     values = getattr(values, "array", values)
     if isinstance(values, pd.Categorical) and isinstance(values.categories.dtype, pd.StringDtype):
         if (values.codes >= 0).any():  # numbered as they first stand, as texts are
@@ -140,15 +142,15 @@ def _column(values):
     return _texts(values.shape, *factorized(cells))
 
 
-def _texts(shape, codes, distinct):
+def _texts(shape: tuple[int], codes: IntArray, distinct: Any) -> Any:
     return sealed(b"texts", repr(shape).encode(), codes.astype(np.int64).tobytes(), content([*map(str, distinct)]))
 
 
-def _package(thing):
+def _package(thing: type[Any]) -> str:
     return thing.__module__.partition(".")[0]
 
 
-def _code(thing):
+def _code(thing: Callable[..., Any] | type[Any]) -> Any:
     """The code behind a class or function, unless the fingerprint has it."""
     if "<" in thing.__qualname__ or thing.__module__ in ("__main__", "__mp_main__"):
         raise TypeError(
@@ -158,7 +160,7 @@ def _code(thing):
     return sealed(*map(Path.read_bytes, own)) if (own := _own_files(thing.__module__)) else b""
 
 
-def _own_files(name):
+def _own_files(name: str) -> list[Any]:
     """The file of a module and those of the modules that it imports, at any depth, but for packages that are installed
     and this one: a list of Path, by name.
     """
@@ -176,11 +178,11 @@ def _own_files(name):
 
 
 @functools.lru_cache(maxsize=128)
-def _imported(package, source, file):
+def _imported(package: str, source: Any, file: str) -> Any:
     """The modules that a text of a package's module imports, by the names that they may have; of `from a import b` both
     a and a.b. A text that is no Python is an error with the name and the line of its file.
     """
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse(source, file)):
         if isinstance(node, ast.Import):
             found.update(each.name for each in node.names)

@@ -3,41 +3,45 @@
 Each release is measured on privacy and on utility, so that any pair of measures can be the axes of one chart.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation import trade_off
 from privnb.evaluation.attributes import first_number, first_secret
 from privnb.evaluation.cases import Linked, OfMeasure, Question, answer
-from privnb.evaluation.combinations import FLOOR, Combinations
+from privnb.evaluation.combinations import FLOOR, Combinations, Floor
 from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.parameters import number, numbers
-from privnb.evaluation.predictions import miners_of
-from privnb.evaluation.profiles import Profile, evaluated, profile_of, together
+from privnb.evaluation.predictions import MinerNames, miners_of
+from privnb.evaluation.profiles import Profile, ProfileName, evaluated, profile_of, together
 from privnb.evaluation.releases import Costs
-from privnb.evaluation.results import SETTING, join, setting, setting_name, summary
-from privnb.evaluation.store import Store
+from privnb.evaluation.results import SETTING, Results, join, setting, setting_name, summary
+from privnb.evaluation.store import Folder, Store
 from privnb.evaluation.utility import queries, workload
 from privnb.measures.base import KINDS, facts, marked
 from privnb.microdata.treatment import TRUE
-from privnb.microdata.withholding import LIMIT
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import AlphaKAnonymity, DistinctDiversity, KAnonymity
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime import expect
 from privnb.runtime.sentences import say
+from privnb.runtime.validation import Seeds, validated
 from privnb.sanitizers import SanitizationError, catalogue
-from privnb.sanitizers.base import USUAL
+from privnb.sanitizers.base import USUAL, Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
 
 __all__ = ["along", "appraised", "axes", "family", "few_conditions", "left_out", "settings_along"]
 
 SURE = 0.95  # the share of a class from which a sensitive value is nearly certain
 REPEATS = 10  # of all that is random: of fewer, nothing can be said of a mean
-QUESTIONS = {
+QUESTIONS: dict[str, type[Question]] = {
     "trade_off": trade_off.Losses,
     "disclosure": disclosures.Disclosure,
     "linked": Linked,
@@ -58,7 +62,17 @@ AVERAGED = ("utility_loss", "worse_than_trivial")  # utilities of large groups
 WITHOUT = {"privacy": "reidentification_rate", "utility": "certainty_penalty"}  # what a table without a secret has
 
 
-def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):  # noqa: E741 - the field's letters
+@validated
+def family(
+    dataset: Dataset,
+    *,
+    k: str | float = "",
+    l: str | float = "",  # noqa: E741 - the field's letters
+    t: str | float = "",
+    delta: str | float = "",
+    epsilon: str | float = "",
+    profile: ProfileName = "quick",
+) -> list[Sanitizer]:
     """Every sanitizer of the package at each value of its parameter, between the two ends; one without such a parameter
     at the settings that its class states.
 
@@ -78,7 +92,6 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
     -------
     list of Sanitizer
     """
-    expect.these(dataset=dataset, profile=profile)
     first_number(dataset)  # there is nothing to sanitize without a quasi-identifier
     size, given = profile_of(profile).family, {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
     values = {
@@ -98,7 +111,8 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
     return reference_sanitizers() + varied + catalogue.settled(dataset)
 
 
-def diverse(dataset, *, k):
+@validated
+def diverse(dataset: Dataset, *, k: str | float) -> Any:
     """Return the sanitizers that generalize until every class of `k` people also mixes the values of each sensitive
     attribute: at least two different values, and in a second form none with more than 95% of a class (`SURE`).
 
@@ -114,9 +128,8 @@ def diverse(dataset, *, k):
     -------
     list of Sanitizer
     """
-    expect.these(dataset=dataset)
     first_number(dataset)  # there is nothing to generalize without a quasi-identifier
-    found = []
+    found: list[Sanitizer] = []
     for size in numbers("K", k, int):
         forms = (
             [DistinctDiversity(2, name) for name in dataset.schema.sensitive],
@@ -127,11 +140,12 @@ def diverse(dataset, *, k):
     return found
 
 
-def _empty(text):
+def _empty(text: str | float) -> Any:
     return isinstance(text, str) and not text
 
 
-def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
+@validated
+def axes(dataset: Dataset, privacy: str = "privacy_loss", utility: str = "utility_loss") -> Any:
     """The two measures of a chart: those asked for, by default Li and Li's.
 
     Parameters
@@ -152,7 +166,6 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     ValueError
         For another one.
     """
-    expect.these(dataset=dataset)
     for kind, measure in (("privacy", privacy), ("utility", utility)):
         known = [each for measures in MEASURES[kind].values() for each in measures]
         if not (isinstance(measure, str) and (measure in known or is_marked(measure, kind))):
@@ -168,7 +181,8 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     return found | ({"utility": WITHOUT["utility"]} if without else {})
 
 
-def few_conditions(dataset):
+@validated
+def few_conditions(dataset: Dataset) -> Any:
     """A sentence where a table has so many large populations that utility losses are of those of few conditions alone.
 
     Parameters
@@ -180,7 +194,6 @@ def few_conditions(dataset):
     Sentences or None
         None where they are of all.
     """
-    expect.these(dataset=dataset)
     secret = first_secret(dataset)
     found = trade_off.large_populations(dataset, secret) if secret else None
     if found is None or found.conditions is None:
@@ -191,7 +204,18 @@ def few_conditions(dataset):
     )
 
 
-def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=0, floor=FLOOR, fewest=LIMIT, store=""):
+@validated
+def appraised(
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
+    *measures: str,
+    profile: ProfileName = "quick",
+    miners: MinerNames = "",
+    seeds: Seeds = 0,
+    floor: Floor = FLOOR,
+    fewest: MinCount = LIMIT,
+    store: Folder = "",
+) -> Any:
     """The releases of `sanitizers`, measured.
 
     `accuracy_gain` is exact for classes and buckets. Noise has no classes: there it is what each of the miners reaches.
@@ -225,15 +249,13 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
         Rows of `trade_off.trade_off`, of `evaluation.combinations`, and of whatever else gives the measures. Where a
         sanitizer cannot do what is asked, its row `classes` is "not possible", and it has no others: see `left_out`.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, seeds=seeds, store=store)
-    expect.these(floor=floor, fewest=fewest)
     _check_measures(measures)
     plan = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor, fewest)
     tasks = [task for sanitizer in sanitizers for task in plan.tasks(sanitizer)]
     return plan.joined(evaluated({"": tasks}, store, "measure releases").values())
 
 
-def _check_measures(measures):
+def _check_measures(measures: Any) -> Any:
     """Raise ValueError for a name that no evaluation here gives, and of which no release is asked."""
     known = dict.fromkeys(each for kind in MEASURES.values() for given in kind.values() for each in given)
     for measure in measures:
@@ -241,7 +263,7 @@ def _check_measures(measures):
             expect.one_of("measures", measure, known)
 
 
-def is_marked(measure, kind=None):
+def is_marked(measure: Any, kind: Any = None) -> Any:
     """Whether a measure that is none of `MEASURES` can be asked of each release: of one kind, or of either. It is a
     function marked with `@measure` that takes the release, the dataset and the sensitive attribute alone.
     """
@@ -254,7 +276,8 @@ def is_marked(measure, kind=None):
         return False
 
 
-def left_out(dataset, sanitizers, results):
+@validated
+def left_out(dataset: Dataset, sanitizers: Sequence[Sanitizer], results: Results) -> Any:
     """Which sanitizers cannot do what is asked of this table, and why.
 
     Parameters
@@ -268,20 +291,19 @@ def left_out(dataset, sanitizers, results):
     -------
     Sentences
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, results=results)
-    found = {}
+    found: dict[str, list[str]] = {}
     for sanitizer in sanitizers:
         for row in results[_refused(sanitizer, results)].head(1).itertuples():
             found.setdefault(row.reason.split(" cannot be reached: ")[-1], []).append(setting_name(row))
     if not found:
         return say(f"All {len(sanitizers)} settings are possible on this table.")
     reasons = [f"{'; '.join(settings)}: {reason}" for reason, settings in found.items()]
-    return say(
-        f"{sum(map(len, found.values()))} of {len(sanitizers)} settings are not possible on this table:", reasons
-    )
+    many = sum(len(settings) for settings in found.values())
+    return say(f"{many} of {len(sanitizers)} settings are not possible on this table:", reasons)
 
 
-def settings_along(dataset, tuned, values):
+@validated
+def settings_along(dataset: Dataset, tuned: str, values: Sequence[float]) -> Any:
     """One sanitizer at each value of one of its parameters, for `along`.
 
     Parameters
@@ -301,7 +323,6 @@ def settings_along(dataset, tuned, values):
     ValueError
         For a kind without that letter, and for a value that it cannot have.
     """
-    expect.these(dataset=dataset)
     expect.strings(tuned=tuned)
     expect.numbers("values", values)
     kind, _, letter = tuned.partition(" ")
@@ -319,7 +340,17 @@ def settings_along(dataset, tuned, values):
     return made
 
 
-def along(dataset, made, *measures, profile="quick", miners="", seeds=0, floor=FLOOR, fewest=LIMIT, store=""):
+def along(
+    dataset: Dataset,
+    made: Any,
+    *measures: str,
+    profile: str = "quick",
+    miners: str = "",
+    seeds: int = 0,
+    floor: int = FLOOR,
+    fewest: int = LIMIT,
+    store: str | os.PathLike[str] = "",
+) -> Any:
     """What `frontier.tune` searches along one parameter.
 
     Parameters
@@ -341,11 +372,11 @@ def along(dataset, made, *measures, profile="quick", miners="", seeds=0, floor=F
     _check_measures(measures)
     plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor, fewest), None
     if plan.profile.family["all"]:
-        options = {"profile": profile, "miners": miners, "seeds": seeds, "floor": floor}
+        options: dict[str, Any] = {"profile": profile, "miners": miners, "seeds": seeds, "floor": floor}
         options |= {"fewest": fewest, "store": store}
         whole = appraised(dataset, list(made.values()), *measures, **options)
 
-    def evaluate(value):
+    def evaluate(value: Any) -> Any:
         sanitizer = made[value]
         results = plan.here(sanitizer, store) if whole is None else whole[_about(sanitizer, whole)]
         if _refused(sanitizer, results).any():
@@ -361,13 +392,13 @@ class _Plan:
 
     dataset: Dataset
     profile: Profile
-    measures: tuple
+    measures: tuple[str, ...]
     miners: str
     seeds: int
     floor: int
     fewest: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.seeds < 0:
             raise ValueError(f"SEEDS is a number of repeats, or 0 for {REPEATS}; got {self.seeds!r}.")
         object.__setattr__(self, "seeds", self.seeds or REPEATS)
@@ -375,7 +406,7 @@ class _Plan:
         miners_of(self.miners)  # refuses an unknown name before anything runs
 
     @property
-    def wanted(self):
+    def wanted(self) -> Any:
         """The evaluations by name, `trade_off` first, then what says who is singled out."""
         every = [item for kind in MEASURES.values() for item in kind.items()]
         asked = [name for name, measures in every if self.profile.family["all"] or {*measures} & {*self.measures}]
@@ -384,11 +415,11 @@ class _Plan:
         return list(dict.fromkeys(["trade_off", "combinations", *asked, *others]))
 
     @cached_property
-    def questions(self):
+    def questions(self) -> Any:
         """What is asked of releases without noise and with it: `{noisy: {evaluation: question}}`."""
         target = first_secret(self.dataset)
         # One for all, since it keeps what they have in common.
-        losses = {"trade_off": trade_off.Losses(target)} if target else {}
+        losses: dict[str, Question] = {"trade_off": trade_off.Losses(target)} if target else {}
         losses |= {"combinations": Combinations(self.floor)}
         losses |= {"linked": Linked(), "costs": Costs()}
         if target:
@@ -401,12 +432,12 @@ class _Plan:
         for noisy in (False, True):
             miners = self.miners if noisy else ""
             # Of the very releases that the losses are of.
-            given = {"miners": miners, "reorders": False}
+            given: dict[str, Any] = {"miners": miners, "reorders": False}
             every = losses | ({"disclosure": disclosures.Disclosure(target, **given)} if target else {})
             found[noisy] = {name: every[name] for name in self.wanted if name in every}
         return found
 
-    def tasks(self, sanitizer):
+    def tasks(self, sanitizer: Sanitizer) -> Any:
         """The tasks of a sanitizer: one for each seed and evaluation, the losses first."""
         tasks = []
         for seed in range(1, self.seeds + 1):
@@ -415,12 +446,12 @@ class _Plan:
                     tasks.append(partial(answer, self.dataset, sanitizer, seed, question, self.fewest))
         return tasks
 
-    def here(self, sanitizer, store):
+    def here(self, sanitizer: Sanitizer, store: str | os.PathLike[str]) -> Any:
         """The results of one sanitizer, made in this process: to start others would take longer."""
         call = Store(store).call if store else lambda function, *given: function(*given)
         return self.joined([call(task.func, *task.args) for task in self.tasks(sanitizer)])
 
-    def joined(self, parts):
+    def joined(self, parts: Any) -> Any:
         """All rows as one table, with those of the worst adversary."""
         found = together(parts)
         absent = (found.status == "not possible").groupby([found[name] for name in SETTING]).transform("any")
@@ -429,19 +460,19 @@ class _Plan:
         return join(found, summary(_bounded(gains), averages=False)) if len(gains) else found
 
 
-def _bounded(gains):
+def _bounded(gains: pd.DataFrame) -> pd.DataFrame:
     """Accuracy gains; those that a miner reached as lower bounds. Who reaches less guesses the commonest value."""
     mined = gains.miner != ""
     least = {column: gains[column].mask(mined, gains[column].clip(lower=0)) for column in ("value", "baseline")}
     return gains.assign(**least, high=gains.high.mask(mined, np.inf))
 
 
-def _refused(sanitizer, results):
+def _refused(sanitizer: Sanitizer, results: pd.DataFrame) -> Any:
     """Which rows say that a sanitizer could not do what it was asked: boolean Series."""
     return _about(sanitizer, results) & (results.status == "not possible")
 
 
-def _about(sanitizer, results):
+def _about(sanitizer: Sanitizer, results: pd.DataFrame) -> Any:
     """Which rows are about a sanitizer: boolean Series."""
     named = setting(sanitizer)
     return (results.sanitizer == named["sanitizer"]) & (results.parameters == named["parameters"])

@@ -1,5 +1,8 @@
 """The parameters of the notebooks and papers: texts of numbers, and the sanitizers that they ask for."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from privnb.datasets import description
@@ -9,11 +12,14 @@ from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
 from privnb.runtime.names import some_of
 from privnb.runtime.sentences import say
+from privnb.runtime.validation import AttributeName, validated
 from privnb.sanitizers import KMember, LaplaceNoise, Mondrian
 from privnb.sanitizers.noise.mechanisms import check_epsilon
 
 
-def sramka_sanitizers(k="", epsilon="", sensitivity=None, *, dataset=None):
+def sramka_sanitizers(
+    k: str | int = "", epsilon: str = "", sensitivity: None = None, *, dataset: Dataset | None = None
+) -> list[Any]:
     """K-member clusterings and Laplace noise, one for each value asked for.
 
     Where the dataset has a key of people, whom neither counts, Mondrian stands for the clusterings, see `no_noise`.
@@ -47,7 +53,7 @@ def sramka_sanitizers(k="", epsilon="", sensitivity=None, *, dataset=None):
 K = (2, 10, 50, 100)  # Sramka et al. 2010, section 4
 
 
-def default_k(k, dataset):
+def default_k(k: Any, dataset: Dataset) -> Any:
     """`k` as it is asked for; where that is empty, those of `K` for which the dataset has people enough.
 
     Parameters
@@ -76,13 +82,13 @@ def default_k(k, dataset):
     return k
 
 
-def _check_k(k, dataset):
+def _check_k(k: Any, dataset: Dataset) -> Any:
     expect.these(dataset=dataset)
     if not (isinstance(k, str) or expect.is_number(k)):
         raise ValueError(f"k must be a number, or several as text with commas between, got {expect.found(k)}.")
 
 
-def too_large_k(k, dataset):
+def too_large_k(k: Any, dataset: Dataset) -> Any:
     """A sentence on the defaults that `default_k` leaves out.
 
     Parameters
@@ -105,11 +111,12 @@ def too_large_k(k, dataset):
     )
 
 
-def _who(dataset):
+def _who(dataset: Dataset) -> Any:
     return "records" if dataset.people is None else "people"
 
 
-def possible_epsilon(epsilon, dataset):
+@validated
+def possible_epsilon(epsilon: str | float, dataset: Dataset) -> Any:
     """`epsilon` as it is asked for; empty where no quasi-identifier is a number, to which noise can be added, where
     numbers may be missing and epsilon does not cover which are, and where people may have several records, of which an
     epsilon promises one alone.
@@ -124,7 +131,6 @@ def possible_epsilon(epsilon, dataset):
     -------
     str or float
     """
-    expect.these(dataset=dataset)
     for value in numbers("EPSILON", epsilon, float):
         check_epsilon(value)
     return "" if dataset.schema.person or not _noisy(dataset) or _secretly_missing(dataset) else epsilon
@@ -141,9 +147,9 @@ def _secretly_missing(dataset: Dataset) -> list[str]:
     return [name for name, each in domains.items() if each.missing is not None and not each.missing_is_public]
 
 
-def no_noise(dataset):
+@validated
+def no_noise(dataset: Dataset) -> Any:
     """A sentence where `possible_epsilon` leaves out all noise of a dataset, and whatever stands for it, else None."""
-    expect.these(dataset=dataset)
     if dataset.schema.person:
         return say(
             f"People of '{dataset.name}' may have several records, by '{dataset.schema.person}'. k-member clustering "
@@ -162,7 +168,8 @@ def no_noise(dataset):
     )
 
 
-def predicted(dataset, target):
+@validated
+def predicted(dataset: Dataset, target: AttributeName) -> Any:
     """The dataset as a miner sees it who predicts categories: with `target` in bands where it is a number.
 
     Parameters
@@ -182,11 +189,10 @@ def predicted(dataset, target):
     NotForThisTable
         Where there is no sensitive attribute, and no other is named.
     """
-    expect.these(dataset=dataset, target=target)
     return dataset.in_bands(sensitive_name(dataset, target))
 
 
-def numbers(name, text, kind):
+def numbers(name: str, text: str | float, kind: Callable[[str], Any]) -> list[Any]:
     """The numbers in `text`, separated by commas, without repeats; `name` is the parameter that errors name."""
     parts = [part.strip() for part in str(text).split(",") if part.strip()]
     try:
@@ -201,12 +207,12 @@ def numbers(name, text, kind):
         ) from None
 
 
-def number(text):
+def number(text: str) -> Any:
     """A number, whole where it is, so that results name it "l=3"."""
     return int(float(text)) if float(text).is_integer() else float(text)
 
 
-def study(name, asked="", preferred="li-li"):
+def study(name: str, asked: Any = "", preferred: Any = "li-li") -> Any:
     """Which study of a dataset's description to load.
 
     Parameters

@@ -1,10 +1,13 @@
 """What is known of a dataset's people before any release: how many, of which values, and who is unique."""
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import first_number
 from privnb.evaluation.results import guessed, row_builder, tidy
 from privnb.evaluation.shares import share_in_classes
@@ -13,10 +16,12 @@ from privnb.microdata import withholding
 from privnb.microdata.columns import plain
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, once_each, people_among, people_in
 from privnb.microdata.schema import NotForThisTable
+from privnb.microdata.withholding import MinCount
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
 from privnb.runtime.progress import track
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import AttributeName, Count, validated
 from privnb.sanitizers import Identity
 
 state("records", unit="records", format="{:,}")
@@ -32,7 +37,8 @@ state(
 )
 
 
-def describe(dataset, *, fewest=withholding.LIMIT):
+@validated
+def describe(dataset: Dataset, *, fewest: MinCount = withholding.LIMIT) -> pd.DataFrame:
     """Records, people where they may have several, distinct values of each attribute, and the best guess of each
     sensitive attribute without a release.
 
@@ -47,7 +53,6 @@ def describe(dataset, *, fewest=withholding.LIMIT):
     DataFrame
         Tidy results.
     """
-    expect.these(dataset=dataset, fewest=fewest)
     row, n = row_builder(dataset, Identity(), "", fewest), dataset.headcount
     rows = [row("records", len(dataset)), *([] if dataset.people is None else [row("people", n)])]
     for name in dataset.schema.published:
@@ -59,7 +64,8 @@ def describe(dataset, *, fewest=withholding.LIMIT):
     return tidy(rows)
 
 
-def people_by(dataset, name=None):
+@validated
+def people_by(dataset: Dataset, name: AttributeName | None = None) -> pd.Series:
     """How many people have each value of `name`, numbers in some twenty equal steps; one with several counts in each.
 
     Parameters
@@ -73,7 +79,6 @@ def people_by(dataset, name=None):
     Series
         People by label: numbers in their order, categories from the commonest on.
     """
-    expect.these(dataset=dataset)
     if name is None:
         if not dataset.schema.published:
             raise NotForThisTable(f"'{dataset.name}' has no column but identifiers. Give the others roles.")
@@ -86,7 +91,8 @@ def people_by(dataset, name=None):
     return column.value_counts(sort=False).sort_index().rename(str).rename("people")
 
 
-def groups(dataset, name, about=10):
+@validated
+def groups(dataset: Dataset, name: AttributeName, about: Count = 10) -> pd.Series:
     """The group of each record by an attribute.
 
     Parameters
@@ -101,7 +107,6 @@ def groups(dataset, name, about=10):
     Series
         (n,): the category, or of numbers a step such as "20-29", ordered; the mark of a missing one comes last.
     """
-    expect.these(dataset=dataset)
     expect.whole("about", about, 1)
     attribute, column = dataset.schema[name], plain(dataset.cells[name])
     if not attribute.numeric:
@@ -123,13 +128,14 @@ def groups(dataset, name, about=10):
     return pd.Series(pd.Categorical(found, categories=order, ordered=True), name=name)
 
 
-def subsets_of(names):
+def subsets_of(names: Sequence[str]) -> list[Any]:
     """Every set of the names; of more than 10 only those of 1 to 3, and all: the sets double with each name."""
     sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]
     return [subset for size in sizes for subset in itertools.combinations(names, size)]
 
 
-def uniqueness(dataset, *, fewest=withholding.LIMIT):
+@validated
+def uniqueness(dataset: Dataset, *, fewest: MinCount = withholding.LIMIT) -> pd.DataFrame:
     """Share of people whom a set of quasi-identifiers singles out, for every set: one with several records by any.
 
     Who stands out by some attributes does so by more: a share has neither value nor bounds where another set's would
@@ -146,7 +152,6 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
     DataFrame
         Rows `unique` (0 to 1), one per set, which stands in `knows`.
     """
-    expect.these(dataset=dataset, fewest=fewest)
     row = row_builder(dataset, Identity(), "", fewest)
     names = dataset.schema.quasi_identifiers
     columns, subsets = {name: coded(dataset.cells[name]) for name in names}, subsets_of(names)
@@ -160,8 +165,8 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
         classes = index if dataset.people is None else index[np.unique(dataset.people, return_index=True)[1]]
         shares[subset] = share_in_classes(who, classes)
     hidden = withholding.suppress_sets(alone, n, fewest)
-    for subset, share in shares.items():
-        if subset in hidden and not withholding.tells(alone[subset], n, fewest):
-            share = np.nan  # others follow from it
+    for subset, found in shares.items():
+        follows = subset in hidden and not withholding.tells(alone[subset], n, fewest)
+        share = np.nan if follows else found
         rows.append(row("unique", share, knows=name_list(subset), baseline=0, better="lower"))
     return tidy(rows)

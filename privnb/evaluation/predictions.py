@@ -1,17 +1,26 @@
 """What the miners of a set guess of a release: of people whom they learned from, and of people whom they did not."""
 
 import zlib
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from privnb.attacks import MinerInference
 from privnb.attacks.inference.miner_inference import bare_guess
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import able, cross_val_predictions, reference_set, stacking, vote, weka
-from privnb.miners.encoding import encode
+from privnb.miners.encoding import Encoded, encode
+from privnb.runtime.arrays import Array
 from privnb.runtime.progress import track
+from privnb.runtime.validation import instead
+from privnb.sanitizers.base import Sanitizer
+
+# Why a miner has no guess, as `results.REASONS` say it.
+FAILURES = {weka.Unfinished: "unfinished", weka.Unavailable: "unavailable", weka.Refused: "refused"}
+MinerNames = Annotated[str, instead(str, 'Name a set of miners, such as "three".')]
 
 
 class Mined(NamedTuple):
@@ -22,12 +31,12 @@ class Mined(NamedTuple):
     guesses, and belong to no average.
     """
 
-    guesses: dict
+    guesses: dict[str, Array]
     baseline: np.ndarray
-    failed: dict
+    failed: dict[str, str]
 
 
-def miners_of(names):
+def miners_of(names: str) -> Sequence[Any]:
     """The miners that a text names: those of `miners.reference_set`, or the real Weka's of `weka.named`.
 
     >>> [miner.name for miner in miners_of("majority, decision stump")]
@@ -36,7 +45,7 @@ def miners_of(names):
     return weka.named(names) if weka.is_weka(names) else reference_set(names)
 
 
-def mine(release, target, names, *, rng):
+def mine(release: Release, target: str, names: str, *, rng: Sequence[int] | int) -> Mined:
     """What the miners `names` guess of `target` for the records that they learn from: a `Mined`.
 
     Section 2.4 of Sramka et al. 2010, M(S(DB), S(x)). The attack sees the shuffled published table alone; `rng`
@@ -45,7 +54,7 @@ def mine(release, target, names, *, rng):
     published, key = _attackable(release)._published(rng)
     encoded = _encoded(published, published.table, target)  # once for all miners
 
-    def guess(miner):
+    def guess(miner: Any) -> Array:
         # What MinerInference does with one miner: the release is all that it has.
         predicted = miner.fit(encoded, published.table[target]).predict(encoded)
         ordered = np.empty(len(key), dtype=predicted.dtype)
@@ -55,7 +64,7 @@ def mine(release, target, names, *, rng):
     return _each(release, target, names, guess)
 
 
-def unseen(release, target, names, *, folds, seed):
+def unseen(release: Release, target: str, names: str, *, folds: int, seed: int) -> Mined:
     """What the miners `names` guess of `target` for people whom they did not learn from: a `Mined`.
 
     By cross-validation over the release: what is known of a person is the same, but the release tells of others. All
@@ -65,7 +74,7 @@ def unseen(release, target, names, *, folds, seed):
     folds = min(folds, release.headcount)
     column, encoded = _attackable(release).table[target].to_numpy(), _encoded(release, release.table, target)
 
-    def guess(miner):
+    def guess(miner: Any) -> Array:
         predicted = cross_val_predictions(miner, encoded, column, folds=folds, seed=seed, people=release.people)
         # The released cell of the very person, which stands for no guess elsewhere, would be the truth.
         exact = target not in release.schema.quasi_identifiers and column.dtype.kind not in "fiu"
@@ -74,7 +83,7 @@ def unseen(release, target, names, *, folds, seed):
     return _each(release, target, names, guess)
 
 
-def fused(release, target, names, guesses):
+def fused(release: Release, target: str, names: str, guesses: Mapping[str, Any]) -> dict[str, Any]:
     """What an adversary guesses who combines the miners `names`, given their `guesses`: `{fusion: array (n,)}`.
 
     As the miners "fusion: vote" and "fusion: stacked" do, which the release alone teaches how far to trust each.
@@ -85,7 +94,7 @@ def fused(release, target, names, guesses):
     return {"fusion: vote": vote(given), "fusion: stacked": trust(given)}
 
 
-def stream(seed, sanitizer, purpose):
+def stream(seed: int, sanitizer: Sanitizer | None, purpose: str) -> list[int]:
     """The seed of one purpose: noise, shuffling and drawing lots must not go together, nor two settings' noise.
 
     It depends on the sanitizer's `key`, of which a test keeps every one as it is. `sanitizer`: None for what concerns
@@ -94,12 +103,12 @@ def stream(seed, sanitizer, purpose):
     return [seed, zlib.crc32(f"{sanitizer and sanitizer.key} {purpose}".encode())]
 
 
-def _encoded(release, table, target):
+def _encoded(release: Release, table: pd.DataFrame, target: str) -> Encoded:
     others = [name for name in release.schema.published if name != target]
     return encode(table, others, release.schema, release.hierarchies)
 
 
-def _attackable(release):
+def _attackable(release: Release) -> Release:
     MinerInference.check(release)
     if release.provenance.rows is not Rows.RECORDS:
         raise Unreadable(
@@ -109,7 +118,7 @@ def _attackable(release):
     return release
 
 
-def _each(release, target, names, guess):
+def _each(release: Release, target: str, names: str, guess: Callable[..., Any]) -> Mined:
     """The `Mined` of `guess(miner)`, an array (n,), for each miner that can."""
     column = release.table[target]
     miners, others = able(miners_of(names), column)
@@ -121,8 +130,8 @@ def _each(release, target, names, guess):
     for miner in track(miners, f"mine {target}"):
         try:
             guessed = guess(miner)
-        except (weka.Unfinished, weka.Unavailable, weka.Refused) as error:
-            failed[miner.name] = type(error).__name__.lower()
+        except tuple(FAILURES) as error:
+            failed[miner.name] = FAILURES[type(error)]
         else:
             # Where a miner names nothing, as some of Weka's do, the adversary keeps what was released.
             nothing = pd.isna(guessed)

@@ -1,20 +1,28 @@
 """How much is run: profiles by name, and what all experiments share."""
 
 import contextlib
+import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, Any
 
+import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.evaluation.predictions import miners_of
+from privnb.evaluation.predictions import MinerNames, miners_of
 from privnb.evaluation.results import KEY, check_results, join, of_one_miner
 from privnb.evaluation.store import Store, run
 from privnb.miners import weka
+from privnb.miners.miner import Miner
 from privnb.runtime import expect
 from privnb.runtime.sentences import B, C, say
+from privnb.runtime.validation import Seeds, instead, validated
 
 __all__ = ["PROFILES", "Profile", "check_runs", "together", "weka_here"]
+
+
+ProfileName = Annotated[str, instead(str, "Name one, such as quick.")]
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ PROFILES = {
 }  # fmt: skip
 
 
-def weka_here(results):
+def weka_here(results: pd.DataFrame) -> Any:
     """Whether the real Weka made a part of `results`, and what to do if not, in sentences."""
     check_results("results", results, ["miner"])
     lacks, ran = weka.missing(), {weka.unversioned(name)[0] for name in results.miner} - {""}
@@ -71,14 +79,15 @@ def weka_here(results):
     return say(f"Weka {weka.version()} is here; this run did without. {C}privnb report -p PROFILE full{C} runs it.")
 
 
-def profile_of(name):
+def profile_of(name: str) -> Any:
     """The profile of that name. Raises ValueError for an unknown one."""
     if name not in PROFILES:
         raise ValueError(f"there is no profile {name!r}. PROFILE is one of {', '.join(PROFILES)}.")
     return PROFILES[name]
 
 
-def check_runs(profile, miners="", seeds=0):
+@validated
+def check_runs(profile: ProfileName, miners: MinerNames = "", seeds: Seeds = 0) -> Any:
     """Raise ValueError for an unknown profile or miner, and for a number of repeats below 0.
 
     Parameters
@@ -95,14 +104,13 @@ def check_runs(profile, miners="", seeds=0):
     ValueError
         As an experiment would, after minutes of other work.
     """
-    expect.these(profile=profile, miners=miners, seeds=seeds)
     profile_of(profile)
     repeated(seeds, 1)
     if miners:
         miners_of(miners)
 
 
-def sets_of(sets, miners, seeds):
+def sets_of(sets: Any, miners: str, seeds: int) -> Any:
     """(name of the set in results, names of miners, seeds) of each set that can run here; the main one is ""."""
     for place, (names, repeats) in enumerate(sets.items()):
         if place == 0:
@@ -115,12 +123,12 @@ def sets_of(sets, miners, seeds):
             yield names, names, range(1, repeats + 1)
 
 
-def able(miners, column):
+def able(miners: Iterable[Miner], column: Any) -> list[str]:
     """The names of those that can guess a column; Weka's are not asked: that would start Java in this process."""
     return [miner.name for miner in miners if weka.is_weka(miner.name) or miner.predicts(column)]
 
 
-def check_miners(parameter, names, *columns):
+def check_miners(parameter: Any, names: str, *columns: Any) -> Any:
     """Raise ValueError for an unknown miner in `names`, and where none of them can guess one of the columns, Series."""
     miners = miners_of(names)
     for column in columns:
@@ -131,13 +139,13 @@ def check_miners(parameter, names, *columns):
             )
 
 
-def repeated(seeds, profile):
+def repeated(seeds: int, profile: int) -> Any:
     """The seeds to run: 1 to `seeds`, or to the profile's number where that is 0. Raises ValueError for any other."""
     expect.repeats("SEEDS", seeds)
     return range(1, (seeds or profile) + 1)
 
 
-def evaluated(tasks, store, description):
+def evaluated(tasks: Any, store: str | os.PathLike[str], description: str) -> Any:
     """`{name: the joined results}` of `{name: tasks}`, all of them run together."""
     with contextlib.ExitStack() as stack:
         folder = store or stack.enter_context(tempfile.TemporaryDirectory())
@@ -148,7 +156,7 @@ def evaluated(tasks, store, description):
     return {name: found[name] for name in tasks if name in found}
 
 
-def together(parts):
+def together(parts: Any) -> Any:
     """All rows as one table; a miner of two sets is there once."""
     if not parts:
         raise ValueError("there is no sanitizer to run: give one or more.")

@@ -1,27 +1,31 @@
-"""What a release publishes and costs, how often a person is linked to their row, and what its classes tell.
+"""What a release publishes and costs, how often a person is linked to their row, and what its classes tell."""
 
-Long, since what each number means is stated beside the question that gives it.
-"""
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from privnb.attacks import Linkage
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import sensitive_name
-from privnb.evaluation.cases import Question, evaluate, reached
+from privnb.evaluation.cases import Case, Question, evaluate, reached
 from privnb.evaluation.people import describe
-from privnb.evaluation.results import join
+from privnb.evaluation.results import Row, join
 from privnb.measures.base import state
 from privnb.measures.disclosure.disclosed import disclosed
 from privnb.measures.utility.information_loss import certainty_penalty, noise_losses
 from privnb.microdata import withholding
 from privnb.microdata.counts import people_in
+from privnb.microdata.release import Release
+from privnb.microdata.withholding import MinCount
 from privnb.privacy_models import KAnonymity, achieved
-from privnb.runtime import expect
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import AttributeName, Seeds, validated
 from privnb.sanitizers import Suppress
+from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
 
 state(
@@ -70,7 +74,8 @@ state(
 )
 
 
-def shown_penalty(release, fewest=withholding.LIMIT):
+@validated
+def shown_penalty(release: Release, fewest: MinCount = withholding.LIMIT) -> tuple[float, float, float]:
     """The certainty penalty of a release, without value where the number of its suppressed people is withheld: where it
     is public what everybody else loses, the penalty would give that number back.
 
@@ -87,7 +92,6 @@ def shown_penalty(release, fewest=withholding.LIMIT):
     -------
     value, low, high : float
     """
-    expect.these(release=release, fewest=fewest)
     n, suppressed, penalty = len(release), release.suppressed, certainty_penalty(release)
     if release.people is not None:  # of records nobody knows how many people they are
         few = withholding.tells(release.suppressed_people, release.headcount, fewest)
@@ -107,7 +111,7 @@ class Costs(Question):
     main = "certainty_penalty"
     axes = ("certainty_penalty",)
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         release, row, n = case.release, case.row, case.release.headcount
         if release.classes is None:
             return [row(*loss) for loss in noise_losses(case.dataset, release).items()]
@@ -123,7 +127,8 @@ class Costs(Question):
         ]
 
 
-def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
+@validated
+def costs(dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount = withholding.LIMIT) -> pd.DataFrame:
     """What each sanitizer publishes and costs.
 
     Parameters
@@ -141,11 +146,12 @@ def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
         exact quasi-identifiers, and its certainty penalty is 0: what it costs is the link to the sensitive values,
         which no penalty of cells counts. Where few people are suppressed it has only bounds, see `shown_penalty`.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest)
     return reached(evaluate(dataset, sanitizers, measures=[Costs()], fewest=fewest))
 
 
-def linked(dataset, sanitizers, *, seeds=1, fewest=withholding.LIMIT):
+def linked(
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, seeds: int = 1, fewest: int = withholding.LIMIT
+) -> pd.DataFrame:
     """How often an adversary who knows all quasi-identifiers links a person to the right released row.
 
     Parameters
@@ -172,11 +178,19 @@ class Gains(Question):
     sensitive: str
     main = "accuracy_gain"
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         return gain_rows(case.row, case.release, self.sensitive, rng=case.stream("deal"))
 
 
-def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=withholding.LIMIT):
+@validated
+def adversary_gains(
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
+    *,
+    sensitive: AttributeName | None = None,
+    seeds: Seeds = 1,
+    fewest: MinCount = withholding.LIMIT,
+) -> pd.DataFrame:
     """Brickell and Shmatikov's accuracy and knowledge gain of each release.
 
     Parameters
@@ -195,12 +209,12 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=with
     DataFrame
         Rows `accuracy_gain` and `knowledge_gain`; baseline: the same classes, values dealt at random.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds, fewest=fewest)
     question = Gains(sensitive_name(dataset, sensitive))
     return reached(evaluate(dataset, sanitizers, measures=[question], seeds=seeds, fewest=fewest))
 
 
-def gains_at_the_ends(datasets, *, fewest=withholding.LIMIT):
+@validated
+def gains_at_the_ends(datasets: Sequence[Dataset], *, fewest: MinCount = withholding.LIMIT) -> Any:
     """The gains of each dataset published intact and with either trivial sanitization, after its `describe` rows.
 
     Parameters
@@ -215,16 +229,14 @@ def gains_at_the_ends(datasets, *, fewest=withholding.LIMIT):
     DataFrame
         Rows of `describe` and of `adversary_gains`, by dataset.
     """
-    expect.these(datasets=datasets, fewest=fewest)
     if not datasets:
         raise ValueError("datasets must be one or more, got none.")
     trivial = [*reference_sanitizers(), Suppress("sensitive")]
-    asked = {"fewest": fewest}
-    found = ((describe(data, **asked), adversary_gains(data, trivial, **asked)) for data in datasets)
+    found = ((describe(data, fewest=fewest), adversary_gains(data, trivial, fewest=fewest)) for data in datasets)
     return join(*(part for parts in found for part in parts))
 
 
-def gain_rows(row, release, sensitive, *, rng):
+def gain_rows(row: Callable[..., Row], release: Release, sensitive: str, *, rng: Sequence[int]) -> list[Row]:
     """Rows of both gains of a release, which reveal how many people are guessed right with it and without it."""
     found, n = disclosed(release, sensitive, rng=rng), release.headcount
     gain = partial(withholding.Revealing, people=np.array([found.right, found.before]) * n, of=n)

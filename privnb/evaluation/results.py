@@ -17,24 +17,28 @@
 | `of` | of how many people a utility is, or the sum of their weights; empty of other numbers |
 | `status` | "" measured, "withheld", since it counts too few people, or why there is none: one of `REASONS` |
 | `reason` | of what was refused or is not possible a sentence for people: what cannot be, and what to do instead |
-
-One module: rows are made, joined, averaged and withheld by the columns of this table.
 """
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.measures.base import facts, room
 from privnb.measures.intervals import t_interval, wilson
 from privnb.microdata import withholding
+from privnb.microdata.withholding import Counted, MinCount, Number
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.validation import validated
 from privnb.sanitizers import catalogue
+from privnb.sanitizers.base import Sanitizer
 
 # What a number is of; with dataset, setting and seed the key of a row.
 QUESTION = ["measure", "variant", "scenario", "knows", "control", "miner_set", "miner", "target", "group"]
@@ -54,64 +58,69 @@ LETTERS = ("k", "l", "t", "delta", "epsilon")
 KIND_OF_L = re.compile(r"(?:partition=\w+ )?(\w+) l=")  # in the parameters of a setting
 
 
-def check_results(name, value, columns=COLUMNS):
+def check_results(name: str, value: pd.DataFrame, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
     """Raise TypeError unless `value` is a table, and ValueError unless it has these of the columns of results."""
     return expect.table(name, value, columns, "It must be tidy results, as the functions of `evaluation` give them.")
 
 
+Row = dict[str, Any]  # as `row` makes it
 Results = Annotated[pd.DataFrame, check_results]
 expect.WORDS["results"] = check_results
 room(__package__)
 
 
-def join(*results):
+def join(*results: pd.DataFrame) -> pd.DataFrame:
     """Several tables of results as one."""
     if not expect.all_of("results", results, pd.DataFrame):
         raise ValueError("there are no results to join. Give one table or more.")
     return pd.concat(results, ignore_index=True)
 
 
-def collect(parts):
+def collect(parts: Sequence[Any]) -> pd.DataFrame:
     """Lists of rows made by `row`, and tables of results, as one table in their order.
 
     Lists that follow each other become one table at once: to make a table takes longer than its rows do.
     """
-    found = []
-    for lists, some in groupby(parts, lambda part: isinstance(part, list)):
-        some = list(some)
+    found: list[pd.DataFrame] = []
+    for lists, group in groupby(parts, lambda part: isinstance(part, list)):
+        some = list(group)
         found += [tidy(chain.from_iterable(some))] if lists else some
     return join(*found) if found else tidy([])
 
 
 def row(
-    measure, value, *, dataset, sanitizer, parameters="", parameter="", bound=np.nan, randomized=False, seed=1,
-    variant="", scenario="", knows="", control="", miner_set="", miner="", target="", group="",
-    interval=(np.nan, np.nan), baseline=np.nan, of=np.nan, better="", status="", reason="", fewest=withholding.LIMIT,
-):  # fmt: skip
+    measure: str, value: Number, *, dataset: str, sanitizer: str, parameters: str = "", parameter: str = "",
+    bound: float = np.nan, randomized: bool = False, seed: Any = 1, variant: str = "", scenario: str = "",
+    knows: str = "", control: str = "", miner_set: str = "", miner: str = "", target: str = "", group: str = "",
+    interval: Sequence[float] = (np.nan, np.nan), baseline: Number = np.nan, of: float = np.nan, better: str = "",
+    status: str = "", reason: str = "", fewest: int = withholding.LIMIT,
+) -> Row:  # fmt: skip
     """One row of results, by name; without `better` the direction that the measure's facts state.
 
     `dataset`, `sanitizer`: texts, see `row_builder`. `interval`: `low` and `high`. A `value` or `baseline` that says
     which people it counts or reveals, a `withholding.Counted` or `Revealing`, is withheld here if `fewest` are more.
     """
-    value, *interval = withholding.shown(value, interval, fewest)
-    baseline = withholding.shown(baseline, (), fewest)[0]
+    shown, low, high = withholding.shown(value, interval, fewest)
+    base = withholding.shown(baseline, (), fewest)[0]
     return {
         "dataset": dataset, "sanitizer": sanitizer, "parameters": parameters, "parameter": parameter,
         "bound": float(bound), "randomized": bool(randomized), "seed": seed,
         "measure": measure, "variant": variant, "scenario": scenario, "knows": knows, "control": control,
         "miner_set": miner_set, "miner": miner, "target": target, "group": group,
-        "value": float(value), "low": float(interval[0]), "high": float(interval[1]), "baseline": float(baseline),
+        "value": float(shown), "low": float(low), "high": float(high), "baseline": float(base),
         "of": float(of),
         "better": better or facts(measure).better, "status": status, "reason": reason,
     }  # fmt: skip
 
 
-def row_builder(dataset, sanitizer, seed, fewest=withholding.LIMIT):
+def row_builder(
+    dataset: Dataset, sanitizer: Sanitizer, seed: int | str, fewest: int = withholding.LIMIT
+) -> Callable[..., Any]:
     """A function that makes one row of a release's results: `row(measure, value, **columns)`."""
     return partial(row, dataset=dataset.name, seed=seed, fewest=fewest, **setting(sanitizer))
 
 
-def setting(sanitizer):
+def setting(sanitizer: Sanitizer) -> Row:
     """How results name a sanitizer: `sanitizer`, `parameters`, `parameter`, `bound` and `randomized`.
 
     >>> from privnb.sanitizers import KMember
@@ -126,7 +135,7 @@ def setting(sanitizer):
     }  # fmt: skip
 
 
-def setting_name(row):
+def setting_name(row: Any) -> str:
     """Return what a person calls the release of a row: its sanitizer and main parameter, or all parameters if none is
     the main one. The name of an l says which diversity it is.
 
@@ -142,12 +151,12 @@ def setting_name(row):
     return name.replace(", l = ", f", {kind[1]} l = ") if kind and row.parameter == "l" else name
 
 
-def full_name(row):
+def full_name(row: Any) -> str:
     """What a person calls the release of a row, with all its parameters."""
     return catalogue.label(row.sanitizer, more=row.parameters)
 
 
-def setting_names(rows):
+def setting_names(rows: pd.DataFrame) -> list[str]:
     """What a person calls the release of each row: with all its parameters where the main one is that of another."""
     own = {(row.sanitizer, row.parameters): row for row in rows[[*SETTING, "parameter", "bound"]].itertuples()}
     short = {key: setting_name(row) for key, row in own.items()}
@@ -156,7 +165,7 @@ def setting_names(rows):
     return [names[key] for key in zip(*(rows[column] for column in SETTING), strict=True)]
 
 
-def main_parameter(sanitizer):
+def main_parameter(sanitizer: Sanitizer) -> tuple[Any, ...]:
     """The letter and number of a sanitizer's main parameter; of several models the first one's; ("", NaN) without."""
     made = getattr(sanitizer, "partition", sanitizer)  # buckets keep the bound of their partition
     for part in (made, *getattr(made, "models", ())):
@@ -166,48 +175,49 @@ def main_parameter(sanitizer):
     return "", np.nan
 
 
-def tidy(rows):
+def tidy(rows: Iterable[Row]) -> pd.DataFrame:
     """Rows made by `row` as a table of results."""
     rows = list(rows)
     if not rows:  # else its texts would be numbers
         return pd.DataFrame(columns=COLUMNS).astype(dict.fromkeys(["bound", *NUMBERS], float))
-    columns = {name: [row.get(name) for row in rows] for name in COLUMNS}
+    columns: dict[str, Any] = {name: [row.get(name) for row in rows] for name in COLUMNS}
     columns |= {name: np.array(columns[name], dtype=float) for name in ("bound", *NUMBERS)}
     pairs = zip(columns["status"], np.isnan(columns["value"]), strict=True)
     columns["status"] = ["withheld" if bare and status == "" else status for status, bare in pairs]
     return pd.DataFrame(columns, columns=COLUMNS)
 
 
-def whose(results):
+@validated
+def whose(results: Results) -> Any:
     """Which table, by which study, and which sensitive attribute the results are of: under another one the same release
     has other numbers.
 
     >>> whose(tidy([row("accuracy_gain", 0.2, dataset="adult/li-li", sanitizer="Suppress", target="occupation")]))
     'adult/li-li, sensitive occupation'
     """
-    expect.these(results=results)
     secret = results.target[results.measure.isin(["accuracy_gain", "privacy_loss", "utility_loss"])]
     said = [*results.dataset.head(1), *(f"sensitive {name}" for name in secret.head(1))]
     return ", ".join(said)
 
 
-def mark_withheld(results):
+def mark_withheld(results: pd.DataFrame) -> pd.DataFrame:
     """The results; whatever has no value, and no reason why, was withheld."""
     bare = results.value.isna() & (results.status == "")
     return results.assign(status=results.status.mask(bare, "withheld")) if bare.any() else results
 
 
-def measured(results):
+def measured(results: pd.DataFrame) -> pd.DataFrame:
     """The rows of what was measured, withheld or not: without those that say why there is no number."""
     return results[~results.status.isin(REASONS)]
 
 
-def of_one_miner(results):
+def of_one_miner(results: pd.DataFrame) -> pd.Series:
     """Which rows are a single miner's own: boolean Series."""
     return ~results.miner.isin(("", *SUMMARIES)) & (results.control == "")
 
 
-def summary(results, miner_set="", *, averages=True):
+@validated
+def summary(results: Results, miner_set: str = "", *, averages: bool = True) -> pd.DataFrame:
     """The worst case over miners, and their average, of each sanitizer, seed, measure and target.
 
     A worst case whose value is withheld keeps its bounds; an average that would tell a withheld number has no value,
@@ -228,7 +238,6 @@ def summary(results, miner_set="", *, averages=True):
     DataFrame
         Rows of miner `worst` and `average`, of that `miner_set`.
     """
-    expect.these(results=results)
     expect.kind("miner_set", miner_set, str)
     expect.kind("averages", averages, bool)
     rows, case = [], [column for column in KEY if column not in ("miner_set", "miner")]
@@ -243,20 +252,20 @@ def summary(results, miner_set="", *, averages=True):
     return tidy(rows)
 
 
-def places_alike(results, columns):
+def places_alike(results: pd.DataFrame, columns: Sequence[str]) -> list[IntArray]:
     """The positions of the rows that are alike in `columns`: a list of integer arrays, in the order of their first."""
     number = results.groupby(columns, sort=False, dropna=False).ngroup().to_numpy()
     return np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1]) if len(number) else []
 
 
-def over_seeds(results):
+@validated
+def over_seeds(results: Results) -> pd.DataFrame:
     """One row instead of several seeds: their mean, and the 95% interval of that mean over repeats (other noise, order
     and folds).
 
     A row that has one seed only keeps its own interval, which is about people. A mean of a withheld value has none,
     but the widest bounds.
     """
-    expect.these(results=results)
     results = measured(results)
     keys = [column for column in COLUMNS if column not in ("seed", *NUMBERS, "status")]
     parts = places_alike(results, keys)
@@ -271,7 +280,7 @@ def over_seeds(results):
     return pd.concat([together.drop(again), means]).sort_index()
 
 
-def _mean(part):
+def _mean(part: Mapping[str, Array | FloatArray]) -> dict[str, Any]:
     values, measure = part["value"], facts(part["measure"][0])
     positive = measure.counts_people or measure.bounds[0] >= 0
     most = min(measure.bounds[1], np.nan_to_num(part["of"][0], nan=np.inf))
@@ -289,14 +298,15 @@ def _mean(part):
     }
 
 
-def as_shares(results):
+@validated
+def as_shares(results: Results) -> Any:
     """The results, with numbers that have an `of` as shares of it: tidy results."""
-    expect.these(results=results)
     numbers = [name for name in NUMBERS if name != "of"]
     return results.assign(**results[numbers].div(results.of.fillna(1), axis=0))
 
 
-def withheld(results, fewest, of=np.inf):
+@validated
+def withheld(results: Results, fewest: MinCount, of: float = np.inf) -> pd.DataFrame:
     """Counts of 1 to `fewest` - 1 people, and of all but so few of `of`, keep no value but only bounds: they are
     persons. A baseline that is one keeps nothing.
 
@@ -314,7 +324,6 @@ def withheld(results, fewest, of=np.inf):
     DataFrame
         Tidy results.
     """
-    expect.these(results=results, fewest=fewest)
     if not (isinstance(of, float) and of == np.inf):
         expect.whole("of", of, 1)
     counts, results = counts_people(results).to_numpy(), results.copy()
@@ -328,13 +337,13 @@ def withheld(results, fewest, of=np.inf):
     return mark_withheld(results)
 
 
-def counts_people(results):
+def counts_people(results: pd.DataFrame) -> pd.Series:
     """Which rows count people: boolean Series."""
     people = [measure for measure in dict.fromkeys(results.measure) if facts(measure).counts_people]
     return results.measure.isin(people) & (results.variant != "weighted")
 
 
-def bounded(low, high):
+def bounded(low: Any, high: Any) -> Any:
     """What is said of a count that is withheld with these bounds: of few people, or of all but few.
 
     >>> bounded(1, 9), bounded(391, 399)
@@ -343,7 +352,7 @@ def bounded(low, high):
     return f"more than {low - 1:,.0f}" if low > 1 else f"fewer than {high + 1:,.0f}"
 
 
-def guessed(people, of):
+def guessed(people: float, of: int) -> Counted:
     """A share of `of` people with Wilson's 95% interval.
 
     The interval is that of other people, each drawn at random and guessed by what was learned before; of people who are
@@ -355,7 +364,7 @@ def guessed(people, of):
     return withholding.Counted(people, of, wilson(int(people), of))
 
 
-def people_interval(people, of):
+def people_interval(people: float, of: int) -> tuple[float, float]:
     """Wilson's 95% interval of a share, as people."""
     low, high = wilson(int(people), of)
     return low * of, high * of

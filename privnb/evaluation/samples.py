@@ -1,8 +1,10 @@
 """Samples of large tables: for what takes up each record by itself, and what makes hundreds of releases."""
 
+from privnb.datasets.dataset import Dataset
 from privnb.microdata.counts import coded
 from privnb.runtime import expect
-from privnb.runtime.sentences import say
+from privnb.runtime.sentences import Sentences, say
+from privnb.runtime.validation import validated
 
 __all__ = ["record_by_record", "sampled"]
 
@@ -11,7 +13,8 @@ GUESSED = 10_000_000  # records times values of a sensitive attribute: a miner w
 SAMPLE = 5_000  # of more: with 20,000 and eleven quasi-identifiers 08 alone takes an hour
 
 
-def record_by_record(dataset, records=0):
+@validated
+def record_by_record(dataset: Dataset, records: int = 0) -> Dataset:
     """The dataset, or a random sample of `SAMPLE` of its records where it has more than `LEARNED`, or so many sensitive
     values that there are more than `GUESSED` to weigh.
 
@@ -28,7 +31,6 @@ def record_by_record(dataset, records=0):
     -------
     Dataset
     """
-    expect.these(dataset=dataset)
     expect.whole("records", records, 0)
     n = len(dataset)
     if records or n <= SAMPLE or (n <= LEARNED and n * _values(dataset) <= GUESSED):
@@ -36,13 +38,14 @@ def record_by_record(dataset, records=0):
     return dataset.sample(SAMPLE, rng=0)
 
 
-def _values(dataset):
+def _values(dataset: Dataset) -> int:
     """How many values the sensitive attribute has that has most; numbers are learned in few bands, or as numbers."""
     schema = dataset.schema
     return max((len(coded(dataset.cells[a])[1]) for a in schema.sensitive if not schema[a].numeric), default=0)
 
 
-def sampled(dataset, records):
+@validated
+def sampled(dataset: Dataset, records: int) -> Sentences | None:
     """A sentence where a dataset is the sample that `record_by_record` takes.
 
     Parameters
@@ -56,7 +59,6 @@ def sampled(dataset, records):
     Sentences or None
         None where it is the table itself.
     """
-    expect.these(dataset=dataset)
     expect.whole("records", records, len(dataset))
     if len(dataset) == records:
         return None

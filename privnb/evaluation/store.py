@@ -3,7 +3,6 @@
 A run killed at any moment goes on where it stopped, with the same numbers to the last digit. Only tidy results and
 single numbers are kept, never records, releases or guesses about persons. (joblib's Memory keeps whatever a function
 returns, pickles its key, so that a column's dtype changes it, and notices a change of that one function only.)
-Long, since keys, files and worker processes must agree on what an entry is.
 """
 
 import concurrent.futures
@@ -19,6 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,14 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.content import content, fingerprint, sealed, unchanged
 from privnb.evaluation.results import COLUMNS
-from privnb.runtime import processes, progress
+from privnb.runtime import expect, processes, progress
 from privnb.runtime.processes import ENVIRONMENT, own_cores
 from privnb.runtime.unfinished import atomic_write
+
+Folder = Annotated[
+    str | os.PathLike[str],
+    lambda name, value: expect.kind(name, value, str, os.PathLike, instead="Name a folder; empty: none."),
+]
 
 SMALL, SECONDS = 2_000, 6  # records of tables that are begun with at once, for as long as workers take to start
 LIBRARIES = ("privnb.evaluation._preloaded",)  # they load in seconds
@@ -46,7 +51,7 @@ class Store:
     things.
     """
 
-    folder: Path
+    folder: str | os.PathLike[str]
 
     def __post_init__(self):
         folder = Path(self.folder).resolve()

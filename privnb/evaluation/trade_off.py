@@ -2,21 +2,25 @@
 
 Both losses stand against an end of the scale: privacy against the release without quasi-identifiers, utility against
 the original. Populations are found once for all the sanitizers of a call.
-Long, since the parameters and rows of each comparison are described where it stands.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.cases import Question, ask, possible
+from privnb.evaluation.cases import Case, Question, ask, possible
 from privnb.evaluation.disclosure import disclosures
-from privnb.evaluation.results import row_builder, tidy
+from privnb.evaluation.predictions import MinerNames
+from privnb.evaluation.results import Row, row_builder, tidy
 from privnb.evaluation.utility import workload
 from privnb.measures.base import state
 from privnb.measures.disclosure.disclosed import tells_few
@@ -26,9 +30,12 @@ from privnb.measures.utility.populations import SUPPORT, LargePopulations
 from privnb.microdata import withholding
 from privnb.microdata.counts import coded, most_of_people, once_each
 from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
-from privnb.runtime import expect
+from privnb.microdata.release import Release
+from privnb.microdata.withholding import MinCount
 from privnb.runtime.tolerances import EXACT
+from privnb.runtime.validation import AttributeName, Folds, Hierarchies, Seed, Share, validated
 from privnb.sanitizers import Identity, Suppress
+from privnb.sanitizers.base import Sanitizer
 
 DEALS = 10  # how often the sensitive values are dealt out for a baseline
 
@@ -93,10 +100,10 @@ class Losses(Question):
     sensitive: str
     distance: str = "Jensen-Shannon"
     support: float = SUPPORT
-    hierarchies: Mapping | None = None
+    hierarchies: Mapping[str, Any] | None = None
     axes = ("privacy_loss", "mean_privacy_loss", "utility_loss", "worse_than_trivial")
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         row = partial(case.row, target=self.sensitive)
         release, rows = case.release, []
         populations, trivial, scale = _ends_of_scales(case.dataset, self)
@@ -113,7 +120,7 @@ class Losses(Question):
 
 
 @lru_cache(maxsize=8)
-def _ends_of_scales(dataset, asked):
+def _ends_of_scales(dataset: Dataset, asked: Losses) -> tuple[Any, ...]:
     """Large populations, what the trivial release loses about each, and the least loss of a disclosed value."""
     populations = large_populations(dataset, asked.sensitive, asked.support, asked.hierarchies)
     trivial = None if populations is None else utility_losses(populations, Suppress().sanitize(dataset, rng=0))
@@ -132,7 +139,15 @@ state(
 state("large_populations", format="{:,}")
 
 
-def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=SUPPORT, fewest=withholding.LIMIT):
+@validated
+def scales(
+    dataset: Dataset,
+    *,
+    sensitive: AttributeName | None = None,
+    distance: str = "Jensen-Shannon",
+    support: Share = SUPPORT,
+    fewest: MinCount = withholding.LIMIT,
+) -> pd.DataFrame:
     """How the losses are to be read: what somebody loses whose sensitive value is disclosed for certain, and how many
     large populations there are.
 
@@ -149,7 +164,6 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=SUPPOR
         Rows of the original: `sensitive_share` (Q of section 5.1) and `revealed_loss` of each value, in `group`, rising
         by loss. `large_populations`: 0 where no group is so large, or a sensitive attribute has too many values.
     """
-    expect.these(dataset=dataset, sensitive=sensitive, support=support, fewest=fewest)
     sensitive = secret_name(dataset, sensitive)
     row, revealed = row_builder(dataset, Identity(), 1), revealed_losses(dataset, sensitive, distance)
     column, n = dataset.cells[sensitive], dataset.headcount
@@ -170,7 +184,17 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=SUPPOR
     return tidy(rows)
 
 
-def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=1, folds=10, fewest=withholding.LIMIT):
+@validated
+def direct(
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
+    *,
+    sensitive: AttributeName | None = None,
+    miners: MinerNames = "decision tree",
+    seed: Seed = 1,
+    folds: Folds = 10,
+    fewest: MinCount = withholding.LIMIT,
+) -> pd.DataFrame:
     """The direct comparison of Brickell and Shmatikov on the same releases: what the adversary gains beside what the
     researcher gains.
 
@@ -199,15 +223,13 @@ def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=
 
     Source: Li and Li, section 3.1.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, miners=miners, seed=seed, folds=folds)
-    expect.these(fewest=fewest)
     sensitive = secret_name(dataset, sensitive)
-    adversary, researcher = disclosures.Disclosure(sensitive), []
+    adversary, researcher = disclosures.Disclosure(sensitive), list[Question]()
     if not dataset.schema[sensitive].numeric:
         researcher = [workload.Gained(sensitive, miners, "", folds)]
-    runs = {each: researcher for each in ([*disclosures.trivial(), Identity()] if researcher else [])}
-    runs |= {each: [adversary, *researcher] for each in possible(dataset, sanitizers, seed)}
-    runs = [(sanitizer, seed, asked) for sanitizer, asked in runs.items()]
+    questions = {each: researcher for each in ([*disclosures.trivial(), Identity()] if researcher else [])}
+    questions |= {each: [adversary, *researcher] for each in possible(dataset, sanitizers, seed)}
+    runs = [(sanitizer, seed, asked) for sanitizer, asked in questions.items()]
     found = ask(dataset, runs, fewest=fewest, description="gains")
     kept = ("accuracy_gain", "knowledge_gain", "workload_utility", "workload_gain")
     return found[found.measure.isin(kept)].sort_values(
@@ -215,15 +237,15 @@ def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=
     )
 
 
-def on_lines(dataset):
+@validated
+def on_lines(dataset: Dataset) -> Dataset:
     """The same dataset with the values of each quasi-identifier on a line, in the order of its hierarchy, so that
     Mondrian cuts between any two of them: numbers as ranges, a taxonomy's categories in the order of its leaves.
 
     Which hierarchies the paper's Mondrian had is not known. Labels end at values of their classes, as the paper's do:
     such releases are counted, and neither shown nor handed out.
     """
-    expect.these(dataset=dataset)
-    lines = {}
+    lines: dict[str, Any] = {}
     for name, own in dataset.hierarchies.items():
         attribute = dataset.schema[name]
         if attribute.numeric:
@@ -233,7 +255,10 @@ def on_lines(dataset):
     return Dataset(dataset.name, dataset.cells, dataset.schema, lines)
 
 
-def large_populations(dataset, sensitive, support=SUPPORT, hierarchies=None):
+@validated
+def large_populations(
+    dataset: Dataset, sensitive: AttributeName, support: Share = SUPPORT, hierarchies: Hierarchies = None
+) -> LargePopulations | None:
     """The large populations of a dataset.
 
     Parameters
@@ -247,7 +272,6 @@ def large_populations(dataset, sensitive, support=SUPPORT, hierarchies=None):
     LargePopulations or None
         None where no group is so large, or where the sensitive attribute has too many values to ask for.
     """
-    expect.these(dataset=dataset, support=support, hierarchies=hierarchies)
     dataset.schema[sensitive]  # refuses a name that does not exist
     try:
         return LargePopulations.of(dataset, sensitive, support, hierarchies)
@@ -255,10 +279,18 @@ def large_populations(dataset, sensitive, support=SUPPORT, hierarchies=None):
         return None
 
 
-def _of_people(row, release, sensitive, distance, scale, fewest, seed):
+def _of_people(
+    row: Callable[..., Row],
+    release: Release,
+    sensitive: str,
+    distance: str,
+    scale: float,
+    fewest: int,
+    seed: Sequence[int],
+) -> list[Row]:
     lost, n = most_of_people(privacy_losses(release, sensitive, distance), release.people), release.headcount
-    dealt = islice(permuted_losses(release, sensitive, distance, rng=seed), deals(len(release), DEALS))
-    dealt = (most_of_people(each, release.people) for each in dealt)
+    draws = islice(permuted_losses(release, sensitive, distance, rng=seed), deals(len(release), DEALS))
+    dealt = (most_of_people(each, release.people) for each in draws)
     chance = np.mean([[each.max(), each.mean()] for each in dealt], axis=0)
     reached = int((lost >= scale - EXACT).sum())
     worst = [lost.max(), chance[0]]

@@ -3,23 +3,27 @@
 `Scenario(GoodUtility("salary"), AntiUtility("age")).judge(dataset, KMember(10))` is the paper's scenario A.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import Case
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.results import join, row_builder, summary, tidy
 from privnb.evaluation.utility.good_utility import good_rows
-from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility, bad_rows
+from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility, Scores, bad_rows
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
+from privnb.microdata.withholding import MinCount
 from privnb.runtime import expect
 from privnb.runtime.tolerances import EXACT
+from privnb.runtime.validation import Randomness, validated
 from privnb.sanitizers import Identity
+from privnb.sanitizers.base import Sanitizer
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Acceptance:
     breaks: Mapping[str, str]
     reason: str
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return not self.breaks
 
 
@@ -66,13 +70,13 @@ class Verdict:
     left_out: Mapping[str, tuple[str, ...]]
     table: pd.DataFrame = field(repr=False)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"Verdict({self.sanitizer!r}: ({1 - self.delta:.4f}, {{{', '.join(self.utility)}}})-utility-preserving; "
             f"anti-utility {self._shown('average')} on average, {self._shown('worst')} at worst)"
         )
 
-    def acceptable(self, min_good, max_bad):
+    def acceptable(self, min_good: float, max_bad: int) -> Acceptance:
         """The owner's decision: true if every miner of L keeps enough and no miner of M gets too much. Section 2.1.
 
         Parameters
@@ -105,7 +109,7 @@ class Verdict:
             reasons.append(f"{self.worst_miner} attains an anti-utility of {self._shown('worst')}, above {max_bad:g}")
         return Acceptance(breaks, "; ".join(reasons) or "acceptable: no miner breaks a threshold")
 
-    def _shown(self, which):
+    def _shown(self, which: str) -> str:
         """An anti-utility as the table shows it."""
         rows = self.table[(self.table.measure == "anti_utility") & (self.table.miner == which)]
         value = rows.value.item()
@@ -125,11 +129,14 @@ class Scenario:
     good: GoodUtility
     bad: AntiUtility
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.kind("good", self.good, GoodUtility)
         expect.kind("bad", self.bad, AntiUtility)
 
-    def judge(self, dataset, sanitizer, *, rng=1, fewest=withholding.LIMIT):
+    @validated
+    def judge(
+        self, dataset: Dataset, sanitizer: Sanitizer, *, rng: Randomness = 1, fewest: MinCount = withholding.LIMIT
+    ) -> Verdict:
         """The `Verdict` on one sanitizer.
 
         Parameters
@@ -151,10 +158,17 @@ class Scenario:
             Where a miner's good utility on the original is not positive, since no decline is defined then, and for a
             release that miners do not read.
         """
-        expect.these(sanitizer=sanitizer)
         return self.compare(dataset, [sanitizer], rng=rng, fewest=fewest)[0]
 
-    def compare(self, dataset, sanitizers, *, rng=1, fewest=withholding.LIMIT):
+    @validated
+    def compare(
+        self,
+        dataset: Dataset,
+        sanitizers: Sequence[Sanitizer],
+        *,
+        rng: Randomness = 1,
+        fewest: MinCount = withholding.LIMIT,
+    ) -> list[Verdict]:
         """The verdicts on several sanitizers; the original is mined once.
 
         Parameters
@@ -169,13 +183,12 @@ class Scenario:
         list of Verdict
             In the order of the sanitizers.
         """
-        expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng, fewest=fewest)
         seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))
         as_is = Identity()
         original = self.good.scored(dataset, as_is.sanitize(dataset, rng=seed), seed, as_is)
         return [self._verdict(dataset, sanitizer, original, seed, fewest) for sanitizer in sanitizers]
 
-    def _verdict(self, dataset, sanitizer, original, seed, fewest):
+    def _verdict(self, dataset: Dataset, sanitizer: Sanitizer, original: Scores, seed: int, fewest: int) -> Verdict:
         release = Case(dataset, sanitizer, seed).release
         good = self.good.scored(dataset, release, seed, sanitizer)
         bad = self.bad.scored(dataset, release, seed, sanitizer)
@@ -202,7 +215,16 @@ class Scenario:
             table=self._table(dataset, sanitizer, seed, original, good, bad, fewest),
         )
 
-    def _table(self, dataset, sanitizer, seed, original, good, bad, fewest):
+    def _table(
+        self,
+        dataset: Dataset,
+        sanitizer: Sanitizer,
+        seed: int,
+        original: Scores,
+        good: Scores,
+        bad: Scores,
+        fewest: int,
+    ) -> pd.DataFrame:
         row, as_is = row_builder(dataset, sanitizer, seed), row_builder(dataset, Identity(), seed)
         feared = partial(row, target=self.bad.label)
         kept = [(as_is, original), (row, good)]

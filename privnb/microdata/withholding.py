@@ -122,6 +122,9 @@ class Revealing(NamedTuple):
         return (np.nan,) * 3 if hidden else (self.value, *self.interval)
 
 
+Number = float | Counted | Revealing  # of results
+
+
 def shown(number, interval, limit):
     """A number of results as it is shown, (value, low, high): one that says what it counts or reveals by its rule.
 

@@ -365,9 +365,9 @@ def _compared(
     tasks = {"adversary": [task for case in cases for task in _adversary(case, sets[0], knows, fewest)]}
     for key, (case, miners, seed, asked) in runs.items():
         if over := _best(trivial[key]):
-            names = ", ".join(able(miners.every, _column(case)))
             every = list(dict.fromkeys(case.sanitizers.values()))
-            question = workload.Gained(miners=names, over=over, **asked)
+            readers = ", ".join(able(miners.every, _column(case)))
+            question = workload.Gained(miners=readers, over=over, **asked)
             tasks[key] = [
                 partial(answers, case.data.dataset, group, question, seed=seed, fewest=fewest)
                 for group in (every[place : place + GROUP] for place in range(0, len(every), GROUP))

@@ -3,19 +3,23 @@
 The adversary knows a person's quasi-identifiers and wants the sensitive attribute. They are measured against the
 trivial sanitizations, which publish either no quasi-identifier or no sensitive attribute. Which neutral attributes they
 know is a parameter; other choices than the paper's stand in `knows`.
-Long, since the parameters and rows of each comparison are described where it stands.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from privnb.attacks import MinerInference
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question
-from privnb.evaluation.predictions import miners_of
+from privnb.evaluation.predictions import FAILURES, miners_of
+from privnb.evaluation.results import Row
 from privnb.measures.base import state
 from privnb.measures.disclosure import gains
 from privnb.measures.disclosure.disclosed import disclosed, right_by_group, surest, tells_few
@@ -23,14 +27,16 @@ from privnb.measures.utility.mining import exact_match
 from privnb.microdata import counts, withholding
 from privnb.microdata.counts import class_value_counts, people_among
 from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import Unreadable
-from privnb.miners import able, weka
+from privnb.miners import able
 from privnb.miners.encoding import encode
 from privnb.privacy_models import DeltaDisclosure, KAnonymity, RecursiveDiversity, TCloseness
-from privnb.runtime import expect
 from privnb.runtime.names import name_list, names_in, some_of
+from privnb.runtime.validation import AttributeName, Seed, validated
 from privnb.sanitizers import Identity, Mondrian, Suppress
+from privnb.sanitizers.base import Sanitizer
 
 GAINS = (
     gains.accuracy_gain, gains.knowledge_gain, gains.largest_disclosure, gains.largest_quotient,
@@ -50,12 +56,13 @@ state(
 )
 
 
-def trivial():
+def trivial() -> list[Sanitizer]:
     """The two trivial sanitizations: no quasi-identifiers; no sensitive attribute. Sections 1 and 4.1."""
     return [Suppress(), Suppress("sensitive")]
 
 
-def sanitizations(sensitive, workload):
+@validated
+def sanitizations(sensitive: AttributeName, workload: str) -> list[Sanitizer | Sanitizer]:
     """The fifteen of Table 3 and Figures 1 to 4, in the order of the table.
 
     Of Mondrian's variants the one that an independent study found to come nearest to the table: cuts by information
@@ -70,7 +77,6 @@ def sanitizations(sensitive, workload):
     -------
     list of Sanitizer
     """
-    expect.these(sensitive=sensitive)
     models = [
         *(KAnonymity(k) for k in (10, 100, 1000)),
         *(RecursiveDiversity(3, l, sensitive) for l in (2, 5, 10, 15)),  # noqa: E741
@@ -81,7 +87,8 @@ def sanitizations(sensitive, workload):
     return [Identity(), *(Mondrian(model, **cut) for model in models), Suppress()]
 
 
-def released(dataset, sanitizer, seed=1):
+@validated
+def released(dataset: Dataset, sanitizer: Sanitizer, seed: Seed = 1) -> Release:
     """The release of a sanitizer; where even all records together break one of its models, the trivial release.
 
     The convention behind Table 3's l = 15, which 14 values cannot have: no split is allowed, so all are one class.
@@ -96,11 +103,10 @@ def released(dataset, sanitizer, seed=1):
     -------
     Release
     """
-    expect.these(dataset=dataset, sanitizer=sanitizer, seed=seed)
     return stand_in(Case(dataset, sanitizer, seed))
 
 
-def stand_in(case):
+def stand_in(case: Case) -> Release:
     """The release of a case, or the one that stands for it, see `released`."""
     known = case.dataset.schema.quasi_identifiers
     if models := [model for model in getattr(case.sanitizer, "models", ()) if model.sensitive not in known]:
@@ -112,7 +118,7 @@ def stand_in(case):
 
 
 @lru_cache(maxsize=SEEDS_AT_A_TIME)
-def _bare(dataset):
+def _bare(dataset: Dataset) -> Release:
     """The release without quasi-identifiers."""
     return Suppress().sanitize(dataset, rng=0)
 
@@ -157,11 +163,11 @@ class Disclosure(Question):
     )  # fmt: skip
 
     @property
-    def varies(self):
+    def varies(self) -> Any:
         return bool(self.miners)
 
     @classmethod
-    def of(cls, dataset, *, sensitive=None, knows="", miners=""):
+    def of(cls, dataset: Dataset, *, sensitive: str | None = None, knows: str = "", miners: str = "") -> Question:
         """The question to this dataset: `sensitive` defaults to its first sensitive attribute; `knows` names neutral
         attributes separated by commas, or "all".
         """
@@ -170,10 +176,10 @@ class Disclosure(Question):
         knows = "all" if known and known == there else ", ".join(known)
         return cls(sensitive, tuple(known), knows, miners)
 
-    def row(self, case):
+    def row(self, case: Case) -> Callable[..., Row]:
         return partial(case.row, self.main, target=self.sensitive, knows=self.knows)
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         row, rows = partial(case.row, target=self.sensitive, knows=self.knows), []
         release, also = stand_in(case), list(self.known)
         if is_withheld(release, self.sensitive):
@@ -201,7 +207,7 @@ class Shares(Question):
 
     main = "information_share"
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         release, rows = stand_in(case), []
         shown = [name for name in case.dataset.schema.published if not is_withheld(release, name)]
         for target in (name for name in shown if release.schema[name].role is not Role.QUASI_IDENTIFIER):
@@ -213,7 +219,7 @@ class Shares(Question):
         return rows
 
 
-def neutral_names(dataset, names, target):
+def neutral_names(dataset: Dataset, names: str, target: str) -> list[str]:
     """The neutral attributes that a text names, in column order; the target is not one that helps to guess it."""
     there = [name for name in dataset.schema.names(Role.NEUTRAL) if name != target]
     chosen = there if names == "all" else names_in(names)
@@ -226,12 +232,14 @@ def neutral_names(dataset, names, target):
     return [name for name in there if name in chosen]
 
 
-def is_withheld(release, name):
+def is_withheld(release: Release, name: str) -> bool:
     """Whether an attribute is published as `*` alone."""
     return name in release.cells and (release.cells[name] == SUPPRESSED).all()
 
 
-def _of_classes(row, release, sensitive, known, fewest, *, rng):
+def _of_classes(
+    row: Callable[..., Row], release: Release, sensitive: str, known: Sequence[str], fewest: int, *, rng: Sequence[int]
+) -> list[Row]:
     found = disclosed(release, sensitive, rng=rng, knows=known, of=GAINS)
     few, rows, n = tells_few(release, sensitive, fewest), [], release.headcount
     right, before = (withholding.Counted(share * n, n) for share in (found.right, found.before))
@@ -242,20 +250,22 @@ def _of_classes(row, release, sensitive, known, fewest, *, rng):
         value, dealt = map(guesses, given) if gain in GUESSES else given
         rows.append(row(gain.__name__, value, baseline=dealt))
     sure = (np.nan, np.nan) if withholding.tells(before.people, n, fewest) else (found.surest, found.sure_before)
-    return [*rows, row("posterior_accuracy", right, baseline=before), _surest(row, *sure, few)]
+    return [*rows, row("posterior_accuracy", right, baseline=before), _surest(row, sure, few)]
 
 
-def _of_groups(row, release, sensitive, fewest):
-    return _surest(row, *surest(*release.of_people(sensitive)), tells_few(release, sensitive, fewest))
+def _of_groups(row: Callable[..., Row], release: Release, sensitive: str, fewest: int) -> Row:
+    return _surest(row, surest(*release.of_people(sensitive)), tells_few(release, sensitive, fewest))
 
 
-def _surest(row, sure, before, few):
-    """How sure the surest guess is, unless that could tell of few people."""
-    sure, before = (np.nan, np.nan) if few and sure > before else (sure, before)
+def _surest(row: Callable[..., Row], surest: tuple[float, float], few: bool) -> Row:
+    """How sure the surest guess is, with the release and without it, unless that could tell of few people."""
+    sure, before = (np.nan, np.nan) if few and surest[0] > surest[1] else surest
     return row("largest_posterior", sure, baseline=before)
 
 
-def _of_miners(row, case, release, sensitive, known, miners):
+def _of_miners(
+    row: Callable[..., Row], case: Case, release: Release, sensitive: str, known: Sequence[str], miners: str
+) -> list[Row]:
     dataset = case.dataset
     _check_known(dataset, release)
     published, key = release._published(case.stream("publish"))
@@ -276,15 +286,15 @@ def _of_miners(row, case, release, sensitive, known, miners):
                 for taught, answer in ((values, true), (dealt, dealt))
             )
             chance -= before
-        except (weka.Unfinished, weka.Unavailable, weka.Refused) as error:
-            rows.append(row("accuracy_gain", np.nan, miner=miner.name, status=type(error).__name__.lower()))
+        except tuple(FAILURES) as error:
+            rows.append(row("accuracy_gain", np.nan, miner=miner.name, status=FAILURES[type(error)]))
         else:
             gain = partial(withholding.Revealing, people=np.array([right, before]) * n, of=n)
             rows.append(row("accuracy_gain", gain(right - before), miner=miner.name, baseline=gain(chance)))
     return rows
 
 
-def _check_known(dataset, release):
+def _check_known(dataset: Dataset, release: Release) -> None:
     """Raise Unreadable where people have not what a miner would find their row by, or have no row."""
     release.originals(dataset)
     if made := [name for name in release.schema.quasi_identifiers if name not in dataset.schema.published]:
@@ -294,6 +304,6 @@ def _check_known(dataset, release):
         )
 
 
-def _information(given, values):
+def _information(given: pd.DataFrame, values: pd.Series) -> float:
     """What the columns of a DataFrame (n, g) tell about values, array (n,), in nats."""
     return gains.information_gain(class_value_counts(counts.combinations(given).index, values))

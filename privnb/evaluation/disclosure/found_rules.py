@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from privnb.evaluation.cases import Question
+from privnb.evaluation.cases import Case, Question
+from privnb.evaluation.results import Row
 from privnb.measures.rules.found_rules import identity_errors, support_error
 from privnb.measures.rules.released_items import released_items
 from privnb.miners.baskets import Baskets
@@ -26,11 +27,11 @@ class FoundItemsets(Question):
     most: int = ITEMS
     main = "missed_itemsets"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.these(support=self.support)
         expect.whole("most", self.most, 1)
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         items = released_items(case.dataset, case.release)
         true = itemsets(Baskets.of_table(case.dataset), self.support, most=self.most)
         found = itemsets(items, self.support, most=self.most)

@@ -1,16 +1,18 @@
 """What an attack answers, checked before it is counted: whoever can never be right would pass for perfect safety."""
 
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, FloatArray
 
 NUMBER, TEXT = "a number", "text"
 
 
-def array_of(m, what, value):
+def array_of(m: int, what: str, value: str | Array | None) -> Array:
     """What an attack gives, as an array (m,). Raises ValueError for any other shape; `what`: who gave it."""
     found = np.asarray(value)
     if found.shape != (m,):
@@ -22,7 +24,7 @@ def array_of(m, what, value):
     return found
 
 
-def numbers_of(shape, what, value):
+def numbers_of(shape: tuple[int, int], what: str, value: FloatArray | str | None) -> FloatArray:
     """What a `Recovery` gives, as an array of this shape. Raises ValueError for another, and for what is no number."""
     found = np.asarray(value)
     if found.shape != shape or found.dtype.kind not in "iuf" or not np.isfinite(found).all():
@@ -33,7 +35,7 @@ def numbers_of(shape, what, value):
     return found
 
 
-def check_guesses(what, guesses, truth, attribute=None, cells=()):
+def check_guesses(what: str, guesses: Array, truth: Array, attribute: Any = None, cells: Any = ()) -> None:
     """Raise ValueError where not one of the guesses, array (m,), can be right.
 
     A guess may be None or NaN: then the attack makes none for that person, who is not guessed right. It may be written
@@ -74,11 +76,11 @@ def check_guesses(what, guesses, truth, attribute=None, cells=()):
         )
 
 
-def _distinct(values):
+def _distinct(values: Array) -> Array:
     """The distinct values but for missing ones, as plain ones: object array."""
     plain = pd.Series(np.asarray(values).tolist(), dtype=object)
     return plain[plain.notna()].unique()
 
 
-def _type(value):
+def _type(value: str) -> str:
     return NUMBER if isinstance(value, Real) else TEXT if isinstance(value, str) else f"a {type(value).__name__}"

@@ -2,29 +2,35 @@
 
 Each person is the input of a channel: see `measures.vulnerability`. A generalization tells their cells, a bucketization
 their bucket, noise a random row. The baseline is always the prior vulnerability, the best guess without the release.
-Long, since its three questions read one channel per release, and withhold by the same rules.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.cases import Question
+from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.disclosures import stand_in
 from privnb.evaluation.people import subsets_of
+from privnb.evaluation.results import Row
 from privnb.measures.base import state
 from privnb.measures.disclosure import channel
+from privnb.measures.disclosure.channel_matrix import Channel
 from privnb.measures.disclosure.disclosed import right_by_group
 from privnb.measures.disclosure.vulnerability import by_subset, record_channel, register_vulnerability
 from privnb.microdata import withholding
 from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import Rows, Unreadable
-from privnb.microdata.withholding import Counted, Revealing, shown
+from privnb.microdata.withholding import Counted, Number, Revealing, shown
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
+from privnb.runtime.validation import validated
 from privnb.sanitizers.noise import noise_channel
 
 _ALVIM = "Alvim et al., PoPETs 2022(4)"
@@ -126,7 +132,7 @@ class Known(Question):
     sensitive: str
     main = "identity_vulnerability"
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         dataset, release, rows, n = case.dataset, stand_in(case), [], len(case.dataset)
         check_record_each(release)
         if reason := release.without_classes:
@@ -135,7 +141,8 @@ class Known(Question):
                 "`leakage`, which looks at whole rows, or leave it out."
             )
         names, original = dataset.schema.quasi_identifiers, _subsets_of_original(dataset, self.sensitive)
-        counted, prior = original, _prior(dataset, self.sensitive)
+        counted: Mapping[Any, Any] = original
+        prior = _prior(dataset, self.sensitive)
         if not {*names, self.sensitive} <= {*release.treated("exact")}:
             counted = _by_subset(dataset, release, self.sensitive, subsets_of(names))
         for subset, most in original.items():
@@ -150,7 +157,7 @@ class Known(Question):
 
 
 @lru_cache(maxsize=2)
-def _subsets_of_original(dataset, sensitive):
+def _subsets_of_original(dataset: Dataset, sensitive: str) -> dict[tuple[str, str] | tuple[str], tuple[int, float]]:
     names = dataset.schema.quasi_identifiers
     return by_subset({name: dataset.cells[name] for name in names}, dataset.cells[sensitive], subsets_of(names))
 
@@ -181,7 +188,7 @@ class Leakage(Question):
 
     sensitive: str
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         release = stand_in(case)
         check_record_each(release)
         check_readable(release)
@@ -201,7 +208,7 @@ class Leakage(Question):
         return rows if release.treated("noisy") else rows + class_rows(case, release, self.sensitive)
 
 
-def check_price(price):
+def check_price(price: Any) -> Any:
     """Raise ValueError for a price that is no finite number from 0."""
     if not (expect.is_number(price) and price >= 0):
         raise ValueError(f"the price of a wrong guess must be 0 or more, got {expect.found(price)}.")
@@ -231,11 +238,11 @@ class Worth(Question):
     sensitive: str
     main = "expected_gain"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.kind("gain", self.gain, pd.DataFrame, instead="One row per guess, one column per value.")
 
     @classmethod
-    def priced(cls, dataset, price=1.0):
+    def priced(cls, dataset: Dataset, price: Any = 1.0) -> Any:
         """The question for an adversary who gains 1 by a right guess at the first sensitive attribute and pays `price`,
         0 or more, for a wrong one, or keeps silent.
         """
@@ -245,7 +252,7 @@ class Worth(Question):
         gain = np.vstack([np.eye(len(values)) * (1 + price) - price, np.zeros(len(values))])
         return cls(pd.DataFrame(gain, columns=values), name)
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         release, n = stand_in(case), len(case.dataset)
         check_record_each(release)
         known = _channel(case.dataset, release, self.sensitive)
@@ -261,9 +268,9 @@ class Worth(Question):
         return [self.row(case)(after, variant=variant, baseline=before)]
 
 
-def check_record_each(release):
+@validated
+def check_record_each(release: Release) -> None:
     """Raise Unreadable where people may have several records: what is leaked here is leaked of a record."""
-    expect.these(release=release)
     if release.people is not None:
         raise Unreadable(
             "what a release leaks is counted by record, and people of this table may have several. How often a person "
@@ -271,7 +278,7 @@ def check_record_each(release):
         )
 
 
-def check_readable(release):
+def check_readable(release: Release) -> None:
     """Raise Unreadable where nothing is known of how a record's cells and its values hang together."""
     facts, moved = release.provenance, release.treated("perturbed")
     if facts.rows is not Rows.RECORDS or moved:
@@ -279,13 +286,14 @@ def check_readable(release):
         raise Unreadable(f"what {facts.sanitizer} leaks of each record is not known: {reason}. Attack it instead.")
 
 
-def _by_subset(dataset, release, sensitive, subsets):
+def _by_subset(dataset: Dataset, release: Release, sensitive: str, subsets: Sequence[Any]) -> dict[Any, Any]:
     """`by_subset` of what is released."""
     names, table, beliefs = dataset.schema.quasi_identifiers, release.table, None
+    counts: Any = release.buckets
     if sensitive in table:
         value = table[sensitive]
     else:
-        of = release.buckets[release.buckets["attribute"] == sensitive]
+        of = counts[counts["attribute"] == sensitive]
         share = of["count"] / of.groupby("bucket")["count"].transform("sum")
         # A row for each person and each value of their bucket, apart from the table, whose columns may have any name.
         rows = pd.DataFrame({"bucket": table["bucket"].to_numpy(), "person": np.arange(len(table))})
@@ -300,12 +308,12 @@ def _by_subset(dataset, release, sensitive, subsets):
     return counted
 
 
-def _withheld(release, sensitive):
+def _withheld(release: Release, sensitive: str) -> bool:
     """Whether it is published in a table of its own, which tells its shares and nothing of anybody."""
     return (release.by_class(sensitive)[1] == SUPPRESSED).all()
 
 
-def _channel(dataset, release, sensitive):
+def _channel(dataset: Dataset, release: Release, sensitive: str) -> Channel:
     """The channel of the sensitive value, given the class or bucket; of noise that of the original."""
     if release.treated("noisy"):
         return _of_original(dataset, sensitive)
@@ -315,31 +323,31 @@ def _channel(dataset, release, sensitive):
 
 
 @lru_cache(maxsize=8)
-def _of_original(dataset, sensitive):
+def _of_original(dataset: Dataset, sensitive: str) -> Channel:
     return record_channel(dataset.alike[1], dataset.cells[sensitive])
 
 
 @lru_cache(maxsize=64)
-def _prior(dataset, name):
+def _prior(dataset: Dataset, name: str) -> Counted:
     """The share of the commonest value."""
     return Counted(dataset.cells[name].value_counts(dropna=False).max(), len(dataset))
 
 
-def identity_rows(case, release):
+def identity_rows(case: Case, release: Release) -> list[Row]:
     """Rows of whose a released row is."""
     n = len(case.dataset)
     if release.treated("noisy"):
         rng = np.random.default_rng(case.stream("identify"))
-        right = noise_channel.identification(case.dataset, release, rng=rng)
+        right: Any = noise_channel.identification(case.dataset, release, rng=rng)
     else:
-        right = register_vulnerability(release.equivalence_classes, case.dataset.alike[1])
-        right = Counted(right * n, n, rule=withholding.found)
+        found = register_vulnerability(release.equivalence_classes, case.dataset.alike[1])
+        right = Counted(found * n, n, rule=withholding.found)
     return _pair(case, "identity", right, 1 / n, "identity")
 
 
-def people_rows(case, release, sensitive):
+def people_rows(case: Case, release: Release, sensitive: str) -> Any:
     """Rows of whose a released row is, and of what the sensitive value is, where people may have several records."""
-    n, people = len(release), release.people
+    n, people = len(release), np.asarray(release.people)
     right = channel.posterior_vulnerability(record_channel(release.equivalence_classes, people)) * n
     right = Counted(right, n, rule=withholding.found)
     rows = _pair(case, "identity", right, np.bincount(people).max() / n, "identity")
@@ -350,7 +358,7 @@ def people_rows(case, release, sensitive):
     return rows + _pair(case, what, guessed, before, sensitive)
 
 
-def attribute_rows(case, release, name):
+def attribute_rows(case: Case, release: Release, name: str) -> list[Row]:
     """Rows of what a person's own value of a quasi-identifier is."""
     values, attribute, n = case.dataset.table[name], case.dataset.schema[name], len(case.dataset)
     if law := release.columns[name].law:
@@ -360,13 +368,13 @@ def attribute_rows(case, release, name):
     return _pair(case, "attribute", Counted(right * n, n), _prior(case.dataset, name), name)
 
 
-def original_rows(case, sensitive):
+def original_rows(case: Case, sensitive: str) -> list[Row]:
     """Rows of what the original tells of the sensitive value: at most so much does a release without classes."""
     people = channel.posterior_vulnerability(_of_original(case.dataset, sensitive)) * len(case.dataset)
     return _of_sensitive(case, "sensitive", people, sensitive, "at most")
 
 
-def class_rows(case, release, sensitive):
+def class_rows(case: Case, release: Release, sensitive: str) -> list[Row]:
     """Rows of what a person's class or bucket tells of the sensitive value."""
     known, n = _channel(case.dataset, release, sensitive), len(case.dataset)
     what = "bucket" if sensitive not in release.cells else "sensitive"
@@ -376,11 +384,11 @@ def class_rows(case, release, sensitive):
     return [*_of_sensitive(case, what, people, sensitive), capacity]
 
 
-def _of_sensitive(case, what, people, sensitive, variant=""):
+def _of_sensitive(case: Case, what: str, people: float, sensitive: str, variant: str = "") -> list[Row]:
     return _pair(case, what, Counted(people, len(case.dataset)), _prior(case.dataset, sensitive), sensitive, variant)
 
 
-def _pair(case, what, share, prior, target, variant=""):
+def _pair(case: Case, what: str, share: Any, prior: Number, target: str, variant: str = "") -> list[Row]:
     """The rows of a vulnerability, which is `Counted` or (share, low, high), and of its leakage in bits."""
     share, prior = share.shown(case.fewest) if isinstance(share, Counted) else share, shown(prior, (), case.fewest)[0]
     bits = np.log2(np.maximum(np.asarray(share) / prior, 1))  # rounding must not make a leakage of nothing negative

@@ -1,24 +1,28 @@
 """What an adversary with ready-made miners gains from a release: nearer predictions, beside what chance alone gives,
 and whom they hit (Sramka et al. 2010, section 4.4, Table 2). Counts of few people are withheld.
-Long, since what is withheld depends on all the controls beside it.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.cases import Question
+from privnb.datasets.dataset import Dataset
+from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.people import groups
 from privnb.evaluation.predictions import fused, mine, miners_of, stream, unseen
-from privnb.evaluation.results import SUMMARIES, guessed, join, mark_withheld, tidy, withheld
-from privnb.evaluation.utility.utilities import AntiUtility, bad_rows, failed_rows, shown_baseline, unit
+from privnb.evaluation.results import SUMMARIES, Row, guessed, join, mark_withheld, tidy, withheld
+from privnb.evaluation.utility.utilities import AntiUtility, Scores, bad_rows, failed_rows, shown_baseline, unit
 from privnb.measures.base import state
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
 from privnb.miners import weka
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import Seed, Share, validated
 
 DEALS = 20  # how often the worst miner's guesses are dealt to the people
 BLIND_FOLDS = 5  # how often a miner is kept from a part of the people
@@ -69,14 +73,14 @@ class Nearer(Question):
     main = "anti_utility"
     reorders = varies = True
 
-    def rows(self, case):
+    def rows(self, case: Case) -> pd.DataFrame:
         dataset, release, seed, target, fewest = case.dataset, case.release, case.seed, self.target, case.fewest
         feared = scenarios(target, dataset.headcount, c=self.c, share=self.share, weights=self.weights, seed=seed)
         if dataset.people is not None:  # records that are alike may be several people's
             feared = {named: _of_people(idea, dataset) for named, idea in feared.items() if named[1] != "distinct"}
         order = case.stream("publish")
-        members = [miner.name for miner in miners_of(self.miners) if not miner.name.startswith("fusion")]
-        bare, members = weka.is_weka(members[0]), ", ".join(members)
+        each = [miner.name for miner in miners_of(self.miners) if not miner.name.startswith("fusion")]
+        bare, members = weka.is_weka(each[0]), ", ".join(each)
         found = mine(release, target, members, rng=order)
         row = partial(case.row, target=target)
         parts = [tidy(failed_rows(row, "anti_utility", found))]
@@ -111,7 +115,7 @@ class Nearer(Question):
         return _apart(join(*(part for part in parts if len(part))), fewest)
 
 
-def _apart(results, fewest):
+def _apart(results: pd.DataFrame, fewest: int) -> pd.DataFrame:
     """The results without the numbers that, taken from a larger one that is shown, would leave few people: of distinct
     records beside all, of scenarios B and C beside A, of each miner beside each person's own worst miner.
     """
@@ -137,7 +141,10 @@ def _apart(results, fewest):
     return mark_withheld(results.assign(baseline=results.baseline.mask(unguessed)))
 
 
-def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
+@validated
+def scenarios(
+    target: str, n: int, *, c: float = 0, share: Share = 0.05, weights: str = "", seed: Seed = 1
+) -> dict[tuple[str, str], AntiUtility]:
     """What the owner fears, by scenario and variant (section 4.4).
 
     Parameters
@@ -162,7 +169,6 @@ def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
         people. W: as A, with interest weights. Variant "distinct" of A and C: each distinct released record counted
         once, by the first person of it, as the paper's numbers suggest that it did.
     """
-    expect.these(share=share, seed=seed)
     expect.text("target", target, "the attribute that predictions come nearer to")
     expect.kind("weights", weights, str, instead="Write them as CONDITION: WEIGHT; empty: all alike.")
     mining.check_c(c)
@@ -178,20 +184,20 @@ def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
     return feared | ({W: AntiUtility(nearer, weights=mining.interest_of(weights))} if weights else {})
 
 
-def _of_people(idea, dataset):
+def _of_people(idea: Any, dataset: Dataset) -> Any:
     """The idea with the weights of people as those of their records."""
     given = idea.weights
     return idea if given is None or callable(given) else replace(idea, weights=given[dataset.people])
 
 
-def _distinct(chosen, table, released):
+def _distinct(chosen: FloatArray, table: pd.DataFrame, released: pd.DataFrame) -> FloatArray:
     """Interest weights that count each distinct released record among the `chosen` people once."""
     weights = chosen.copy()
     weights[chosen > 0] = mining.first_occurrences(released[chosen > 0])
     return weights
 
 
-def _without_few_of_a_weight(scenario, rows, scores, fewest):
+def _without_few_of_a_weight(scenario: str, rows: pd.DataFrame, scores: Scores, fewest: int) -> pd.DataFrame:
     """The rows, in scenario W without the numbers that come from few people of any one weight.
 
     W says how many people of each weight are hit, once the number of all, which is scenario A's, is taken from it.
@@ -199,7 +205,7 @@ def _without_few_of_a_weight(scenario, rows, scores, fewest):
     if scenario != "W":
         return rows
 
-    def few(values):
+    def few(values: FloatArray) -> bool:
         weighed = [values[scores.weights == weight] for weight in np.unique(scores.weights)]
         return any(withholding.tells(np.count_nonzero(each), len(each), fewest) for each in weighed)
 
@@ -209,11 +215,14 @@ def _without_few_of_a_weight(scenario, rows, scores, fewest):
     return rows.assign(baseline=np.nan) if few(scores.baseline) else rows
 
 
-def _permuted(row, scores, worst, dealt, fewest, scenario):
+def _permuted(
+    row: Callable[..., Row], scores: Scores, worst: str, dealt: Sequence[FloatArray], fewest: int, scenario: str
+) -> pd.DataFrame:
     """The control's row: the mean over deals of what they are worth, and the range that 95% of them keep."""
     counted, _ = unit(scores)
     values = [mining.weighted_sum(worth, scores.weights) for worth in dealt]
-    shown, *bounds = [np.mean(values), *np.quantile(values, [0.025, 0.975])]
+    low, high = np.quantile(values, [0.025, 0.975])
+    shown, *bounds = [np.mean(values), low, high]
     if not scores.counts and withholding.few(np.mean([np.count_nonzero(w * scores.weights) for w in dealt]), fewest):
         shown, *bounds = [np.nan] * 3
     made = partial(row, "anti_utility", baseline=shown_baseline(scores, fewest), **counted)
@@ -222,7 +231,7 @@ def _permuted(row, scores, worst, dealt, fewest, scenario):
     return _without_few_of_a_weight(scenario, rows, scores, fewest).assign(control="permuted", miner="")
 
 
-def _who_is_hit(row, dataset, scores, worst, fewest):
+def _who_is_hit(row: Callable[..., Row], dataset: Dataset, scores: Scores, worst: str, fewest: int) -> pd.DataFrame:
     """Rows `nearer_share`: for which share of each group the worst miner comes nearer; baseline: the guess's share.
 
     Groups of fewer than `fewest` people are left out. A count of few hits, or of few who are not, is withheld. Since
@@ -242,7 +251,7 @@ def _who_is_hit(row, dataset, scores, worst, fewest):
     return tidy(rows)
 
 
-def _hidden_groups(hits, of, fewest):
+def _hidden_groups(hits: pd.Series, of: pd.Series, fewest: int) -> Any:
     """The labels of the groups whose number of `hits` is withheld, since the total is shown; `of`: people of each."""
     rising = hits[hits > 0].sort_values(kind="stable").index
     order = [*hits.index[hits == 0], *rising[::-1]]
@@ -252,11 +261,11 @@ def _hidden_groups(hits, of, fewest):
     return withholding.suppress({total: hits.sum()} | {label: hits[label] for label in order}, margins, fewest)
 
 
-def grouping(dataset):
+@validated
+def grouping(dataset: Dataset) -> list[str]:
     """The attributes that say of whom it is asked who is hit: the first number, and the
     quasi-identifiers of at most 5 categories, such as sex and race.
     """
-    expect.these(dataset=dataset)
     names = dataset.schema.quasi_identifiers
     few = [n for n in names if not dataset.schema[n].numeric and dataset.cells[n].nunique() <= 5]
     return list(dict.fromkeys([*[n for n in names if dataset.schema[n].numeric][:1], *few]))

@@ -4,10 +4,12 @@ section 4.4, Table 3).
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from privnb.evaluation.cases import Question
+from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.leakage import check_record_each
 from privnb.evaluation.predictions import mine
 from privnb.evaluation.releases import gain_rows
@@ -15,6 +17,9 @@ from privnb.evaluation.results import tidy
 from privnb.evaluation.utility.utilities import AntiUtility
 from privnb.measures.utility import mining
 from privnb.microdata.hierarchy import flat
+from privnb.microdata.hierarchy.intervals import Intervals
+from privnb.microdata.release import Release
+from privnb.runtime.arrays import Array, BoolArray
 
 DRAWS = 39  # how often labels are dealt out: a value above all draws has a chance of 1 in 40
 FIRST = "with predictions"  # those of the first record of each distinct released row
@@ -47,7 +52,7 @@ class PutIn(Question):
     main = "accuracy_gain"
     reorders = varies = True
 
-    def rows(self, case):
+    def rows(self, case: Case) -> pd.DataFrame:
         dataset, release, target, sensitive = case.dataset, case.release, self.target, self.sensitive
         check_record_each(release)
         row, gains = case.row, partial(gain_rows, sensitive=self.sensitive)
@@ -84,7 +89,7 @@ class PutIn(Question):
         return tidy(rows)
 
 
-def _relabelled(release, target, where, labels):
+def _relabelled(release: Release, target: str, where: BoolArray, labels: Array) -> Release:
     """The release with the cells of `target` replaced where the boolean array `where` says so."""
     table = release.table.copy()
     table[target] = np.where(where, labels, table[target])
@@ -94,7 +99,9 @@ def _relabelled(release, target, where, labels):
     return made
 
 
-def _dealt_out(release, target, among, labels, hierarchy, rng):
+def _dealt_out(
+    release: Release, target: str, among: BoolArray, labels: Array, hierarchy: Intervals, rng: Any
+) -> tuple[BoolArray, Array]:
     """(where, labels): the `labels`, each put at a random record of those in `among` whose cell is longer, in place of
     that cell, right or wrong. Of labels that are longer than all cells left, none.
     """

@@ -14,22 +14,29 @@ Source: Kantarcioglu, Jin, Clifton, "When do Data Mining Results Violate Privacy
 sections 8.2.2 and 13.8.
 """
 
+from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.predictions import miners_of
-from privnb.evaluation.results import guessed, row, tidy
-from privnb.evaluation.store import Store, run
+from privnb.evaluation.predictions import MinerNames, miners_of
+from privnb.evaluation.results import Row, guessed, row, tidy
+from privnb.evaluation.store import Folder, Store, run
 from privnb.measures.base import state
 from privnb.measures.intervals import normal_interval
 from privnb.microdata import withholding
 from privnb.microdata.schema import Attribute, NotForThisTable, Role, Schema
+from privnb.microdata.withholding import MinCount
 from privnb.miners import cross_val_predictions
-from privnb.miners.encoding import encode
+from privnb.miners.encoding import Encoded, encode
+from privnb.miners.miner import Miner
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, BoolArray
+from privnb.runtime.validation import AttributeName, Seed, validated
 
 ADVERSARY = "naive Bayes, decision table"  # a table reads the model's word where it helps, and else nothing of it
 FOLDS = 5
@@ -68,10 +75,12 @@ state(
 )
 
 
+@validated
 def published_models(
-    dataset, miners="five", target=None, *, examples=500, adversary=ADVERSARY, control="", seed=1,
-    fewest=withholding.LIMIT, store="",
-):  # fmt: skip
+    dataset: Dataset, miners: MinerNames = "five", target: AttributeName | None = None, *, examples: int = 500,
+    adversary: str = ADVERSARY, control: str = "", seed: Seed = 1, fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
+) -> pd.DataFrame:  # fmt: skip
     """Whether the model of each miner opens a channel.
 
     Parameters
@@ -110,7 +119,6 @@ def published_models(
     ValueError
         For a number of examples that leaves nobody to learn from, or to guess; and for miners that guess no categories.
     """
-    expect.these(dataset=dataset, miners=miners, target=target, seed=seed, fewest=fewest, store=store)
     expect.one_of("control", control, ("", "random labels"))
     expect.kind("adversary", adversary, str, instead="Name a miner.")
     target = secret_name(dataset, target)
@@ -124,13 +132,21 @@ def published_models(
         if not [miner for miner in miners_of(each) if _guesses(miner, dataset, target)]:
             raise ValueError(f"'{each}' guesses no categories such as '{target}'. Name other miners.")
     names = [miner.name for miner in miners_of(miners) if _guesses(miner, dataset, target)]
-    given = {"examples": examples, "adversary": adversary, "control": control, "seed": seed, "fewest": fewest}
+    given: dict[str, Any] = {
+        "examples": examples,
+        "adversary": adversary,
+        "control": control,
+        "seed": seed,
+        "fewest": fewest,
+    }
     tasks = [partial(published_model, dataset, name, target, **given) for name in names]
     found = run(tasks, Store(store), description="models") if store else [task() for task in tasks]
     return pd.concat(found, ignore_index=True)
 
 
-def published_model(dataset, miner, target, *, examples, adversary, control, seed, fewest):
+def published_model(
+    dataset: Dataset, miner: str, target: str, *, examples: int, adversary: str, control: str, seed: int, fewest: int
+) -> pd.DataFrame:
     """As `published_models`, of one miner."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(dataset))
@@ -149,9 +165,18 @@ def published_model(dataset, miner, target, *, examples, adversary, control, see
     return tidy(_rows(dataset, miner, target, control, seed, fewest, *right))
 
 
-def _rows(dataset, miner, target, control, seed, fewest, without, having):
+def _rows(
+    dataset: Dataset,
+    miner: str,
+    target: str,
+    control: str,
+    seed: int,
+    fewest: int,
+    without: BoolArray,
+    having: BoolArray,
+) -> Iterator[Row]:
     n, lost, won = len(having), int((without & ~having).sum()), int((having & ~without).sum())
-    tag = {
+    tag: dict[str, Any] = {
         "dataset": dataset.name, "sanitizer": "a published model", "seed": seed, "miner": miner, "target": target,
         "control": control,
     }  # fmt: skip
@@ -169,29 +194,27 @@ def _rows(dataset, miner, target, control, seed, fewest, without, having):
     yield row("model_p", chance, **tag)
 
 
-def _one(name):
+def _one(name: str) -> Miner:
     return miners_of(name)[0]
 
 
-def _best(miners, encoded, secret):
+def _best(miners: Iterable[Miner], encoded: Encoded, secret: Array) -> Miner:
     """Of several miners the one that is right most often about unseen ones of these records; of equals the first."""
-    miners = [miner for miner in miners if miner.predicts(secret)]
+    able = [miner for miner in miners if miner.predicts(secret)]
     folds = min(FOLDS, len(secret))
-    right = [
-        (cross_val_predictions(miner, encoded, secret, folds=folds).astype(str) == secret).sum() for miner in miners
-    ]
-    return miners[int(np.argmax(right))]
+    right = [(cross_val_predictions(miner, encoded, secret, folds=folds).astype(str) == secret).sum() for miner in able]
+    return able[int(np.argmax(right))]
 
 
-def _guesses(miner, dataset, target):
+def _guesses(miner: Miner, dataset: Dataset, target: str) -> bool:
     return miner.predicts(np.asarray(dataset.cells[target].astype(str)))
 
 
-def _column(dataset, target):
+def _column(dataset: Dataset, target: str) -> Attribute:
     return Attribute(SAYS, Role.NEUTRAL, dataset.schema[target].domain)
 
 
-def _check(dataset, target):
+def _check(dataset: Dataset, target: str) -> None:
     reason = ""
     if dataset.schema[target].numeric:
         reason = f"a model of '{target}' guesses numbers, and right or wrong is asked of categories"

@@ -1,24 +1,27 @@
-"""How near an attack that recovers numbers comes to them, beside the release as it stands and the column's mean.
+"""How near an attack that recovers numbers comes to them, beside the release as it stands and the column's mean."""
 
-Long, since what each number means is stated beside the question that gives it.
-"""
+from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from privnb.attacks.recovery.base import Recovery
-from privnb.evaluation.cases import Question, question_of
+from privnb.evaluation.cases import Case, Question, question_of
 from privnb.evaluation.disclosure.guesses import numbers_of
-from privnb.evaluation.results import guessed
+from privnb.evaluation.results import Row, guessed
 from privnb.measures.base import state
 from privnb.measures.intervals import t_interval
 from privnb.measures.utility.mining import check_c
 from privnb.microdata import withholding
 from privnb.microdata.counts import people_among
+from privnb.microdata.release import Published
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.runtime.names import name_list
 from privnb.runtime.tolerances import EXACT, ROUNDING
 
@@ -69,22 +72,22 @@ class Recovered(Question):
         Within how many per cent of its own value a number counts as found, 0 to 100.
     """
 
-    attack: Recovery
+    attack: Recovery[Any]
     c: float = 10
     main = "recovery_error"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.kind("attack", self.attack, Recovery, instead="Give one such as PcaRemoval().")
         check_c(self.c)
 
     @property
-    def varies(self):
+    def varies(self) -> Any:
         return self.attack.people > 0  # whom the adversary knows is drawn
 
-    def row(self, case):
+    def row(self, case: Case) -> Callable[..., Row]:
         return partial(case.row, self.main, miner=self.attack.called, knows=self.attack.known_beside)
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         (published, key), dataset = case.published, case.dataset
         if key is None:
             raise Unreadable(
@@ -99,7 +102,8 @@ class Recovered(Question):
         if not len(varied):
             raise Unreadable(f"all records are alike in {', '.join(fitted.targets)}, published as {fitted.undoes}.")
         rows, true = published.table.iloc[counted], true[key[counted]][:, varied]
-        shown, order = _Shown(self, case, fitted, varied, key[counted]), np.random.default_rng(case.stream("permute"))
+        shown = _Shown(self, case, fitted, varied, key[counted])
+        order = np.random.default_rng(case.stream("permute"))
         guess = fitted.predict(rows, rng=case.stream("recover"))
         guess = numbers_of((len(rows), len(fitted.targets)), f"{self.attack!r}: predict", guess)[:, varied]
         shown.unit, shown.true, shown.mean = unit[varied], true, mean[varied]
@@ -111,7 +115,7 @@ class Recovered(Question):
         found += shown.rows(guess[order.permutation(len(guess))], control="permuted")
         return found + shown.groups(guess, {"outliers": outliers, "others": ~outliers})
 
-    def _knowing(self, case, published, key):
+    def _knowing(self, case: Case, published: Published, key: IntArray) -> tuple[Any, ...]:
         """The attack with what its adversary knows, and the positions of the rows that count, integer array."""
         attack, dataset, n = self.attack, case.dataset, len(key)
         columns = attack.columns(published)
@@ -139,15 +143,22 @@ class Recovered(Question):
 class _Shown:
     """The rows of one case: what a guess, float array (rows, columns), comes to, of all rows or of groups of them."""
 
-    def __init__(self, question, case, fitted, varied, records):
+    unit: FloatArray
+    true: FloatArray
+    mean: FloatArray
+
+    def __init__(self, question: Recovered, case: Case, fitted: Any, varied: IntArray, records: IntArray) -> None:
         self.c, self.fewest, self.row = question.c, case.fewest, question.row(case)
+        self.within = partial(
+            case.row, "recovered_within", miner=question.attack.called, knows=question.attack.known_beside
+        )
         self.names = [fitted.targets[place] for place in varied]
         self.people = np.arange(len(records)) if case.dataset.people is None else case.dataset.people[records]
 
-    def rows(self, guess, **columns):
+    def rows(self, guess: FloatArray, **columns: Any) -> list[Row]:
         return self._of(guess, np.ones(len(guess), dtype=bool), **columns)
 
-    def groups(self, guess, groups):
+    def groups(self, guess: FloatArray, groups: Mapping[str, BoolArray]) -> list[Row]:
         """Rows of groups that are all people together: withheld as a whole where one of their counts tells of few."""
         made = [self._of(guess, member, group=name) for name, member in groups.items()]
         for alike in zip(*made, strict=True):
@@ -157,7 +168,7 @@ class _Shown:
                         row.update(dict.fromkeys(numbers, np.nan))
         return [row for part in made for row in part]
 
-    def _of(self, guess, member, **columns):
+    def _of(self, guess: FloatArray, member: BoolArray, **columns: Any) -> list[Row]:
         people = self.people[member]
         n = len(np.unique(people))
         miss = (guess - self.true)[member] / self.unit
@@ -170,11 +181,10 @@ class _Shown:
             near = np.abs(self.true[member, place]) * self.c / 100 / self.unit[place] + ROUNDING  # of rounding
             hits, without = (people_among(np.abs(each[:, place]) <= near, people) for each in (miss, plain))
             share, baseline = (guessed(hits, n), withholding.Counted(without, n)) if many else (np.nan, np.nan)
-            made = partial(self.row.func, "recovered_within", **self.row.keywords)
-            found.append(made(share, baseline=baseline, target=name, **columns))
+            found.append(self.within(share, baseline=baseline, target=name, **columns))
         return found
 
-    def _error(self, miss, plain, many, **columns):
+    def _error(self, miss: FloatArray, plain: FloatArray, many: bool, **columns: Any) -> Row:
         if not many:
             return self.row(np.nan, **columns)
         squares, without = _squares(miss), _squares(plain)
@@ -183,7 +193,7 @@ class _Shown:
         return self.row(value, interval=np.sqrt((max(low, 0), high)), baseline=baseline, **columns)
 
 
-def _squares(miss):
+def _squares(miss: FloatArray) -> FloatArray:
     """The mean square of what each record misses, of those that have a number: float array."""
     known = ~np.isnan(miss)
     number = known.sum(axis=1)

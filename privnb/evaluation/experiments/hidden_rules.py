@@ -4,15 +4,20 @@ Source: Aggarwal and Yu (eds.) 2008, sections 8.3, 8.4 and 10.3, and chapter 11.
 """
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
 
 from privnb.attacks.inference.unknown_filling import filled, rightly_filled
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.results import row, tidy
+from privnb.evaluation.results import Row, row, tidy
 from privnb.measures.base import state
 from privnb.measures.rules.rule_hiding import dissimilarity, side_effects, sure_rules
 from privnb.miners.baskets import Baskets, item
-from privnb.miners.rules import Rule, itemsets, rules
+from privnb.miners.rules import Rule, Strength, itemsets, rules
 from privnb.runtime import expect
+from privnb.runtime.validation import AttributeName, Count, Seed, Share, validated
 from privnb.sanitizers.tables_and_rules.rule_hiding import WAYS, block, hide, hide_exactly
 
 CONFIDENCE = 0.5  # of the rules
@@ -48,7 +53,10 @@ state(
 )
 
 
-def sensitive_rules(dataset, support, *, number=10, secret=None):
+@validated
+def sensitive_rules(
+    dataset: Dataset, support: Share, *, number: Count = 10, secret: AttributeName | None = None
+) -> list[Rule]:
     """The rules that an owner would hide: those that end in a value of the secret, and not in its commonest one.
 
     Parameters
@@ -66,7 +74,6 @@ def sensitive_rules(dataset, support, *, number=10, secret=None):
     list of Rule
         Of the commonest value where no other has any; empty where it has none, either.
     """
-    expect.these(dataset=dataset, support=support)
     expect.whole("number", number, 1)
     secret = secret_name(dataset, secret)
     baskets = Baskets.of_table(dataset)
@@ -79,7 +86,8 @@ def sensitive_rules(dataset, support, *, number=10, secret=None):
     return sorted(chosen, key=lambda rule: (-found[rule].count, str(rule)))[:number]
 
 
-def rules_hidden(dataset, to_hide, support, *, seed=1):
+@validated
+def rules_hidden(dataset: Dataset, to_hide: Sequence[Rule], support: Share, *, seed: Seed = 1) -> pd.DataFrame:
     """What each way to hide rules does to them and to the others.
 
     Parameters
@@ -99,7 +107,6 @@ def rules_hidden(dataset, to_hide, support, *, seed=1):
         `cells_changed`; of blocking also `cells_filled`, and the rows of `variant` "filled in": after an adversary
         guessed the blocked cells. None where there are no sensitive rules.
     """
-    expect.these(dataset=dataset, support=support, seed=seed)
     expect.all_of("to_hide", to_hide, Rule, instead="`sensitive_rules` gives them.")
     if not to_hide:
         return tidy([])
@@ -120,7 +127,16 @@ def rules_hidden(dataset, to_hide, support, *, seed=1):
     return tidy(found)
 
 
-def _effects(dataset, way, before, baskets, after, sensitive, support, variant=""):
+def _effects(
+    dataset: Dataset,
+    way: str,
+    before: Mapping[Rule, Strength],
+    baskets: Baskets,
+    after: Baskets,
+    sensitive: Sequence[Rule],
+    support: float,
+    variant: str = "",
+) -> list[Row]:
     found = side_effects(before, sure_rules(after, support, CONFIDENCE), sensitive)
     differs = (baskets.has != after.has) if after.unknown is None else after.unknown
     numbers_of = {name: getattr(found, name) for name in ("hiding_failure", "misses_cost", "artifactual_patterns")}

@@ -4,9 +4,12 @@ Source: Aggarwal and Yu (eds.) 2008, sections 6.5 and 15.3; Huang, Du, Chen, "De
 Randomized Data", SIGMOD 2005, whose generator this is: a few strong components among many attributes.
 """
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from privnb.attacks import (
     DistributionAnalysis,
@@ -27,12 +30,16 @@ from privnb.attacks.algorithms.noise_filters import (
     svd_filter,
 )
 from privnb.attacks.recovery.noise_knowledge import EstimatedNoise, SupposedNoise
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import evaluate, possible
 from privnb.evaluation.parameters import numbers
-from privnb.evaluation.results import row, tidy
+from privnb.evaluation.results import Results, row, tidy
+from privnb.evaluation.store import Folder
 from privnb.measures.base import state
-from privnb.microdata.withholding import LIMIT
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import Seed, validated
 from privnb.sanitizers import AdditiveNoise, GeometricPerturbation, MaskingNoise, Rotation
 
 STRENGTHS = np.repeat([400.0, 1.0], [5, 45])  # variances of the 50 components: five strong ones
@@ -56,7 +63,8 @@ state(
 )
 
 
-def made_up_noise(*, records=20_000, seed=1):
+@validated
+def made_up_noise(*, records: int = 20_000, seed: Seed = 1) -> pd.DataFrame:
     """Each filter on made-up Gaussian records under independent noise, and under noise that goes together as they do.
 
     The 50 attributes have five strong components of variance 400 and 45 of variance 1. Both kinds of noise have
@@ -79,7 +87,6 @@ def made_up_noise(*, records=20_000, seed=1):
         Gaussian guess.
     """
     enough(records)
-    expect.these(seed=seed)
     rng, m = np.random.default_rng(seed), len(STRENGTHS)
     root = np.sqrt(STRENGTHS)[:, None] * np.linalg.qr(rng.normal(size=(m, m)))[0].T
     true, beta = rng.normal(size=(records, m)) @ root, NOISE / STRENGTHS.mean()
@@ -109,7 +116,7 @@ def made_up_noise(*, records=20_000, seed=1):
     return tidy(rows)
 
 
-def supposing(variance):
+def supposing(variance: float) -> float:
     """The error per cell of the Gaussian guess that is expected of whoever supposes independent noise of this variance:
     the least, 3.218, at 25, which it has.
 
@@ -120,7 +127,7 @@ def supposing(variance):
     return float(np.mean((1 - weights) ** 2 * STRENGTHS + weights**2 * NOISE))
 
 
-def _filters(covariance, noise, records):
+def _filters(covariance: FloatArray, noise: FloatArray, records: int) -> dict[Any, FloatArray]:
     return {
         SpectralFiltering: spectral_filter(covariance, noise, records),
         SvdFiltering: svd_filter(covariance, noise),
@@ -129,14 +136,14 @@ def _filters(covariance, noise, records):
     }
 
 
-def enough(records):
+def enough(records: int) -> int:
     """A number of made-up records, checked: an int. Raises ValueError outside of 1,000 to 1,000,000."""
     if expect.whole("records", records, 1000) > MOST:
         raise ValueError(f"records must be at most {MOST:,}, since all are in memory at once, got {records:.4g}.")
     return records
 
 
-def deviations(text):
+def deviations(text: str) -> Any:
     """The standard deviations of noise that a parameter names, as shares of the domain's width: a list of numbers."""
     found = numbers("DEVIATION", text, float)
     if not found:
@@ -146,7 +153,8 @@ def deviations(text):
     return found
 
 
-def noise_removed(dataset, deviation, *, fewest=LIMIT, store=""):
+@validated
+def noise_removed(dataset: Dataset, deviation: Sequence[float], *, fewest: MinCount = LIMIT, store: Folder = "") -> Any:
     """How near each attack comes to the numbers of a table under Gaussian noise of each deviation, and under uniform
     noise of the largest.
 
@@ -165,13 +173,15 @@ def noise_removed(dataset, deviation, *, fewest=LIMIT, store=""):
     DataFrame
         Rows of `Recovered`.
     """
-    expect.these(dataset=dataset, fewest=fewest, store=store)
     _check_some("deviation", expect.numbers("deviation", deviation))
     made = [*map(AdditiveNoise, deviation), AdditiveNoise(max(deviation), "uniform")]
     return evaluate(dataset, made, attacks=[attack() for attack in ATTACKS], fewest=fewest, store=store)
 
 
-def masking_noise_removed(dataset, *, alpha=0.5, fewest=LIMIT, store=""):
+@validated
+def masking_noise_removed(
+    dataset: Dataset, *, alpha: float = 0.5, fewest: MinCount = LIMIT, store: Folder = ""
+) -> pd.DataFrame:
     """How near attacks come to numbers under noise whose width was not published, drawn apart and as the columns go.
 
     Parameters
@@ -188,14 +198,13 @@ def masking_noise_removed(dataset, *, alpha=0.5, fewest=LIMIT, store=""):
         Rows of `Recovered`, of an adversary who estimates the width of the noise, and of one who supposes the right
         one.
     """
-    expect.these(dataset=dataset, fewest=fewest, store=store)
     made = [MaskingNoise(alpha, form) for form in ("uncorrelated", "correlated")]
     known = EstimatedNoise(), SupposedNoise((alpha / (1 + alpha)) ** 0.5)
     attacks = [attack(noise=each) for each in known for attack in (PcaRemoval, GaussianMap)]
     return evaluate(dataset, made, attacks=attacks, fewest=fewest, store=store)
 
 
-def known_people(text):
+def known_people(text: str) -> Any:
     """How many people an adversary knows, as a parameter names them: a list of whole numbers from 0."""
     found = numbers("KNOWN", text, int)
     if not found or min(found) < 0:
@@ -203,7 +212,8 @@ def known_people(text):
     return found
 
 
-def rotation_undone(dataset, known, *, fewest=LIMIT, store=""):
+@validated
+def rotation_undone(dataset: Dataset, known: Sequence[int], *, fewest: MinCount = LIMIT, store: Folder = "") -> Any:
     """How near an adversary comes to rotated numbers who knows record and row of so many people; of none, who takes the
     rotated numbers for the true ones.
 
@@ -220,7 +230,6 @@ def rotation_undone(dataset, known, *, fewest=LIMIT, store=""):
     DataFrame
         Rows of `Recovered`; none where the dataset has one number alone, which nothing can be rotated with.
     """
-    expect.these(dataset=dataset, fewest=fewest, store=store)
     for place, people in enumerate(_check_some("known", expect.numbers("known", known))):
         expect.whole(f"known[{place}]", people, 0)
     attacks = [KnownRotation(people) if people else NaiveEstimate() for people in known]
@@ -228,14 +237,14 @@ def rotation_undone(dataset, known, *, fewest=LIMIT, store=""):
     return evaluate(dataset, made, attacks=attacks, fewest=fewest, store=store) if made else tidy([])
 
 
-def _check_some(name, values):
+def _check_some(name: str, values: Any) -> Any:
     if not values:
         raise ValueError(f"{name} must be a list of one number or more, got none.")
     return values
 
 
-def hit(results):
+@validated
+def hit(results: Results) -> Any:
     """The rows that say what an attack reaches for outliers, and for the others."""
-    expect.these(results=results)
     rows = results[(results.measure == "recovery_error") & (results.target == "")]
     return rows[rows.group != ""]

@@ -1,29 +1,34 @@
 """What it costs if everybody chooses: some people ask for a larger k, or guard their value of the secret.
 
-Nobody's wishes are known of a table, so that they are drawn: a share of the people, each alike. One module, since both
-wishes are drawn, counted and shown alike.
+Nobody's wishes are known of a table, so that they are drawn: a share of the people, each alike.
 
 Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006; Aggarwal and Yu (eds.) 2008, section 2.3.2.
 """
 
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.parameters import numbers
-from privnb.evaluation.results import guessed, row, tidy
+from privnb.evaluation.results import Row, guessed, row, tidy
 from privnb.measures.base import state
 from privnb.measures.disclosure.personal import breaches
 from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.microdata import withholding
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Role, Schema
+from privnb.microdata.withholding import Counted, MinCount
 from privnb.privacy_models import KAnonymity, check_k
 from privnb.privacy_models.own_k import OwnAnonymity
 from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray
 from privnb.runtime.tolerances import EXACT
+from privnb.runtime.validation import Seed, validated
 from privnb.sanitizers import Mondrian, SanitizationError
 from privnb.sanitizers.generalization.guarded_values import guarded
 
@@ -59,10 +64,10 @@ state(
 )
 
 
-def with_wishes(dataset):
+@validated
+def with_wishes(dataset: Dataset) -> Any:
     """The dataset. Raises NotForThisTable without a secret of categories, or quasi-identifiers, and where people have
     several records."""
-    expect.these(dataset=dataset)
     secret = secret_name(dataset, None)
     if dataset.schema[secret].numeric:
         raise NotForThisTable(f"'{secret}' is a number, and people guard categories. Name another sensitive attribute.")
@@ -75,7 +80,7 @@ def with_wishes(dataset):
     return dataset
 
 
-def wishing(text):
+def wishing(text: str) -> Any:
     """The shares of people that a parameter names, ascending: a list of numbers above 0 and below 1."""
     found = numbers("WISHING", text, float)
     if not found or not all(0 < each < 1 for each in found):
@@ -83,7 +88,8 @@ def wishing(text):
     return sorted({*found})
 
 
-def check_ks(k, larger, dataset):
+@validated
+def check_ks(k: int, larger: int, dataset: Dataset) -> tuple[int, int]:
     """The two k of wishes, checked.
 
     Parameters
@@ -103,7 +109,6 @@ def check_ks(k, larger, dataset):
     NotForThisTable
         Where the table has fewer people than the second.
     """
-    expect.these(dataset=dataset)
     check_k(k)
     if not (expect.is_whole(larger) and larger > k):
         raise ValueError(f"K_LARGER must be a whole number above K_USUAL, {k}, got {expect.found(larger)}.")
@@ -112,18 +117,26 @@ def check_ks(k, larger, dataset):
     return k, larger
 
 
-def check_pair(name, ks):
+def check_pair(name: str, ks: tuple[int, int]) -> None:
     """Raise ValueError unless `ks` are the smaller and the larger k of everybody and of those who ask."""
     if not (isinstance(ks, tuple | list) and len(ks) == 2 and all(map(expect.is_whole, ks)) and 1 < ks[0] < ks[1]):
         raise ValueError(f"{name} must be the smaller and the larger k, got {expect.found(ks)}.")
 
 
-def check_breach(share):
+def check_breach(share: float) -> Any:
     """The largest breach probability, checked: a share above 0, at most 1."""
     return expect.share("BREACH", share)
 
 
-def own_k(dataset, shares, ks, *, fewest=withholding.LIMIT, seed=1):
+@validated
+def own_k(
+    dataset: Dataset,
+    shares: Sequence[float],
+    ks: tuple[int, int],
+    *,
+    fewest: MinCount = withholding.LIMIT,
+    seed: Seed = 1,
+) -> pd.DataFrame:
     """What Mondrian loses where a share of the people asks for the larger k, beside one k for all.
 
     Parameters
@@ -143,7 +156,6 @@ def own_k(dataset, shares, ks, *, fewest=withholding.LIMIT, seed=1):
     DataFrame
         By `bound`, the share: `certainty_penalty` and `wishes_kept` by `variant`.
     """
-    expect.these(dataset=dataset, fewest=fewest, seed=seed)
     _check_shares(shares)
     check_pair("ks", ks)
     k, larger = check_ks(*ks, dataset)
@@ -161,7 +173,7 @@ def own_k(dataset, shares, ks, *, fewest=withholding.LIMIT, seed=1):
     return tidy(found)
 
 
-def _asking(dataset, asks, ks):
+def _asking(dataset: Dataset, asks: BoolArray, ks: tuple[int, int]) -> Dataset:
     """The table with the column of wishes."""
     column = Attribute(COLUMN, Role.SENSITIVE, Categories(tuple(map(str, ks))))
     schema = Schema(dataset.schema.dataset, (*dataset.schema.attributes, column))
@@ -169,18 +181,18 @@ def _asking(dataset, asks, ks):
     return Dataset(dataset.name, dataset.table.assign(**{COLUMN: own}), schema, dataset.hierarchies)
 
 
-def _added(dataset, share, seed, measure, value, **columns):
+def _added(dataset: Dataset, share: float, seed: int, measure: str, value: float | Counted, **columns: Any) -> Row:
     """A row of results about so many people with a wish."""
-    about = {"parameters": f"wishing={share:g}", "parameter": "wishing", "bound": share, "seed": seed}
+    about: dict[str, Any] = {"parameters": f"wishing={share:g}", "parameter": "wishing", "bound": share, "seed": seed}
     return row(measure, value, dataset=dataset.name, sanitizer="Mondrian", **about, **columns)
 
 
-def _check_shares(shares):
+def _check_shares(shares: Sequence[float]) -> None:
     if not expect.numbers("shares", shares) or not all(0 < each < 1 for each in shares):
         raise ValueError(f"shares must be numbers above 0 and below 1, got {expect.found(shares)}.")
 
 
-def _share(measure, part, whole, add, without=None):
+def _share(measure: str, part: int, whole: int, add: Callable[..., Row], without: int | None = None) -> Row:
     """A row of a share; `without`: of how many it would be so without quasi-identifiers."""
     if not whole:
         return add(measure, np.nan, status="not possible", reason="nobody has a wish")
@@ -188,7 +200,16 @@ def _share(measure, part, whole, add, without=None):
     return add(measure, guessed(int(part), int(whole)), baseline=baseline)
 
 
-def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
+@validated
+def guards(
+    dataset: Dataset,
+    shares: Sequence[float],
+    most: float,
+    k: int,
+    *,
+    fewest: MinCount = withholding.LIMIT,
+    seed: Seed = 1,
+) -> pd.DataFrame:
     """How many of the people who guard their value are breached in a release, and what it costs that nobody is.
 
     Everybody who guards guards their own value of the secret.
@@ -214,7 +235,6 @@ def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
         is breached by how common each value is, in a release without quasi-identifiers. Where no generalization keeps
         the bound the latter is missing, with its reason.
     """
-    expect.these(dataset=dataset, fewest=fewest, seed=seed)
     expect.share("most", most)
     _check_shares(shares)
     check_k(k)

@@ -4,22 +4,28 @@ Source: Aggarwal and Yu (eds.) 2008, chapter 3; Duncan, Keller-McNulty, Stokes, 
 R-U confidentiality map", 2001.
 """
 
-from privnb.datasets.dataset import load
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.attributes import first_number
 from privnb.evaluation.cases import evaluate
-from privnb.evaluation.combinations import FLOOR
+from privnb.evaluation.combinations import FLOOR, Floor
 from privnb.evaluation.every_sanitizer import appraised
+from privnb.evaluation.store import Folder
 from privnb.evaluation.utility.masking_score import MaskingScore
 from privnb.microdata.schema import NotForThisTable
-from privnb.microdata.withholding import LIMIT
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
+from privnb.runtime.validation import validated
 from privnb.sanitizers import Sanitizer, catalogue
 
 OF = ("noisy", "perturbed", "synthetic", "suppressed", "exact")  # treatments of what does not generalize
 
 
-def perturbing(dataset, *, k=10, epsilon=1.0):
+def perturbing(dataset: Dataset, *, k: Any = 10, epsilon: Any = 1.0) -> Any:
     """One sanitizer of each kind that changes, draws, blanks or leaves out instead of generalizing: a list.
 
     Parameters
@@ -49,9 +55,9 @@ def perturbing(dataset, *, k=10, epsilon=1.0):
     return found
 
 
-def with_numbers(dataset):
+@validated
+def with_numbers(dataset: Dataset) -> Any:
     """The dataset. Raises NotForThisTable where no quasi-identifier is a number, or people have several records."""
-    expect.these(dataset=dataset)
     first_number(dataset)  # there is nothing to perturb without a quasi-identifier
     if dataset.schema.person:
         raise NotForThisTable(
@@ -66,7 +72,8 @@ def with_numbers(dataset):
     return dataset
 
 
-def compared(dataset, records):
+@validated
+def compared(dataset: Dataset, records: int) -> Any:
     """The dataset, or a random sample of it, for what compares each record with each.
 
     Parameters
@@ -79,12 +86,20 @@ def compared(dataset, records):
     -------
     Dataset
     """
-    expect.these(dataset=dataset)
     expect.whole("SAMPLE", records, 100)
     return dataset if len(dataset) <= records else dataset.sample(records, rng=0)
 
 
-def mapped(dataset, family, *measures, k=10, floor=FLOOR, fewest=LIMIT, store=""):
+@validated
+def mapped(
+    dataset: Dataset,
+    family: Sequence[Sanitizer],
+    *measures: str,
+    k: int = 10,
+    floor: Floor = FLOOR,
+    fewest: MinCount = LIMIT,
+    store: Folder = "",
+) -> Any:
     """How often people are linked, and what is lost, of perturbed releases and of those that generalize: the points of
     the R-U map.
 
@@ -110,13 +125,12 @@ def mapped(dataset, family, *measures, k=10, floor=FLOOR, fewest=LIMIT, store=""
     DataFrame
         Rows of `evaluation.every_sanitizer.appraised`, of one seed.
     """
-    expect.these(dataset=dataset, floor=floor, fewest=fewest, store=store)
     expect.all_of("family", family, Sanitizer, instead="perturbing(dataset) gives them.")
     every = [*catalogue.reference_sanitizers(), *catalogue.generalizing(dataset, KAnonymity(k)), *family]
     return appraised(dataset, every, *measures, seeds=1, floor=floor, fewest=fewest, store=store)
 
 
-def masking_scores(*, fewest=LIMIT, store=""):
+def masking_scores(*, fewest: int = LIMIT, store: str | os.PathLike[str] = "") -> Any:
     """The score of masking, and its parts, of each kind that masks numbers, on the table `census`: tidy results.
 
     Parameters

@@ -3,17 +3,26 @@
 Source: Aggarwal and Yu (eds.) 2008, section 6.2 (reconstruction) and 6.4, equation 6.8 (information loss).
 """
 
-import numpy as np
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import Case
-from privnb.evaluation.results import row_builder, tidy
+from privnb.evaluation.results import Row, row_builder, tidy
 from privnb.measures.base import state
 from privnb.measures.noise.noise_reconstruction import reconstructed, true_distribution
 from privnb.microdata import withholding
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
-from privnb.runtime import expect
+from privnb.microdata.withholding import MinCount
+from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import Seed, validated
 from privnb.sanitizers import SanitizationError
+from privnb.sanitizers.base import Sanitizer
 
 BINS = 20  # of numbers: few enough that most hold more people than are withheld
 TABLE, LITERAL, ALIKE = "the table", "taken literally", "all values alike"
@@ -38,7 +47,7 @@ state(
 )
 
 
-def distribution_loss(found, true):
+def distribution_loss(found: FloatArray, true: FloatArray) -> float:
     """Half the sum of the absolute differences of two distributions, float arrays (k,): 0 equal, 1 disjoint.
 
     >>> float(distribution_loss(np.array([0.5, 0.5, 0]), np.array([0.5, 0.25, 0.25])))
@@ -47,7 +56,10 @@ def distribution_loss(found, true):
     return np.abs(found - true).sum() / 2
 
 
-def reconstructions(dataset, sanitizers, *, seed=1, fewest=withholding.LIMIT):
+@validated
+def reconstructions(
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, seed: Seed = 1, fewest: MinCount = withholding.LIMIT
+) -> pd.DataFrame:
     """How each noisy column of each release is distributed: as the cells stand, and reconstructed by the public law.
 
     Parameters
@@ -65,7 +77,6 @@ def reconstructions(dataset, sanitizers, *, seed=1, fewest=withholding.LIMIT):
         `distribution_loss`, baseline: of all values alike; and rows `interval_share` by `group`, an interval or a
         category, beside which variant "the table" has the true ones. A sanitizer without such a column has no rows.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, seed=seed, fewest=fewest)
     rows = []
     for sanitizer in sanitizers:
         case = Case(dataset, sanitizer, seed)
@@ -79,7 +90,7 @@ def reconstructions(dataset, sanitizers, *, seed=1, fewest=withholding.LIMIT):
     return tidy(rows)
 
 
-def _of_column(row, original, release, name, fewest):
+def _of_column(row: Callable[..., Row], original: Dataset, release: Release, name: str, fewest: int) -> list[Row]:
     attribute, law = original.schema[name], release.columns[name].law
     filled = attribute.domain.filled if attribute.numeric else lambda cells: cells
     cells = np.asarray(filled(release.table[name]))
@@ -107,7 +118,7 @@ def _of_column(row, original, release, name, fewest):
     return made
 
 
-def _merged(people, ordered, fewest):
+def _merged(people: FloatArray, ordered: bool, fewest: int) -> IntArray:
     """Which group each interval or category is in, so that none is of few people: integer array (k,), from 0.
 
     Neighbouring intervals join; of categories the rarest do.
@@ -127,13 +138,13 @@ def _merged(people, ordered, fewest):
     return np.unique(found, return_inverse=True)[1] if ordered else _as_they_stand(found)
 
 
-def _as_they_stand(groups):
+def _as_they_stand(groups: IntArray) -> IntArray:
     """The groups numbered by their first member: integer array (k,)."""
     first = {group: number for number, group in enumerate(dict.fromkeys(groups.tolist()))}
     return np.array([first[group] for group in groups.tolist()])
 
 
-def _labels(attribute, starts, together, people, fewest):
+def _labels(attribute: Any, starts: IntArray, together: IntArray, people: FloatArray, fewest: int) -> list[str]:
     """What each group is called: a list of texts; of categories after that which most people have."""
     labels = []
     for group in range(together.max() + 1):

@@ -1,31 +1,39 @@
 """What rules, trees and published models of a table give away, and what it costs to keep that back.
 
-One module: each is a few lines on what the rooms above compute, and one page reads them side by side.
 
 Source: Aggarwal and Yu (eds.) 2008, chapters 5, 8, 10, 11 and 13.
 """
 
 import contextlib
+import os
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.cases import evaluate, possible
 from privnb.evaluation.disclosure.found_rules import FoundItemsets
 from privnb.evaluation.disclosure.published_models import published_models
 from privnb.evaluation.parameters import numbers
 from privnb.evaluation.results import guessed, join, row, tidy
+from privnb.evaluation.store import Folder
 from privnb.measures.base import state
 from privnb.measures.rules.inference_channels import blocked, channels, check_k
 from privnb.microdata import withholding
 from privnb.microdata.schema import NotForThisTable
+from privnb.microdata.withholding import MinCount
 from privnb.miners.anonymous_tree import anonymous_tree
 from privnb.miners.baskets import Baskets, categories
 from privnb.miners.rules import itemsets
 from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
+from privnb.runtime.validation import Count, Seed, Share, validated
 from privnb.sanitizers import FullDomain, GammaDiagonal, Mask, Mondrian, RandomizedResponse, Suppress
+from privnb.sanitizers.base import Sanitizer
 
 RANDOM = "random labels"
 READ = 2_000  # itemsets: of more nobody reads all, and each way to block or hide looks at all
@@ -52,9 +60,9 @@ state(
 state("itemsets", title="Itemsets", sentence="How many itemsets are published.", format="{:,}")
 
 
-def with_rules(dataset):
+@validated
+def with_rules(dataset: Dataset) -> Dataset:
     """The dataset. Raises NotForThisTable without categories, or a secret, and where people have several records."""
-    expect.these(dataset=dataset)
     categories(dataset.schema)
     secret_name(dataset, None)
     if dataset.schema.person:
@@ -69,7 +77,8 @@ def with_rules(dataset):
     return dataset
 
 
-def supports(text, dataset, k):
+@validated
+def supports(text: str | float, dataset: Dataset, k: int) -> list[float]:
     """The supports that a parameter names. Those of fewer than k people are raised to k: nobody publishes an itemset
     that tells of fewer by itself. Those of more than `READ` itemsets are doubled until there are fewer: of tables of
     many columns that are nearly always the same there would be tens of thousands, of which no page ends.
@@ -91,7 +100,6 @@ def supports(text, dataset, k):
     >>> supports("0.1, 0.5", load("hypertension"), 33)
     [0.5]
     """
-    expect.these(dataset=dataset)
     found, least = numbers("SUPPORT", text, float), check_k(k) / len(dataset)
     if not found or not all(0 < each <= 1 for each in found):
         raise ValueError(
@@ -101,7 +109,7 @@ def supports(text, dataset, k):
     return sorted({_readable(baskets, max(each, min(1.0, least))) for each in found})
 
 
-def _readable(baskets, support):
+def _readable(baskets: Baskets, support: float) -> float:
     """The least of a support, its double, and so on, that leaves at most `READ` itemsets: 1 if no other one does."""
     while support < 1:
         with contextlib.suppress(NotForThisTable):  # of far too many
@@ -111,7 +119,7 @@ def _readable(baskets, support):
     return support
 
 
-def tree_bounds(text):
+def tree_bounds(text: str) -> list[int]:
     """The k of trees, ascending: a list of whole numbers from 2."""
     found = numbers("K_TREE", text, int)
     if not found or min(found) < 2:
@@ -121,7 +129,10 @@ def tree_bounds(text):
     return sorted(set(found))
 
 
-def rule_releases(dataset, k=10, epsilon="3, 8"):
+@validated
+def rule_releases(
+    dataset: Dataset, k: int = 10, epsilon: str | float = "3, 8"
+) -> list[Sanitizer | Sanitizer | Sanitizer | Sanitizer | Sanitizer]:
     """Releases to mine: two that generalize, and three kinds with noise by a public law, as far as the table has them.
 
     Parameters
@@ -138,7 +149,6 @@ def rule_releases(dataset, k=10, epsilon="3, 8"):
     list of Sanitizer
         The last is `Suppress`, which stands for what a reader knows without a release.
     """
-    expect.these(dataset=dataset)
     schema, made = dataset.schema, [Mondrian(KAnonymity(k)), FullDomain(KAnonymity(k))]
     attributes = max(1, sum(not schema[name].numeric for name in schema.quasi_identifiers))
     for each in numbers("EPSILON_RULES", epsilon, float):
@@ -147,7 +157,10 @@ def rule_releases(dataset, k=10, epsilon="3, 8"):
     return [*possible(dataset, made), Suppress()]
 
 
-def releases_mined(dataset, releases, support, *, store=""):
+@validated
+def releases_mined(
+    dataset: Dataset, releases: Sequence[Sanitizer], support: Share, *, store: Folder = ""
+) -> pd.DataFrame:
     """How well the itemsets of the table are found in releases of it.
 
     Parameters
@@ -165,11 +178,11 @@ def releases_mined(dataset, releases, support, *, store=""):
     DataFrame
         Rows of `FoundItemsets`.
     """
-    expect.these(dataset=dataset, support=support, store=store)
     return evaluate(dataset, releases, measures=[FoundItemsets(support)], store=store)
 
 
-def open_channels(dataset, support, *, k=10):
+@validated
+def open_channels(dataset: Dataset, support: Sequence[float], *, k: int = 10) -> pd.DataFrame:
     """How many groups of fewer than k people follow from the frequent itemsets of a table, and what blocking them adds.
 
     Parameters
@@ -185,7 +198,6 @@ def open_channels(dataset, support, *, k=10):
     DataFrame
         Of each support, in `bound`, rows `inference_channels`, `itemsets` and `support_added`.
     """
-    expect.these(dataset=dataset)
     check_k(k)
     baskets, found = Baskets.of_table(dataset), []
     for each in _some("support", support):
@@ -202,7 +214,10 @@ def open_channels(dataset, support, *, k=10):
     return tidy(found)
 
 
-def trees(dataset, ks, *, few=10, fewest=withholding.LIMIT, seed=1):
+@validated
+def trees(
+    dataset: Dataset, ks: Sequence[int], *, few: Count = 10, fewest: MinCount = withholding.LIMIT, seed: Seed = 1
+) -> pd.DataFrame:
     """What a tree is worth that tells of no fewer than k people, beside one that may tell of anybody.
 
     Learned from a random half of the people, and tried on the other.
@@ -224,7 +239,6 @@ def trees(dataset, ks, *, few=10, fewest=withholding.LIMIT, seed=1):
     DataFrame
         By `bound`, 1 for the tree without one: `tree_accuracy` and `in_small_leaves`.
     """
-    expect.these(dataset=dataset, fewest=fewest, seed=seed)
     expect.whole("few", few, 1)
     secret, found = secret_name(dataset, None), []
     learned, others = dataset.split(0.5, rng=seed)
@@ -245,7 +259,8 @@ def trees(dataset, ks, *, few=10, fewest=withholding.LIMIT, seed=1):
     return tidy(found)
 
 
-def examples_known(dataset, examples):
+@validated
+def examples_known(dataset: Dataset, examples: int) -> int:
     """Of how many people an adversary knows the secret: of so many, or of a tenth of the table, if that is fewer.
 
     Parameters
@@ -258,18 +273,24 @@ def examples_known(dataset, examples):
     -------
     int
     """
-    expect.these(dataset=dataset)
     expect.whole("EXAMPLES", examples, 2)
     return max(2, min(examples, len(dataset) // 10))
 
 
-def _some(name, values):
+def _some(name: str, values: Sequence[Any]) -> Sequence[Any]:
     if not expect.numbers(name, values):
         raise ValueError(f"{name} must be a list of one number or more, got none.")
     return values
 
 
-def models_published(dataset, miners, *, examples=500, fewest=withholding.LIMIT, store=""):
+def models_published(
+    dataset: Dataset,
+    miners: str,
+    *,
+    examples: int = 500,
+    fewest: int = withholding.LIMIT,
+    store: str | os.PathLike[str] = "",
+) -> pd.DataFrame:
     """Whether the published model of each miner opens a channel, and how far two classifiers differ without one.
 
     Parameters
@@ -287,5 +308,5 @@ def models_published(dataset, miners, *, examples=500, fewest=withholding.LIMIT,
     DataFrame
         Rows of `published_models`, those of `control` "random labels" among them.
     """
-    given = {"examples": examples, "fewest": fewest, "store": store}
+    given: dict[str, Any] = {"examples": examples, "fewest": fewest, "store": store}
     return join(*(published_models(dataset, miners, control=each, **given) for each in ("", RANDOM)))

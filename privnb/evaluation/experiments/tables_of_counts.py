@@ -3,14 +3,17 @@
 Source: Aggarwal and Yu (eds.) 2008, chapter 12.
 """
 
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.results import row, tidy
+from privnb.evaluation.results import Row, row, tidy
 from privnb.measures.base import state
 from privnb.measures.count_tables.cell_bounds import cell_bounds
 from privnb.measures.count_tables.known_sums import solved
@@ -18,9 +21,10 @@ from privnb.measures.count_tables.log_linear import small_count_share
 from privnb.microdata.count_tables import TableOfCounts, sums_of
 from privnb.miners.baskets import categories
 from privnb.privacy_models import check_k
-from privnb.runtime import expect
+from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.validation import validated
 from privnb.sanitizers import SanitizationError
-from privnb.sanitizers.tables_and_rules.cell_suppression import suppress
+from privnb.sanitizers.tables_and_rules.cell_suppression import Suppressed, suppress
 
 MOST = 150  # cells whose bounds are looked for: seconds
 FULL, SUPPRESSED = "published in full", "small counts suppressed"
@@ -53,7 +57,8 @@ state(
 )
 
 
-def tables_published(dataset, *, k):
+@validated
+def tables_published(dataset: Dataset, *, k: int) -> pd.DataFrame:
     """What tables of two attributes each, published together, tell of the table of all of them; and what suppression
     takes from each table of an attribute and the secret.
 
@@ -73,7 +78,6 @@ def tables_published(dataset, *, k):
         the tables of two `FULL` and `SUPPRESSED`; `entries_suppressed` by `target`, an attribute. Of cells, not of
         people.
     """
-    expect.these(dataset=dataset)
     check_k(k)
     names = _few_values(dataset)
     add = partial(
@@ -115,7 +119,7 @@ def tables_published(dataset, *, k):
     return tidy(found)
 
 
-def _suppressed(margin, k):
+def _suppressed(margin: TableOfCounts, k: int) -> Suppressed:
     """What is published of a table of two attributes, or the SanitizationError that says why nothing is."""
     try:
         return suppress(margin, k)
@@ -123,7 +127,7 @@ def _suppressed(margin, k):
         return error
 
 
-def _within(add, variant, width, k):
+def _within(add: Callable[..., Row], variant: str, width: IntArray, k: int) -> Iterator[Row]:
     """Rows of the share of small counts that are known to within 0, ... people, up to four times k."""
     for most in sorted({0, *(int(times * k) - 1 for times in (0.5, 1, 2, 4))}):
         # A row is named by its parameters: a bound only repeats one of them as a number.
@@ -131,7 +135,9 @@ def _within(add, variant, width, k):
         yield add("bounds_within", (width <= most).mean(), **of)
 
 
-def _bounds(table, suppressed, asked):
+def _bounds(
+    table: TableOfCounts, suppressed: Mapping[tuple[str, str], Suppressed], asked: BoolArray
+) -> tuple[IntArray, IntArray]:
     """The greatest and the least count of the cells asked for, by what is published of all tables of two: integer
     arrays.
     """
@@ -145,19 +151,19 @@ def _bounds(table, suppressed, asked):
         shown = ~np.ma.getmaskarray(made.published).ravel()
         sums.append(sums_of(shape)[shown][:, places])
         known.append(made.published.filled(0).ravel()[shown])
-    known = np.concatenate(known)
+    shown_sums = np.concatenate(known)
     cells = sparse.eye_array(table.counts.size, format="csr")[asked.ravel()]
-    low, high = solved(sparse.vstack(sums), known, known, asked=cells)
+    low, high = solved(sparse.vstack(sums), shown_sums, shown_sums, asked=cells)
     return high, low
 
 
-def _few_values(dataset):
+def _few_values(dataset: Dataset) -> list[str]:
     """The secret and the categories with fewest values, so that all have at most `MOST` cells together."""
     secret = secret_name(dataset, None)
     sizes = {name: dataset.cells[name].nunique() for name in categories(dataset.schema) if name != secret}
     chosen = [secret]
     cells = dataset.cells[secret].nunique()
-    for name in sorted(sizes, key=sizes.get):
+    for name in sorted(sizes, key=sizes.__getitem__):
         if cells * sizes[name] <= MOST:
             chosen, cells = [*chosen, name], cells * sizes[name]
     return chosen

@@ -1,28 +1,42 @@
-"""The experiments of Sramka et al. 2010, section 4, on any dataset.
+"""The experiments of Sramka et al. 2010, section 4, on any dataset."""
 
-Long, since the parameters and rows of each experiment are described where it stands.
-"""
-
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from pandas.api.types import is_numeric_dtype
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import first_number, published_name, sensitive_name
-from privnb.evaluation.cases import answer, reached
+from privnb.evaluation.cases import Question, answer, reached
 from privnb.evaluation.disclosure.nearer_predictions import Nearer, scenarios
 from privnb.evaluation.disclosure.predicted_gains import PutIn
-from privnb.evaluation.predictions import miners_of
-from privnb.evaluation.profiles import able, evaluated, profile_of, sets_of, together
+from privnb.evaluation.predictions import MinerNames, miners_of
+from privnb.evaluation.profiles import ProfileName, able, evaluated, profile_of, sets_of, together
 from privnb.evaluation.results import measured, of_one_miner, summary
+from privnb.evaluation.store import Folder
 from privnb.evaluation.utility.good_utility import good_utility
 from privnb.microdata import withholding
-from privnb.runtime import expect
+from privnb.microdata.withholding import MinCount
 from privnb.runtime.names import name_list
 from privnb.runtime.sentences import B, C, say
+from privnb.runtime.validation import AttributeName, Seeds, Share, validated
 from privnb.sanitizers import Suppress
+from privnb.sanitizers.base import Sanitizer
 
 
-def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0, fewest=withholding.LIMIT, store=""):
+@validated
+def users(
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
+    *,
+    profile: ProfileName = "quick",
+    miners: MinerNames = "",
+    target: AttributeName = "",
+    seeds: Seeds = 0,
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
+) -> Any:
     """Table 1: `evaluation.good_utility` of each miner and seed, and `worst`, the largest decline of each set.
 
     Beside the sanitizers stands `absent`, for comparison. Fusions are an adversary's, and left out.
@@ -54,8 +68,6 @@ def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0
     ValueError
         For an unknown profile.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, seeds=seeds)
-    expect.these(fewest=fewest, store=store)
     tasks, sanitizers = {}, [*sanitizers, *absent(dataset, sanitizers)]
     column = dataset.table[sensitive_name(dataset, target)]
 
@@ -78,20 +90,21 @@ def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0
     return together(parts)
 
 
+@validated
 def adversaries(
-    dataset,
-    sanitizers,
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
     *,
-    profile="quick",
-    miners="",
-    target="",
-    c=0,
-    share=0.05,
-    weights="",
-    seeds=0,
-    fewest=withholding.LIMIT,
-    store="",
-):
+    profile: ProfileName = "quick",
+    miners: MinerNames = "",
+    target: AttributeName = "",
+    c: float = 0,
+    share: Share = 0.05,
+    weights: str = "",
+    seeds: Seeds = 0,
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
+) -> Any:
     """Table 2: `nearer_predictions.Nearer` of each set, sanitizer and seed, with `average` and `worst` of each
     set.
 
@@ -109,8 +122,6 @@ def adversaries(
     DataFrame
         Tidy results.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, share=share)
-    expect.these(seeds=seeds, fewest=fewest, store=store)
     check_adversaries(dataset, target=target, c=c, share=share, weights=weights)  # an hour later is too late
     target = published_name(dataset, target or first_number(dataset))
     attack = partial(Nearer, target, c=c, share=share, weights=weights)
@@ -129,7 +140,10 @@ def adversaries(
     return together(parts)
 
 
-def check_adversaries(dataset, *, target="", c=0, share=0.05, weights=""):
+@validated
+def check_adversaries(
+    dataset: Dataset, *, target: AttributeName = "", c: float = 0, share: Share = 0.05, weights: str = ""
+) -> Any:
     """Refuse what `adversaries` refuses of the dataset.
 
     Parameters
@@ -142,13 +156,13 @@ def check_adversaries(dataset, *, target="", c=0, share=0.05, weights=""):
     ValueError
         For a target that is not published, and for what `nearer_predictions.scenarios` refuses.
     """
-    expect.these(dataset=dataset, target=target, share=share)
     target = published_name(dataset, target or first_number(dataset))
     for scenario in scenarios(target, len(dataset), c=c, share=share, weights=weights).values():
         scenario.check(dataset)
 
 
-def guessed(dataset, target=""):
+@validated
+def guessed(dataset: Dataset, target: AttributeName = "") -> Any:
     """A sentence on what the adversary of `adversaries` guesses, and where the sensitive attribute stands.
 
     Parameters
@@ -160,7 +174,6 @@ def guessed(dataset, target=""):
     -------
     Sentences
     """
-    expect.these(dataset=dataset, target=target)
     name = published_name(dataset, target or first_number(dataset))
     by_default = "" if target else f", the first quasi-identifier{' of numbers' * dataset.schema[name].numeric}"
     said = f"The adversary guesses {B}{name}{B}{by_default}. {C}TARGET{C} chooses another attribute."
@@ -173,18 +186,19 @@ def guessed(dataset, target=""):
     return say(said)
 
 
+@validated
 def gains(
-    dataset,
-    sanitizers,
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
     *,
-    profile="quick",
-    miners="",
-    target="",
-    sensitive="",
-    seeds=0,
-    fewest=withholding.LIMIT,
-    store="",
-):
+    profile: ProfileName = "quick",
+    miners: MinerNames = "",
+    target: AttributeName = "",
+    sensitive: AttributeName = "",
+    seeds: Seeds = 0,
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
+) -> Any:
     """Table 3: `predicted_gains.PutIn` of each sanitizer and seed.
 
     Of Weka's miners those are put in that come nearest for most people and for most distinct records, in rows of the
@@ -202,8 +216,6 @@ def gains(
     DataFrame
         Tidy results.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, seeds=seeds)
-    expect.these(sensitive=sensitive, fewest=fewest, store=store)
     target = published_name(dataset, target or first_number(dataset))
     sensitive = sensitive_name(dataset, sensitive or None)
     tasks = {}
@@ -224,12 +236,13 @@ def gains(
     return together(evaluated(tasks, store, "put predictions in").values())
 
 
-def _possible(dataset, sanitizer, seed, question, fewest):
+def _possible(dataset: Dataset, sanitizer: Sanitizer, seed: int, question: Question, fewest: int) -> Any:
     """`answer`, of a release that must be possible."""
     return reached(answer(dataset, sanitizer, seed, question, fewest))
 
 
-def absent(dataset, sanitizers):
+@validated
+def absent(dataset: Dataset, sanitizers: Sequence[Sanitizer]) -> Any:
     """What noise can destroy at most: the sanitizers that publish `*` for all that noise among `sanitizers` blurs.
 
     Parameters
@@ -241,19 +254,18 @@ def absent(dataset, sanitizers):
     -------
     list of Sanitizer
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers)
     noisy = dict.fromkeys(s.sanitize(dataset, rng=1).treated("noisy") for s in sanitizers if s.randomized)
     return [Suppress(name_list(names)) for names in noisy if names]
 
 
-def _weka(dataset, sanitizer, target):
+def _weka(dataset: Dataset, sanitizer: Sanitizer, target: str) -> Any:
     """The names of the paper's miners for what a sanitizer publishes of the target, labels or numbers."""
     release = sanitizer.sanitize(dataset, rng=1)
     numeric = is_numeric_dtype(release.table[published_name(dataset, target or first_number(dataset))])
     return [miner.name for miner in miners_of("Weka numerical" if numeric else "Weka categorical")]
 
 
-def _worst(found):
+def _worst(found: Any) -> Any:
     """The miners that come nearest for most people and for most distinct records, by name; "" where none finished."""
     rows = measured(found[(found.measure == "anti_utility") & (found.scenario == "A")])
     rows = rows.assign(value=rows.value.fillna(rows.low))

@@ -24,6 +24,12 @@ worst-off person, interval and groups follow from these in `scores.py`.
 | `miner` | who guesses with the release, where there is a choice |
 """
 
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import evaluate
 from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.attribute import AttributeRisk
@@ -31,14 +37,18 @@ from privnb.evaluation.risks.certainty import Certainty
 from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
+from privnb.evaluation.store import Folder
 from privnb.measures.disclosure.certainty import NEAR
 from privnb.microdata import withholding
-from privnb.runtime import expect
+from privnb.microdata.withholding import MinCount
+from privnb.runtime.validation import AttributeName, Seeds, validated
+from privnb.sanitizers.base import Sanitizer
 
 __all__ = ["questions", "risks"]
 
 
-def questions(dataset, *, sensitive=None, near=NEAR):
+@validated
+def questions(dataset: Dataset, *, sensitive: AttributeName | None = None, near: float = NEAR) -> list[Any]:
     """The risks as questions to each release of a dataset, for `evaluate` and `ask`.
 
     Parameters
@@ -52,7 +62,6 @@ def questions(dataset, *, sensitive=None, near=NEAR):
     -------
     list of Question
     """
-    expect.these(dataset=dataset, sensitive=sensitive)
     varied = [name for name in dataset.schema.sensitive if dataset.cells[name].nunique(dropna=False) > 1]
     secrets = [sensitive] if sensitive else varied or [None]  # what everybody has is no secret
     return [
@@ -65,7 +74,16 @@ def questions(dataset, *, sensitive=None, near=NEAR):
     ]
 
 
-def risks(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=withholding.LIMIT, store=""):
+@validated
+def risks(
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
+    *,
+    sensitive: AttributeName | None = None,
+    seeds: Seeds = 1,
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
+) -> pd.DataFrame:
     """The risks of each release.
 
     Parameters
@@ -86,6 +104,5 @@ def risks(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=withholding.LI
     DataFrame
         Tidy results, see above. A risk that cannot be measured of a release is a row of status "refused" that says why.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds, fewest=fewest, store=store)
     asked = questions(dataset, sensitive=sensitive)
     return evaluate(dataset, sanitizers, measures=asked, seeds=seeds, fewest=fewest, store=store)

@@ -9,15 +9,19 @@ from functools import partial
 
 import numpy as np
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import first_number, published_name
-from privnb.evaluation.cases import Question
+from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.nearer_predictions import A, scenarios
 from privnb.evaluation.predictions import mine, miners_of
+from privnb.evaluation.results import Row
 from privnb.evaluation.risks.scores import Scores
 from privnb.measures.base import state
+from privnb.microdata.release import Release
 from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import able
+from privnb.runtime.arrays import FloatArray, IntArray
 
 MINERS = "decision stump, naive Bayes, decision tree"  # of labels all, of numbers two
 
@@ -54,20 +58,20 @@ class AntiUtilityRisk(Question):
     main = "anti_utility_risk"
 
     @classmethod
-    def of(cls, dataset, target=None):
+    def of(cls, dataset: Dataset, target: str | None = None) -> Question:
         """The question to this dataset: of its first numeric quasi-identifier unless another is named."""
         try:
             return cls(published_name(dataset, target or first_number(dataset)))
         except NotForThisTable:
             return cls("")
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         if not self.target:
             raise Unreadable(f"'{case.dataset.name}' has no quasi-identifier to predict. Give a column that role.")
         scores, who = self.scores(case)
         return scores.rows(partial(self.row(case), miner=who), case.dataset, case.fewest)
 
-    def scores(self, case):
+    def scores(self, case: Case) -> tuple[Scores, str]:
         """The `Scores` of people, and the miner."""
         dataset, release, target = case.dataset, case.release, self.target
         kind = release.columns[target].kind if target in release.columns else ""
@@ -84,11 +88,11 @@ class AntiUtilityRisk(Question):
         return _scores(judged.by_miner[who], judged.baseline, np.arange(dataset.headcount)), who
 
 
-def people_of(dataset, release):
+def people_of(dataset: Dataset, release: Release) -> IntArray:
     """Whose rows are in the release, ascending: integer array."""
     records = np.arange(len(dataset)) if release.records is None else np.sort(release.records)
     return records if dataset.people is None else np.unique(dataset.people[records])
 
 
-def _scores(nearer, without, people):
+def _scores(nearer: FloatArray, without: FloatArray, people: IntArray) -> Scores:
     return Scores(nearer.astype(float), without.astype(float), people, gain=True, counted=True, worst=False)

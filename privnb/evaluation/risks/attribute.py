@@ -4,31 +4,33 @@ With the release the adversary names the commonest value of the person's class; 
 tree says that has learned from it, or the commonest value of the rows that fit the person best, whichever is right more
 often. Without it they name what the other people's records say: of the guesses of `WITHOUT` the one that is right most
 often, which is chosen once per dataset.
-
-One module, since what a release adds is counted from what is guessed without it.
 """
 
 import weakref
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.attacks import Linkage, MinerInference
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import sensitive_name
-from privnb.evaluation.cases import Question
+from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.disclosures import is_withheld
-from privnb.evaluation.results import guessed
+from privnb.evaluation.results import Row, guessed
 from privnb.evaluation.risks.identity import check_known
 from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
 from privnb.measures.disclosure.disclosed import tells_few
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, once_each, people_in, tabulate
+from privnb.microdata.release import Release
 from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.treatment import Unreadable
 from privnb.miners import cross_val_predictions, reference_set
 from privnb.miners.encoding import encode
+from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 
 MINER = "decision tree"
 FOLDS = 10
@@ -73,14 +75,14 @@ class AttributeRisk(Question):
     main = "attribute_risk"
 
     @classmethod
-    def of(cls, dataset, sensitive=None):
+    def of(cls, dataset: Dataset, sensitive: str | None = None) -> Question:
         """The question to this dataset; of a table without a sensitive attribute one that is refused."""
         try:
             return cls(sensitive_name(dataset, sensitive))
         except NotForThisTable:
             return cls("")
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         if not self.sensitive:
             raise Unreadable(
                 f"'{case.dataset.name}' has no sensitive attribute to guess. Give a column that role, or take a policy "
@@ -92,11 +94,15 @@ class AttributeRisk(Question):
         share = guessed(round(right.sum()), len(right))
         return [*rows, case.row("guessed_without_them", share, target=self.sensitive, miner=best)]
 
-    def scores(self, case):
+    def scores(self, case: Case) -> tuple[Scores, str]:
         """The `Scores` of people, and who guesses."""
         case = case.known
         dataset, release, name = case.dataset, case.release, self.sensitive
-        before, who, sure = without(dataset, name)[0], "", {"worst": False}  # how sure a miner is, nobody knows
+        before, who = (
+            without(dataset, name)[0],
+            "",
+        )
+        sure: dict[str, Any] = {"worst": False}  # how sure a miner is, nobody knows
         if release.groups is not None:
             right, surest, prior, people = of_groups(dataset, release, name)
             sure = {"surest": (surest, prior), "unsafe": tells_few(release, name, case.fewest)}
@@ -106,7 +112,7 @@ class AttributeRisk(Question):
         return Scores(right, before[people], people, gain=True, counted=True, **sure), who
 
 
-def of_groups(dataset, release, name):
+def of_groups(dataset: Dataset, release: Release, name: str) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
     """How likely each person's value is guessed by the commonest one of their group, how sure that guess is with the
     release and without it, and who they are: three float arrays (m,), integer array (m,). Of several commonest ones
     each is named as likely, and without the release the rarest of them counts.
@@ -138,7 +144,7 @@ def of_groups(dataset, release, name):
     return right, surest, -_by_person(dataset, records, -rarest)[0], people
 
 
-def of_miners(case, name):
+def of_miners(case: Case, name: str) -> tuple[FloatArray, IntArray, str]:
     """How likely each person's value is guessed in a release without classes, who they are, and by which attack: the
     one that is right more often. Float array (m,), integer array (m,), str.
     """
@@ -158,7 +164,7 @@ def of_miners(case, name):
     return *found[who], who
 
 
-def _of_tree(case, name):
+def _of_tree(case: Case, name: str) -> tuple[FloatArray, IntArray]:
     dataset, release, known = case.dataset, case.release, tuple(case.dataset.schema.quasi_identifiers)
     published = case.published[0]
     fitted = MinerInference(reference_set(MINER)[0], name, known).fit(published)
@@ -169,7 +175,7 @@ def _of_tree(case, name):
     return _by_person(dataset, records, right)
 
 
-def _of_rows(case, name):
+def _of_rows(case: Case, name: str) -> tuple[FloatArray, IntArray]:
     """By the commonest value of the rows that fit best."""
     dataset, published = case.dataset, case.published[0]
     records = np.sort(case.published[1])
@@ -184,7 +190,7 @@ def _of_rows(case, name):
     return _by_person(dataset, records, right)
 
 
-def _by_person(dataset, records, *arrays):
+def _by_person(dataset: Dataset, records: IntArray, *arrays: Any) -> tuple[Any, ...]:
     """Each array (rows,) by person, by the record of theirs that tells most, and who they are."""
     if dataset.people is None:
         order = np.argsort(records, kind="stable")
@@ -193,15 +199,17 @@ def _by_person(dataset, records, *arrays):
     return *(most_of_people(each, person) for each in arrays), who
 
 
-_BEFORE = weakref.WeakKeyDictionary()  # by dataset and column: it takes seconds, and is the same for every release
+_BEFORE: weakref.WeakKeyDictionary[Dataset, dict[str, Any]] = (
+    weakref.WeakKeyDictionary()
+)  # by dataset and column: it takes seconds, and is the same for every release
 
 
-def remembered(dataset):
+def remembered(dataset: Dataset) -> dict[str, tuple[FloatArray, str]]:
     """What `without` has found of a dataset in this process, `{column: what it gave}`; another one may be given it."""
     return _BEFORE.setdefault(dataset, {})
 
 
-def without(dataset, name):
+def without(dataset: Dataset, name: str) -> tuple[FloatArray, str]:
     """Who is guessed right without the release, float array (people,), and by which guess: the one that is right of
     most.
 
@@ -216,7 +224,7 @@ def without(dataset, name):
     return kept[name]
 
 
-def _without(dataset, name):
+def _without(dataset: Dataset, name: str) -> tuple[FloatArray, str]:
     codes, values = coded(dataset.cells[name])
     commonest = people_in(codes, dataset.people).argmax()
     guesses = {COMMONEST: codes == commonest}
@@ -235,7 +243,7 @@ def _without(dataset, name):
     return found[best], best
 
 
-def _alike(dataset, codes, size):
+def _alike(dataset: Dataset, codes: IntArray, size: int) -> FloatArray:
     """How likely the commonest value of others alike is each person's own: float array (n,)."""
     columns = {name: coded(dataset.cells[name]) for name in dataset.schema.quasi_identifiers}
     telling = {name: _right(own, codes, (len(values), size)) for name, (own, values) in columns.items()}
@@ -260,7 +268,7 @@ def _alike(dataset, codes, size):
     return right
 
 
-def _others(group, codes, asked, size):
+def _others(group: IntArray, codes: IntArray, asked: BoolArray, size: int) -> tuple[IntArray, IntArray, IntArray]:
     """What the others of a group have: how many the value of the person asked about, how many the commonest other
     value, and how many values are as common as it, with the person's own. Integer arrays (asked,).
     """
@@ -280,5 +288,5 @@ def _others(group, codes, asked, size):
     return own, rival, np.where(own == 0, size, ties)
 
 
-def _right(groups, codes, shape):
+def _right(groups: IntArray, codes: IntArray, shape: tuple[int, int]) -> int:
     return tabulate(groups, codes, shape).max(axis=1).sum()

@@ -6,6 +6,8 @@ A value that is nearly certain without the release (nearly nobody has a rare ill
 value that the owner calls harmless is not counted.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,6 +21,7 @@ from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.disclosures import is_withheld
 from privnb.evaluation.predictions import stream
+from privnb.evaluation.results import Row
 from privnb.evaluation.risks.anti_utility import people_of
 from privnb.evaluation.risks.scores import classes_of
 from privnb.evaluation.shares import share_in_classes
@@ -77,18 +80,18 @@ class Certainty(Question):
     near: float = NEAR
     main = "made_certain"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.between("near", self.near, 0.5, 1, "1 is certain")
 
     @classmethod
-    def of(cls, dataset: Dataset, sensitive: str | None = None, near: float = NEAR) -> "Certainty":
+    def of(cls, dataset: Dataset, sensitive: str | None = None, near: float = NEAR) -> Certainty:
         """Return the question for this dataset; it is refused for a table without a sensitive attribute."""
         try:
             return cls(sensitive_name(dataset, sensitive), near)
         except NotForThisTable:
             return cls("", near)
 
-    def rows(self, case: Case) -> list[dict]:
+    def rows(self, case: Case) -> list[Row]:
         if not self.sensitive:
             raise Unreadable(f"'{case.dataset.name}' has no sensitive attribute. Give a column that role.")
         found = self.conclusions(case)
@@ -97,7 +100,7 @@ class Certainty(Question):
             self._row(case, "nearly_certain", found.near, found),
         ]
 
-    def _row(self, case: Case, measure: str, whom: np.ndarray, found: Conclusions) -> dict:
+    def _row(self, case: Case, measure: str, whom: np.ndarray, found: Conclusions) -> Row:
         """A row of how many people it is. That it is nobody tells of nobody; few are withheld, and so is a number that
         would tell, compared with the mean of the attribute risk or with the surest guess, of few people.
         """

@@ -12,8 +12,12 @@ The density of a record is the sum over rows of their number times degree times 
 sum, of how many of them each row covers.
 """
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,6 +26,7 @@ from numba import njit
 from privnb.attacks.linkage.linkage import cells_of
 from privnb.attacks.linkage.record_linkage import points
 from privnb.microdata.treatment import UNTRUE, Unreadable
+from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 
 OTHER = 0.1  # how far a moved category covers another one, where no law says it
 FEW = 0.5  # other people whom each row covers beside those seen: nobody seen does not mean nobody there
@@ -47,15 +52,15 @@ class Cover:
         The moved number of each row, and the width of the curve about it.
     """
 
-    release: object
+    release: Any
     times: np.ndarray
     weights: np.ndarray
-    labels: dict
-    tables: dict
-    numbers: dict
+    labels: dict[str, Any]
+    tables: dict[str, Any]
+    numbers: dict[str, Any]
 
     @classmethod
-    def of(cls, release, names):
+    def of(cls, release: Any, names: Sequence[str]) -> Cover:
         """Of the attributes `names` that the release publishes, one or more, in rows or by bucket."""
         kept = ["bucket" if release.columns[name].kind == "bucketized" else name for name in names]
         columns, times, _ = release.counted_rows([*dict.fromkeys(kept)])
@@ -79,7 +84,7 @@ class Cover:
                 labels[name] = place[codes], held
         return cls(release, times, weights, labels, tables, numbers)
 
-    def densities(self, records, others):
+    def densities(self, records: pd.DataFrame, others: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
         """How densely each of the records is covered by the release, and by other people.
 
         Parameters
@@ -93,16 +98,16 @@ class Cover:
             Each by person, on one scale; 0 where nothing covers the record.
         """
         seen = np.zeros(len(self.times))
-        for fit, *asked in self._parts(others):
-            _hold(fit, *asked, seen)
+        for asked in self._parts(others):
+            _hold(*asked, seen)  # type: ignore[call-arg]
         found, there, begin = np.zeros(len(records)), np.zeros(len(records)), 0
         published, beside = self.times * self.weights, (seen + FEW) * self.weights
-        for fit, *asked in self._parts(records):
-            part = slice(begin, begin := begin + len(fit))
-            _add_up(fit, *asked, published, beside, found[part], there[part])
+        for asked in self._parts(records):
+            part = slice(begin, begin := begin + len(asked[0]))
+            _add_up(*asked, published, beside, found[part], there[part])  # type: ignore[call-arg]
         return found / self.times.sum(), there / max(len(others), 1)
 
-    def _parts(self, records):
+    def _parts(self, records: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
         """What kernels read of some records at a time: which rows cover each in part, bit matrix (some, bytes of 8
         rows), and the degrees of tables and numbers.
         """
@@ -138,16 +143,16 @@ class Cover:
             yield fit, rows[part], cells, flat, begins, widths, own[part], moved, curve
 
 
-def _bits(there, cell):
+def _bits(there: BoolArray, cell: IntArray) -> IntArray:
     """Which rows cover each value: bit matrix (values, bytes). there: boolean (values, cells); cell: of each row."""
     return np.array([np.packbits(covers[cell]) for covers in there])
 
 
-def _stack(columns, rows, dtype):
+def _stack(columns: Sequence[Any], rows: int, dtype: type[Any]) -> Array:
     return np.ascontiguousarray(np.column_stack(columns), dtype=dtype) if columns else np.zeros((rows, 0), dtype=dtype)
 
 
-def _of_buckets(release, name, numbers):
+def _of_buckets(release: Any, name: str, numbers: Any) -> Any:
     """The share of each value in each bucket: which row a value has, a function, and a float array (values + 1,
     buckets), whose last row is of any other value.
     """
@@ -156,14 +161,14 @@ def _of_buckets(release, name, numbers):
     wide = wide.reindex(columns=numbers, fill_value=0)
     shares = np.vstack([wide.to_numpy(dtype=float), np.zeros(len(numbers))])
 
-    def row(column):
+    def row(column: Any) -> Any:
         place = wide.index.astype(object).get_indexer(np.asarray(column, dtype=object))
         return np.where(place < 0, len(wide), place)
 
     return row, shares / np.maximum(shares.sum(axis=0), 1)
 
 
-def _of_moved(release, name, cells):
+def _of_moved(release: Any, name: str, cells: pd.Series) -> tuple[Callable[..., Any], FloatArray, FloatArray]:
     """How far each released category covers each value: which row a value has, a function, a float array (rows, cells),
     and the sum over all values of the domain, (cells,).
     """
@@ -176,7 +181,7 @@ def _of_moved(release, name, cells):
             return domain.codes, degrees, degrees.sum(axis=0)
     places, at = np.unique(seen, return_inverse=True)
 
-    def row(column):  # the last is that of all values that no cell has
+    def row(column: pd.Series) -> IntArray:  # the last is that of all values that no cell has
         found = domain.codes(column)
         return np.where(np.isin(found, places), np.searchsorted(places, found), len(places))
 
@@ -184,7 +189,7 @@ def _of_moved(release, name, cells):
     return row, degrees, np.full(len(seen), 1 + OTHER * (len(domain.values) - 1))
 
 
-def _width(release, name):
+def _width(release: Any, name: str) -> float:
     """How wide the normal curve about a moved number is, in its unit."""
     law, domain = release.columns[name].law, release.schema[name].domain
     column = points(release, name, release.cells[name])
@@ -198,7 +203,9 @@ def _width(release, name):
 
 
 @njit(cache=True)
-def _hold(fit, rows, cells, flat, begins, widths, own, moved, curve, seen):
+def _hold(
+    fit: Any, rows: Any, cells: Any, flat: Any, begins: Any, widths: Any, own: Any, moved: Any, curve: Any, seen: Any
+) -> None:
     """Add to each row, float array (rows,), how far it covers each record. fit: (records, bytes). rows: (records,
     tables) and cells: (rows, tables) place degrees in `flat`. own: (records, numbers), moved: (rows, numbers).
     """
@@ -217,7 +224,21 @@ def _hold(fit, rows, cells, flat, begins, widths, own, moved, curve, seen):
 
 
 @njit(cache=True)
-def _add_up(fit, rows, cells, flat, begins, widths, own, moved, curve, first, second, found, there):
+def _add_up(
+    fit: Any,
+    rows: Any,
+    cells: Any,
+    flat: Any,
+    begins: Any,
+    widths: Any,
+    own: Any,
+    moved: Any,
+    curve: Any,
+    first: Any,
+    second: Any,
+    found: Any,
+    there: Any,
+) -> None:
     """Add to each record the sums over rows of degree times `first`, and times `second`, float arrays (rows,)."""
     for x in range(len(fit)):
         for byte in range(fit.shape[1]):

@@ -3,14 +3,19 @@
 Small groups are merged, never left out. A person of whom several records say several things is in a group of those.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.disclosure.nearer_predictions import grouping
 from privnb.evaluation.people import groups
 from privnb.microdata.counts import coded, distinct_codes, people_in
+from privnb.runtime.arrays import BoolArray, IntArray
 
 EVERYBODY = ""
 RARE = "rare combinations"
@@ -30,10 +35,10 @@ class Groups:
         Whose combination of quasi-identifiers, of any of their records, no other person has.
     """
 
-    by_attribute: dict
+    by_attribute: dict[str, Any]
     rare: np.ndarray
 
-    def among(self, people, fewest):
+    def among(self, people: IntArray, fewest: int) -> list[dict[str, BoolArray]]:
         """The groups of some of the people, integer array (m,): a list of `{name: boolean array (m,)}`, one per
         attribute that tells people apart, and one of the rare.
 
@@ -48,7 +53,7 @@ class Groups:
         return [*found, {RARE: rare}] if rare.any() else found
 
 
-def _merged(number, labels, fewest):
+def _merged(number: IntArray, labels: Sequence[str], fewest: int) -> dict[str, BoolArray]:
     """`{label: boolean array}` of groups, integer array (m,), the small ones as one."""
     sizes = np.bincount(number, minlength=len(labels))
     order = [place for place in np.argsort(sizes, kind="stable") if sizes[place]]
@@ -61,7 +66,7 @@ def _merged(number, labels, fewest):
 
 
 @lru_cache(maxsize=4)
-def groups_of(dataset):
+def groups_of(dataset: Dataset) -> Groups:
     """The `Groups` of a dataset: by the attributes of `nearer_predictions.grouping`, the first number in steps and
     quasi-identifiers of few categories.
     """
@@ -74,7 +79,7 @@ def groups_of(dataset):
     return Groups(by_attribute, alone if dataset.people is None else np.bincount(dataset.people, alone) > 0)
 
 
-def _of_people(column, people):
+def _of_people(column: pd.Series, people: None) -> tuple[IntArray, list[str]]:
     """The group of each person, integer array, and the groups' names."""
     codes, values = coded(column)
     labels = [str(value) for value in values]

@@ -1,5 +1,6 @@
 """Identity: how likely an adversary who knows a person's quasi-identifiers takes the row that is theirs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -8,7 +9,9 @@ import pandas as pd
 
 from privnb.attacks import Linkage
 from privnb.attacks.algorithms.nearest import summed
-from privnb.evaluation.cases import Question
+from privnb.datasets.dataset import Dataset
+from privnb.evaluation.cases import Case, Question
+from privnb.evaluation.results import Row
 from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
 from privnb.measures.disclosure.individual_risk import individual_risk
@@ -69,7 +72,7 @@ class IdentityRisk(Question):
 
     main = "identity_risk"
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         scores = self.scores(case)
         nobodys = case.release.provenance.rows is Rows.NOBODY
         row = partial(self.row(case), scenario="singling out" if nobodys else "")
@@ -78,7 +81,7 @@ class IdentityRisk(Question):
             rows += self._of_population(case)
         return rows
 
-    def _of_population(self, case):
+    def _of_population(self, case: Case) -> list[Row]:
         rows = []
         try:
             of = of_population(case)
@@ -89,7 +92,7 @@ class IdentityRisk(Question):
             rows += scores.rows(partial(case.row, name), case.dataset, case.fewest)
         return rows
 
-    def scores(self, case):
+    def scores(self, case: Case) -> Scores:
         """The `Scores` of the people in the release."""
         case = case.known
         dataset, release = case.dataset, case.release
@@ -104,11 +107,11 @@ class IdentityRisk(Question):
         people = np.sort(key) if dataset.people is None else np.unique(dataset.people[key])
         return Scores(chance, before, people, classes=classes_of(dataset, release))
 
-    def row(self, case):
+    def row(self, case: Case) -> Callable[..., Row]:
         return partial(case.row, self.main)
 
 
-def singled_out(dataset, release):
+def singled_out(dataset: Dataset, release: Release) -> Scores:
     """Whom rows of nobody single out: the people whose combination of quasi-identifiers is theirs alone in the table
     and stands in a published row, as `Scores`.
 
@@ -140,11 +143,12 @@ def singled_out(dataset, release):
     alone = people_in(own, dataset.people, number=len(published))[own] == 1
     drawn = np.prod([(np.bincount(codes[:n]) / n)[codes[:n]] for codes, _ in whole.values()], axis=0)
     by_chance = alone * -np.expm1(m * np.log1p(-np.minimum(drawn, 1 - 1e-12)))
-    shares = [most_of_people(each.astype(float), dataset.people) for each in (alone & published[own], by_chance)]
-    return Scores(*shares, np.arange(dataset.headcount), counted=True, worst=False)
+    found = most_of_people((alone & published[own]).astype(float), dataset.people)
+    chance = most_of_people(by_chance.astype(float), dataset.people)
+    return Scores(found, chance, np.arange(dataset.headcount), counted=True, worst=False)
 
 
-def of_population(case):
+def of_population(case: Case) -> dict[str, Scores]:
     """What sampling weights say of the people in the release: `{measure: Scores}`."""
     case = case.known
     dataset, release = case.dataset, case.release
@@ -189,7 +193,7 @@ def has_known_classes(release: Release) -> bool:
     return release.provenance.equal_records_alike and {*release.schema.quasi_identifiers} <= {*release.treated(*TRUE)}
 
 
-def check_known(dataset, release):
+def check_known(dataset: Dataset, release: Release) -> None:
     """Raise Unreadable where people are looked for by columns that a sanitizer made, which nobody has."""
     made = [name for name in release.schema.quasi_identifiers if name not in dataset.schema.published]
     if made and release.provenance.rows is not Rows.NOBODY:

@@ -6,19 +6,24 @@ joins the parts if it is the same row.
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
 from privnb.attacks.algorithms.nearest import common, spread, summed
 from privnb.attacks.linkage.linkage import linkage_to_any_row
-from privnb.evaluation.cases import Question
+from privnb.datasets.dataset import Dataset
+from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.predictions import stream
+from privnb.evaluation.results import Row
 from privnb.evaluation.risks.anti_utility import people_of
 from privnb.evaluation.risks.identity import check_known, has_known_classes
 from privnb.evaluation.risks.scores import Scores, classes_of
 from privnb.measures.base import state
 from privnb.microdata.counts import coded, most_of_people
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
+from privnb.runtime.arrays import IntArray
 
 SAMPLE = 2000  # people asked about, at most
 
@@ -53,14 +58,14 @@ class LinkabilityRisk(Question):
         people apart.
     """
 
-    parts: tuple | None = None
+    parts: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     main = "linkability_risk"
     varies = True
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         return self.scores(case).rows(partial(case.row, self.main), case.dataset, case.fewest)
 
-    def scores(self, case):
+    def scores(self, case: Case) -> Scores:
         """The `Scores` of the people asked about."""
         dataset, release = case.dataset, case.release
         check_known(dataset, release)
@@ -92,7 +97,7 @@ class LinkabilityRisk(Question):
         return Scores(most_of_people(both, person), most_of_people(before, person), people, classes=classes)
 
 
-def _in_own_class(case, asked, own, fit):
+def _in_own_class(case: Case, asked: IntArray, own: IntArray, fit: IntArray) -> IntArray:
     """Which of the rows that fit are in the class of the person: what `Linkage.fits` gives, and who is asked about."""
     class_of = np.zeros(len(case.dataset), dtype=np.int64)
     records = np.arange(len(case.dataset)) if case.release.records is None else case.release.records
@@ -104,11 +109,11 @@ def _in_own_class(case, asked, own, fit):
     return fit
 
 
-def _plain(dtype):
+def _plain(dtype: Any) -> Any:
     return getattr(getattr(dtype, "categories", None), "dtype", dtype)
 
 
-def _dealt(dataset, release):
+def _dealt(dataset: Dataset, release: Release) -> tuple[Any, ...]:
     """The attributes of the rows in two parts."""
     stated = dataset.schema.unknowable
     names = [name for name in dataset.schema.published if name in release.cells and name not in stated]
@@ -119,13 +124,13 @@ def _dealt(dataset, release):
 
 
 @lru_cache(maxsize=4)
-def _telling(dataset):
+def _telling(dataset: Dataset) -> dict[str, float]:
     """How well each attribute tells people apart: the chance that two records differ in it, to nine digits."""
     shares = {name: np.bincount(coded(dataset.cells[name])[0]) / len(dataset) for name in dataset.schema.published}
     return {name: round(1 - float(np.square(share).sum()), 9) for name, share in shares.items()}
 
 
-def _sampled(people, seed):
+def _sampled(people: IntArray, seed: int) -> IntArray:
     """At most `SAMPLE` of the people, ascending; the same of each release of a seed."""
     if len(people) <= SAMPLE:
         return people

@@ -13,14 +13,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privnb.evaluation.cases import Question
+from privnb.datasets.dataset import Dataset
+from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.predictions import stream
+from privnb.evaluation.results import Row
 from privnb.evaluation.risks.density import Cover
 from privnb.evaluation.risks.identity import check_known
 from privnb.evaluation.risks.scores import Apart
 from privnb.measures.base import state
 from privnb.microdata.counts import coded, distinct_codes, most_of_people
+from privnb.microdata.release import Release
 from privnb.microdata.treatment import UNTRUE, Unreadable
+from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.sanitizers import SanitizationError
 
 SAMPLE = 4000  # people asked about of members and of the control each, and people who stand for the population, at most
@@ -57,13 +61,13 @@ class MembershipRisk(Question):
     main = "membership_risk"
     varies = True
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         scores = self.scores(case)
         members, others = halves(case.dataset, case.seed)
         ceiling = case.row("membership_ceiling", at_most(case.dataset, members, others), baseline=0)
         return [*scores.rows(partial(case.row, self.main), case.dataset, case.fewest), ceiling]
 
-    def scores(self, case):
+    def scores(self, case: Case) -> Apart:
         """The `Apart` of the people asked about."""
         dataset = case.dataset
         members, others = halves(dataset, case.seed)
@@ -74,7 +78,7 @@ class MembershipRisk(Question):
         return distinguished(dataset, release, members, others, case.seed)
 
 
-def distinguished(dataset, release, members, others, seed):
+def distinguished(dataset: Dataset, release: Release, members: IntArray, others: IntArray, seed: int) -> Apart:
     """How far a release distinguishes members from others: an `Apart`.
 
     Parameters
@@ -115,7 +119,7 @@ def distinguished(dataset, release, members, others, seed):
     return Apart(guessed, np.zeros(len(asked)), asked, gain=True, worst=False, member=is_member, worth=worth)
 
 
-def _known(release, names):
+def _known(release: Release, names: list[str]) -> list[list[str]]:
     """By which columns membership is guessed: all, and where some cells are moved those alone that are true."""
     true = [name for name in names if release.columns[name].kind not in UNTRUE]
     return [names, true] if 0 < len(true) < len(names) else [names]
@@ -128,7 +132,7 @@ class Threshold(NamedTuple):
     advantage: float
 
 
-def threshold(ratio, member):
+def threshold(ratio: FloatArray, member: BoolArray) -> Threshold:
     """Where the advantage is largest: a `Threshold`. `ratio`: float array (m,); `member`: boolean array (m,).
 
     >>> threshold(np.array([1.0, 2.0, 2.0, 3.0]), np.array([False, False, True, True]))
@@ -144,20 +148,20 @@ def threshold(ratio, member):
 
 
 @lru_cache(maxsize=4)
-def halves(dataset, seed):
+def halves(dataset: Dataset, seed: int) -> tuple[IntArray, IntArray]:
     """The people whose table is sanitized, and all others: two integer arrays, the same of each release of a seed."""
     order = np.random.default_rng(stream(seed, None, "members")).permutation(dataset.headcount)
     return np.sort(order[: dataset.headcount // 2]), np.sort(order[dataset.headcount // 2 :])
 
 
 @lru_cache(maxsize=4)
-def _of(dataset, seed):
+def _of(dataset: Dataset, seed: int) -> Dataset:
     """The dataset of the members."""
     records, _ = _records(dataset, halves(dataset, seed)[0])
     return replace(dataset, table=dataset.cells.iloc[np.sort(records)])
 
 
-def _records(dataset, people):
+def _records(dataset: Dataset, people: IntArray) -> tuple[IntArray, IntArray]:
     """The records of some people, and which of the people each is of: two integer arrays."""
     if dataset.people is None:
         return people, np.arange(len(people))
@@ -167,7 +171,7 @@ def _records(dataset, people):
     return records, place[dataset.people[records]]
 
 
-def at_most(dataset, members, others):
+def at_most(dataset: Dataset, members: IntArray, others: IntArray) -> float:
     """The total variation between what members publish and what the others do: float, 0 to 1. Who is alike in all that
     is published, in the records of a person together, is distinguished by no attack on a release.
     """
@@ -177,7 +181,7 @@ def at_most(dataset, members, others):
     if dataset.people is not None:
         order = np.lexsort([alike, dataset.people])
         parts = np.split(alike[order], np.cumsum(np.bincount(dataset.people))[:-1])
-        number = {}
+        number: dict[bytes, int] = {}
         alike = np.array([number.setdefault(part.tobytes(), len(number)) for part in parts])
     shares = [np.bincount(alike[people], minlength=alike.max() + 1) / len(people) for people in (members, others)]
     return min(1.0, float(np.abs(shares[0] - shares[1]).sum() / 2))

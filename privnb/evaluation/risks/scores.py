@@ -3,17 +3,23 @@
 The mean over people, the worst-off person, the interval and the numbers of groups all follow from these two arrays.
 """
 
-from dataclasses import dataclass, replace
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 
 from privnb.datasets.dataset import Dataset
+from privnb.evaluation.results import Row
 from privnb.evaluation.risks.groups import EVERYBODY, RARE, groups_of
 from privnb.measures.intervals import QUANTILE, normal_interval, of_classes, variance_by_class, wilson
 from privnb.microdata import withholding
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE, Rows
+from privnb.runtime.arrays import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +53,13 @@ class Scores:
     people: np.ndarray
     gain: bool = False
     counted: bool = False
-    surest: tuple | None = None
+    surest: tuple[FloatArray, FloatArray] | None = None
     worst: bool = True
     unsafe: bool = False
     classes: np.ndarray | None = None
 
     @property
-    def risk(self):
+    def risk(self) -> tuple[float, float, float, float]:
         """The mean over people, its 95% interval, and the baseline: value, low, high, baseline.
 
         The interval is that of other people, drawn at random class by class, to whom the same is done: their classes
@@ -67,7 +73,7 @@ class Scores:
         return chance, *of_classes(self.chance, self.classes), before
 
     @property
-    def largest(self):
+    def largest(self) -> tuple[float, float]:
         """The worst-off person's, and the largest without the release, or, of `surest`, what the adversary is sure of
         without it of the same guess: two floats.
         """
@@ -77,18 +83,18 @@ class Scores:
         return float(sure.max()), float(before[np.isclose(sure, sure.max())].min())
 
     @cached_property
-    def counts(self):
+    def counts(self) -> tuple[Any, ...]:
         """The people who are guessed right, with the release and without it, as far as numbers tell of them."""
         return (self.chance, self.before) if self.counted else (self.chance,)
 
-    def of(self, chosen):
+    def of(self, chosen: BoolArray) -> Scores | Apart:
         """Those of some of the people. `chosen`: boolean array (m,)."""
-        surest = self.surest and tuple(each[chosen] for each in self.surest)
+        surest = self.surest and (self.surest[0][chosen], self.surest[1][chosen])
         parts = {name: getattr(self, name)[chosen] for name in ("chance", "before", "people")}
         classes = None if self.classes is None else self.classes[chosen]
         return replace(self, **parts, surest=surest, classes=classes)
 
-    def rows(self, row, dataset, fewest):
+    def rows(self, row: Callable[..., Row], dataset: Dataset, fewest: int) -> list[Row]:
         """Rows of the mean and of the worst-off person, of everybody and then by group: a list.
 
         `row`: makes one, `row(value, variant=, group=, interval=, baseline=)`.
@@ -108,7 +114,7 @@ class Scores:
                 found.append(row(largest, variant="largest", group=group, baseline=without))
         return found
 
-    def _groups(self, dataset, fewest):
+    def _groups(self, dataset: Dataset, fewest: int) -> Iterator[tuple[str, BoolArray, bool]]:
         """Yield each group's name, who is in it, and whether its mean is withheld."""
         everybody = np.ones(len(self.people), dtype=bool)
         hidden = self._tells(everybody, fewest)
@@ -120,10 +126,10 @@ class Scores:
                 unseen = self._beside(partition, unseen, fewest)
             if names == [RARE]:
                 rest = everybody & ~partition[RARE]
-                unseen = [unseen[0] or (rest.any() and self._tells(rest, fewest))]
+                unseen = [unseen[0] or bool(rest.any() and self._tells(rest, fewest))]
             yield from zip(names, partition.values(), unseen, strict=True)
 
-    def _tells(self, chosen, fewest):
+    def _tells(self, chosen: BoolArray, fewest: int) -> bool:
         """Whether the mean of these people would tell of few of them."""
         n = int(chosen.sum())
         if n < fewest:
@@ -132,11 +138,11 @@ class Scores:
         few = [withholding.few(n - each, fewest) or (self.counted and withholding.few(each, fewest)) for each in sums]
         return bool(any(few))
 
-    def _beside(self, partition, unseen, fewest):
+    def _beside(self, partition: Mapping[str, Any], hidden: Sequence[bool], fewest: int) -> list[bool]:
         """Which means of a partition are withheld, such that with everybody's none of them follows: at least two, of
         whom together no few are right or wrong.
         """
-        unseen, parts = np.array(unseen), list(partition.values())
+        unseen, parts = np.array(hidden), list(partition.values())
         for place in np.argsort([part.sum() for part in parts], kind="stable"):
             together = np.logical_or.reduce([part for part, hid in zip(parts, unseen, strict=True) if hid])
             if unseen.sum() > 1 and not self._tells(together, fewest):
@@ -158,24 +164,24 @@ class Apart(Scores):
         they are compared with a sample of the population, whose draw moves their share as well.
     """
 
-    member: np.ndarray | None = None
+    member: BoolArray = field(kw_only=True)
     worth: float = 1.0
 
     @property
-    def risk(self):
-        rates = [float(self.chance[who].mean()) for who in (self.member, ~self.member)]
+    def risk(self) -> tuple[float, float, float, float]:
+        first, second = (float(self.chance[who].mean()) for who in (self.member, ~self.member))
         n, m = (int(who.sum()) for who in (self.member, ~self.member))
-        return rates[0] - rates[1], *difference(*rates, n, m * self.worth), 0.0
+        return first - second, *difference(first, second, n, m * self.worth), 0.0
 
-    def of(self, chosen):
-        return replace(super().of(chosen), member=self.member[chosen])
+    def of(self, chosen: BoolArray) -> Apart:
+        return replace(cast(Apart, super().of(chosen)), member=self.member[chosen])
 
-    def _tells(self, chosen, fewest):
+    def _tells(self, chosen: BoolArray, fewest: int) -> bool:
         """Guesses are about a half that was drawn by lot: they tell of nobody, but both kinds must be some people."""
         return bool(min((self.member & chosen).sum(), (~self.member & chosen).sum()) < fewest)
 
 
-def difference(first, second, n, m):
+def difference(first: float, second: float, n: float, m: float) -> tuple[float, float]:
     """95% interval (low, high) of the difference of two shares, of `n` and of `m` independent people.
 
     Source: Newcombe, "Interval estimation for the difference between independent proportions", Statistics in Medicine

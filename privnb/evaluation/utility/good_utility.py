@@ -2,23 +2,43 @@
 2010, sections 2.3 and 4.3).
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
+import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask, reached
-from privnb.evaluation.utility.utilities import GoodUtility, failed_rows, unit
+from privnb.evaluation.predictions import Mined, MinerNames
+from privnb.evaluation.results import Row
+from privnb.evaluation.utility.utilities import GoodUtility, Scores, failed_rows, unit
 from privnb.measures.intervals import normal_interval
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
-from privnb.runtime import expect
+from privnb.microdata.withholding import MinCount
+from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import name_list
+from privnb.runtime.validation import AttributeName, Folds, Seed, validated
 from privnb.sanitizers import Identity
+from privnb.sanitizers.base import Sanitizer
 
 
-def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, folds=10, fewest=withholding.LIMIT):
+@validated
+def good_utility(
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
+    *,
+    miners: MinerNames = "three",
+    target: AttributeName | None = None,
+    seed: Seed = 1,
+    folds: Folds = 10,
+    fewest: MinCount = withholding.LIMIT,
+) -> pd.DataFrame:
     """What an honest user keeps: correct predictions of `target` by miners, in cross-validation (Sramka et al. 2010,
     Table 1).
 
@@ -27,8 +47,6 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, fo
     baseline: the commonest value) and `utility_decline` against the original; or, in `status`, why it has no guess, see
     `predictions.Mined`. Where no miner has one on the original, the releases are not mined.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, miners=miners, target=target, seed=seed, folds=folds)
-    expect.these(fewest=fewest)
     target = sensitive_name(dataset, target)
     if dataset.schema[target].numeric:
         raise ValueError(
@@ -51,7 +69,7 @@ class Kept(Question):
     main = "good_utility"
     reorders = varies = True
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         guessed, original = _original(case.dataset, case.seed, self)
         scores = original
         if case.sanitizer != Identity():
@@ -59,9 +77,9 @@ class Kept(Question):
                 return []
             guessed, scores = self.scored(case)
         rows = failed_rows(case.row, "good_utility", guessed, target=self.target)
-        return rows + good_rows(case.row, self.target, scores, original, case.fewest) if scores else rows
+        return rows + good_rows(case.row, self.target, scores, original, case.fewest) if scores and original else rows
 
-    def scored(self, case):
+    def scored(self, case: Case) -> tuple[Mined, Scores | None]:
         """What the miners guess, and what it is worth; None where none has a guess."""
         user = GoodUtility(name_list([self.target]), miners=self.miners, folds=self.folds)
         found = user.mined(case.dataset, case.release, case.seed, case.sanitizer)
@@ -70,11 +88,11 @@ class Kept(Question):
 
 
 @lru_cache(maxsize=SEEDS_AT_A_TIME)
-def _original(dataset, seed, asked):
+def _original(dataset: Dataset, seed: int, asked: Kept) -> tuple[Mined, Scores | None]:
     return asked.scored(Case(dataset, Identity(), seed))
 
 
-def good_rows(row, target, scores, original, fewest):
+def good_rows(row: Callable[..., Row], target: str, scores: Scores, original: Scores, fewest: int) -> list[Row]:
     """Rows of good utility and of its decline, by miner: declines with a 95% interval, each person compared with
     themselves on the original. A miner that has no guess on the original, or is right for nobody there, has no decline.
     """
@@ -82,7 +100,7 @@ def good_rows(row, target, scores, original, fewest):
     kept = partial(row, "good_utility", target=target, **counted)
     lost = partial(row, "utility_decline", target=target)
 
-    def hides(scores, values):  # a count of people; a sum of anything else is none
+    def hides(scores: Scores, values: FloatArray) -> bool:  # a count of people; a sum of anything else is none
         return scores.counts and scores.tells(values, fewest)
 
     hidden = hides(scores, scores.baseline)
@@ -104,7 +122,7 @@ def good_rows(row, target, scores, original, fewest):
     return rows
 
 
-def decline_interval(original, sanitized):
+def decline_interval(original: FloatArray, sanitized: FloatArray) -> tuple[float, float]:
     """A 95% interval of the utility decline, by the same people's values before and after: (low, high), from 0.
 
     `original`, `sanitized`: arrays (n,). The normal approximation of a ratio of two paired means (Fieller's linear

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from privnb.attacks import OneToOne, ProbabilisticLinkage
-from privnb.evaluation.cases import Linked, Question
+from privnb.evaluation.cases import Case, Linked, Question
+from privnb.evaluation.results import Row
 from privnb.measures.base import state
 from privnb.measures.utility import masking
 from privnb.microdata import withholding
@@ -33,7 +34,7 @@ class MaskingScore(Question):
 
     main = "masking_score"
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         dataset, release = case.dataset, case.release
         loss = masking.masking_loss(dataset, release)
         nearest, near = masking.nearest_record_rate(dataset, release), masking.rank_interval_rate(dataset, release)

@@ -1,19 +1,28 @@
 """How far off releases answer random COUNT queries (Li and Li, KDD 2009, section 5.3); drawn once per seed."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question, ask
-from privnb.evaluation.results import join, row_builder, tidy
+from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask
+from privnb.evaluation.results import Row, join, row_builder, tidy
 from privnb.measures.base import state
 from privnb.measures.intervals import mean_interval
 from privnb.measures.utility.queries import READINGS, CountQueries, relative_errors
 from privnb.measures.utility.reconstruction import VALUES
 from privnb.runtime import expect
+from privnb.runtime.arrays import FloatArray
+from privnb.runtime.validation import AttributeName, Count, Seed, Share, validated
 from privnb.sanitizers import Bucketize, Identity, Suppress
+from privnb.sanitizers.base import Sanitizer
 
 FEWEST = 10  # queries that a mean is over
 
@@ -22,9 +31,18 @@ state("queries", format="{:,}")
 state("empty_queries", better="lower", sentence="COUNT queries that count nobody.", format="{:,}")
 
 
+@validated
 def count_queries(
-    dataset, sanitizers, *, sensitive=None, dimension=4, selectivity=0.05, number=1000, reading="product", seed=1
-):
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
+    *,
+    sensitive: AttributeName | None = None,
+    dimension: Count = 4,
+    selectivity: Share = 0.05,
+    number: Count = 1000,
+    reading: str = "product",
+    seed: Seed = 1,
+) -> pd.DataFrame:
     """How far off releases answer random COUNT queries: the points of Figure 3.
 
     Parameters
@@ -48,7 +66,6 @@ def count_queries(
         quasi-identifiers or too many values to ask for; `empty_queries`: how many count nobody, which have no relative
         error. Of fewer than ten others nothing is shown.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed)
     expect.whole("dimension", dimension, 1)
     expect.share("selectivity", selectivity)
     expect.one_of("reading", reading, READINGS)
@@ -77,16 +94,16 @@ class Queries(Question):
     axes = ERRORS
     varies = True
 
-    def drawn(self, dataset, seed):
+    def drawn(self, dataset: Dataset, seed: int) -> tuple[Any, ...]:
         """The queries, or None where there are too few, and the rows that say how many were drawn."""
         return _drawn(dataset, self, seed)
 
     @property
-    def columns(self):
+    def columns(self) -> dict[str, str]:
         variant = "" if self.reading == READINGS[0] else self.reading
         return {"target": queries_name(self.dimension, self.selectivity), "variant": variant}
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         (queries, rows), row = self.drawn(case.dataset, case.seed), partial(case.row, **self.columns)
         if queries is None:
             return rows
@@ -101,7 +118,7 @@ class Queries(Question):
 
 
 @lru_cache(maxsize=SEEDS_AT_A_TIME)
-def _drawn(dataset, asked, seed):
+def _drawn(dataset: Dataset, asked: Queries, seed: int) -> tuple[Any, ...]:
     row, names = partial(row_builder(dataset, Identity(), seed), **asked.columns), dataset.schema.quasi_identifiers
     if asked.dimension > len(names) or dataset.cells[[*names, asked.sensitive]].nunique(dropna=False).max() > VALUES:
         return None, [row("queries", 0)]
@@ -119,13 +136,13 @@ def _drawn(dataset, asked, seed):
 
 
 @lru_cache(maxsize=SEEDS_AT_A_TIME)
-def _trivial_errors(dataset, asked, seed, buckets):
+def _trivial_errors(dataset: Dataset, asked: Queries, seed: int, buckets: bool) -> FloatArray:
     """The errors of the trivial release of the same form."""
     trivial = Bucketize(Suppress()) if buckets else Suppress()
     return relative_errors(asked.drawn(dataset, seed)[0], trivial.sanitize(dataset, rng=0))
 
 
-def queries_name(dimension, selectivity):
+def queries_name(dimension: int, selectivity: float) -> str:
     """How results name COUNT queries of this dimension and selectivity, in `target`.
 
     >>> queries_name(4, 0.05)

@@ -1,50 +1,55 @@
 """What honest users want of a release and what adversaries must not get: guesses, and what they are worth (Sramka et
 al. 2010, sections 2.3 and 2.4).
-
-One module: both utilities are guesses that are judged, and their rows stand beside the same controls.
 """
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import published_name
-from privnb.evaluation.predictions import mine, stream, unseen
-from privnb.evaluation.results import people_interval, tidy, withheld
+from privnb.evaluation.predictions import Mined, mine, stream, unseen
+from privnb.evaluation.results import Row, people_interval, tidy, withheld
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
 from privnb.microdata.counts import most_of_people
 from privnb.microdata.hierarchy import flat
+from privnb.microdata.release import Release
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, BoolArray, FloatArray
 from privnb.runtime.names import names_in
+from privnb.runtime.validation import validated
+from privnb.sanitizers.base import Sanitizer
 
 
 class Scores(NamedTuple):
     """What guesses are worth: of each miner and of the guess without the release an array (n,), and the weights."""
 
-    by_miner: dict
+    by_miner: dict[str, FloatArray]
     baseline: np.ndarray
     weights: np.ndarray
 
     @property
-    def utilities(self):
+    def utilities(self) -> dict[str, float]:
         return {name: mining.weighted_sum(values, self.weights) for name, values in self.by_miner.items()}
 
     @property
-    def counts(self):
+    def counts(self) -> bool:
         """Whether a utility is a number of people."""
         return all(np.isin(values, (0, 1)).all() for values in (*self.by_miner.values(), self.weights, self.baseline))
 
     @property
-    def of(self):
+    def of(self) -> int:
         """How many people are weighed at all."""
         return int(np.count_nonzero(self.weights))
 
-    def tells(self, values, limit):
+    def tells(self, values: FloatArray, limit: int) -> bool:
         """Whether a utility comes from few people or, where each counts in full or not at all, from all but few."""
         people = np.count_nonzero(values * self.weights)
         of = self.of if np.isin(values, (0, 1)).all() else np.inf
@@ -52,16 +57,17 @@ class Scores(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Idea:
+class _Idea(ABC):
     """What both utilities have in common: who guesses which columns, and how a guess counts. See the two below."""
 
-    targets: str | Mapping[str, Callable]
-    weights: object = None
+    targets: str | Mapping[str, Callable[..., Any]]
+    weights: Any = None
     miners: str = "three"
     folds: int | None = None
     how: str = "sum"
+    default: ClassVar[Callable[..., Any]]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if isinstance(self.targets, str):
             expect.text("targets", self.targets, "columns")
         elif not expect.kind(
@@ -79,32 +85,32 @@ class _Idea:
         mining.check_how(self.how)
 
     @property
-    def functions(self):
+    def functions(self) -> dict[str, Callable[..., Any]]:
         """The function that judges the guesses of each target: `{name: function}`."""
         if isinstance(self.targets, str):
             return dict.fromkeys(names_in(self.targets), self.default)
         return dict(self.targets)
 
     @property
-    def label(self):
+    def label(self) -> str:
         """The targets as results name them."""
         return f" {'+' if self.how == 'sum' else self.how} ".join(self.functions)
 
-    def check(self, dataset):
+    @validated
+    def check(self, dataset: Dataset) -> None:
         """Raises ValueError for weights that weigh nobody, tried on the original in the place of a release."""
-        expect.these(dataset=dataset)
         self._interest(dataset, dataset)
 
-    def scored(self, dataset, release, seed, sanitizer):
+    def scored(self, dataset: Dataset, release: Release, seed: int, sanitizer: Sanitizer) -> Scores:
         """The `Scores` of miners that can guess all targets as this release publishes them."""
         return self.score(self.mined(dataset, release, seed, sanitizer), dataset, release)
 
-    def mined(self, dataset, release, seed, sanitizer):
+    def mined(self, dataset: Dataset, release: Release, seed: int, sanitizer: Sanitizer) -> dict[str, Mined]:
         """What the miners guess of each target: `{target: mined.Mined}`."""
         order = stream(seed, sanitizer, "publish")
         return {name: self._mined(release, published_name(dataset, name), seed, order) for name in self.functions}
 
-    def score(self, mined, dataset, release):
+    def score(self, mined: Mapping[str, Mined], dataset: Dataset, release: Release) -> Scores:
         """The `Scores` of guesses that are there already: `{target: mined.Mined}`."""
         first, *others = mined.values()
         names = [name for name in first.guesses if all(name in found.guesses for found in others)]
@@ -118,18 +124,32 @@ class _Idea:
         without = self._without({name: found.baseline for name, found in mined.items()}, dataset, weights)
         return Scores(by_miner, self.worth(without, dataset, release), weights)
 
-    def _mined(self, release, target, seed, order):
+    @abstractmethod
+    def _judged(
+        self, function: Callable[..., Any], name: str, guess: Array, dataset: Dataset, release: Release
+    ) -> Array:
+        """What each guess is worth: array (n,)."""
+
+    @abstractmethod
+    def _weighed(self, dataset: Dataset, release: Dataset | Release) -> Any:
+        """The weights that a function gives: array (n,)."""
+
+    @abstractmethod
+    def _without(self, guesses: dict[str, Array], dataset: Dataset, weights: FloatArray) -> dict[str, Array]:
+        """What is guessed of each target without the release."""
+
+    def _mined(self, release: Release, target: str, seed: int, order: Sequence[int]) -> Mined:
         if self.folds is None:
             return mine(release, target, self.miners, rng=order)
         return unseen(release, target, self.miners, folds=self.folds, seed=seed)
 
-    def worth(self, guesses, dataset, release):
+    def worth(self, guesses: Mapping[str, Array], dataset: Dataset, release: Release) -> FloatArray:
         """What each person's guesses are worth, over all targets: array (n,). Of one with several records the best is,
         as whoever is found by any of them is found.
         """
-        values = []
+        values: list[FloatArray] = []
         for name, function in self.functions.items():
-            worth = np.asarray(self._judged(function, name, guesses[name], dataset, release), dtype=float)
+            worth: FloatArray = np.asarray(self._judged(function, name, guesses[name], dataset, release), dtype=float)
             if worth.shape != (len(dataset),) or not np.isfinite(worth).all():
                 raise ValueError(
                     f"the function that judges guesses of '{name}' must give a finite number for each of "
@@ -138,7 +158,7 @@ class _Idea:
             values.append(worth)
         return most_of_people(mining.combine(values, self.how), dataset.people)
 
-    def _interest(self, dataset, release):
+    def _interest(self, dataset: Dataset, release: Dataset | Release) -> FloatArray:
         given = self._weighed(dataset, release) if callable(self.weights) else self.weights
         weights = np.ones(len(dataset)) if given is None else np.asarray(given, dtype=float)
         if weights.shape != (len(dataset),) or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
@@ -175,16 +195,18 @@ class GoodUtility(_Idea):
     folds: int | None = 10
     default = staticmethod(mining.exact_match)
 
-    def _judged(self, error, name, guess, dataset, release):
-        return error(guess, dataset.table[name].to_numpy())
+    def _judged(
+        self, function: Callable[..., Any], name: str, guess: Array, dataset: Dataset, release: Release
+    ) -> Array:
+        return function(guess, dataset.table[name].to_numpy())
 
-    def _weighed(self, dataset, release):
+    def _weighed(self, dataset: Dataset, release: Dataset | Release) -> Any:
         return self.weights(dataset.table)
 
-    def _without(self, guesses, dataset, weights):
+    def _without(self, guesses: dict[str, Array], dataset: Dataset, weights: FloatArray) -> dict[str, Array]:
         return {name: self._single_answer(name, dataset, weights) for name in self.functions}
 
-    def _single_answer(self, name, dataset, weights):
+    def _single_answer(self, name: str, dataset: Dataset, weights: FloatArray) -> Array:
         """The answer that, given for everybody, is worth most: array (n,) of one value."""
         true, error = dataset.table[name].to_numpy(), self.functions[name]
         # Of numbers a hundred quantiles are tried: a column may hold as many values as people.
@@ -193,7 +215,7 @@ class GoodUtility(_Idea):
         answers = np.unique(np.quantile(known, np.linspace(0, 1, 101), method="nearest") if numeric else known)
         everybody = [np.full(len(true), answer, dtype=true.dtype) for answer in answers]
 
-        def worth(same):
+        def worth(same: Array) -> float:
             return mining.weighted_sum(most_of_people(error(same, true), dataset.people), weights)
 
         return max(everybody, key=worth)
@@ -225,24 +247,26 @@ class AntiUtility(_Idea):
     miners: str = "five"
     default = staticmethod(partial(mining.nearer, c=0))
 
-    def _judged(self, reduction, name, guess, dataset, release):
+    def _judged(
+        self, function: Callable[..., Any], name: str, guess: Array, dataset: Dataset, release: Release
+    ) -> BoolArray:
         hierarchy = release.hierarchies.get(name) or flat(release.schema[name])
         released, true = release.table[name].to_numpy(), dataset.table[name].to_numpy()
-        return reduction(guess, released, true, hierarchy=hierarchy)
+        return function(guess, released, true, hierarchy=hierarchy)
 
-    def _weighed(self, dataset, release):
+    def _weighed(self, dataset: Dataset, release: Dataset | Release) -> Any:
         return self.weights(dataset.table, release.table)
 
-    def _without(self, guesses, dataset, weights):
+    def _without(self, guesses: dict[str, Array], dataset: Dataset, weights: FloatArray) -> dict[str, Array]:
         return guesses
 
 
-def failed_rows(row, measure, found, **columns):
+def failed_rows(row: Callable[..., Row], measure: str, found: Mined, **columns: Any) -> list[Row]:
     """A row of each miner of a `predictions.Mined` that has no guess, with the reason."""
     return [row(measure, np.nan, miner=name, status=why, **columns) for name, why in found.failed.items()]
 
 
-def bad_rows(row, scores, fewest):
+def bad_rows(row: Callable[..., Row], scores: Scores, fewest: int) -> pd.DataFrame:
     """Rows of anti-utility by miner; a number that fewer than `fewest` people make, or all but so few, is withheld."""
     (counted, interval), rows = unit(scores), []
     made = partial(row, "anti_utility", baseline=shown_baseline(scores, fewest), **counted)
@@ -253,13 +277,13 @@ def bad_rows(row, scores, fewest):
     return withheld(tidy(rows), fewest, scores.of)
 
 
-def shown_baseline(scores, fewest):
+def shown_baseline(scores: Scores, fewest: int) -> float:
     """The anti-utility of the guess; NaN for a sum that tells of fewer than `fewest` (counts `withheld` masks)."""
     few = not scores.counts and scores.tells(scores.baseline, fewest)
     return np.nan if few else mining.weighted_sum(scores.baseline, scores.weights)
 
 
-def unit(scores):
+def unit(scores: Scores) -> tuple[dict[str, int], Callable[..., Any]]:
     """Columns that say of a utility what it counts, and a function from its value to its interval.
 
     A sum that does not count people is "weighted" and has no interval.

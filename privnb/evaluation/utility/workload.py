@@ -3,27 +3,35 @@
 A workload is one attribute that the researcher wants to predict, sensitive or neutral. They read all that is published,
 and are measured in people guessed right, against the same ends as the adversary of `disclosures`. Which neutral
 attributes they use is a parameter; other choices than the paper's stand in `knows`.
-One module: what a release gives and what it adds are shares of the same people, withheld together.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
 from privnb.attacks import MinerInference
+from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import published_name
-from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question
+from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question
 from privnb.evaluation.disclosure.disclosures import is_withheld, neutral_names, released, stand_in, trivial
 from privnb.evaluation.predictions import miners_of, unseen
-from privnb.evaluation.results import guessed
+from privnb.evaluation.results import Row, guessed
 from privnb.measures.base import state
 from privnb.measures.intervals import mean_interval, normal_interval, wilson
 from privnb.measures.utility.mining import exact_match
 from privnb.microdata import withholding
 from privnb.microdata.counts import most_of_people
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Role
+from privnb.microdata.withholding import Counted
 from privnb.miners import able
+from privnb.runtime.arrays import Array, FloatArray
+from privnb.sanitizers.base import Sanitizer
 
 state(
     "workload_utility",
@@ -84,7 +92,7 @@ class Utility(Question):
     axes = ("workload_utility",)
     reorders = varies = True
 
-    def check(self, dataset):
+    def check(self, dataset: Dataset) -> None:
         """Raise ValueError for what is no workload of this dataset, and for names that are no neutral attributes."""
         attribute = dataset.schema[published_name(dataset, self.target)]
         if attribute.role is Role.QUASI_IDENTIFIER or attribute.numeric:
@@ -94,18 +102,18 @@ class Utility(Question):
             )
         neutral_names(dataset, self.neutral, self.target)
 
-    def row(self, case, measure=main):
+    def row(self, case: Case, measure: str = main) -> Callable[..., Row]:
         used = ", ".join(neutral_names(case.dataset, self.neutral, self.target)) or "no neutral attribute"
         return partial(case.row, measure, target=self.target, knows=used if self._unused(case.dataset) else "")
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         return self._kept(case, *self._learned(case.dataset, stand_in(case), case.seed, self.miners))
 
-    def _unused(self, dataset):
+    def _unused(self, dataset: Dataset) -> list[Any]:
         used = neutral_names(dataset, self.neutral, self.target)
         return [name for name in dataset.schema.names(Role.NEUTRAL) if name not in (*used, self.target)]
 
-    def _learned(self, dataset, release, seed, miners):
+    def _learned(self, dataset: Dataset, release: Release, seed: int, miners: str) -> tuple[Any, ...]:
         """Whom the miners guess right, if only by one of their records: `{miner: array (people,) of 0 and 1}`; and why
         others have no guess.
         """
@@ -122,7 +130,7 @@ class Utility(Question):
         guesses = found.guesses.items()
         return {name: most_of_people(exact_match(guess, true), dataset.people) for name, guess in guesses}, found.failed
 
-    def _kept(self, case, by_miner, failed):
+    def _kept(self, case: Case, by_miner: Mapping[str, FloatArray], failed: Mapping[str, str]) -> list[Row]:
         row, dataset, values = self.row(case), case.dataset, case.dataset.table[self.target]
         commonest = most_of_people((values == values.mode()[0]).to_numpy(), dataset.people)
         share = partial(_share, weights=_weights(dataset))
@@ -130,17 +138,17 @@ class Utility(Question):
         return rows + [row(share(right), miner=name, baseline=share(commonest)) for name, right in by_miner.items()]
 
 
-def _weights(dataset):
+def _weights(dataset: Dataset) -> FloatArray | None:
     """For how many people of the population each person stands: float array (people,), or None."""
     return None if dataset.weights is None else most_of_people(dataset.weights, dataset.people)
 
 
-def _effective(weights):
+def _effective(weights: Any) -> Any:
     """How many people with equal weights would say as much: Kish, Survey Sampling, 1965."""
     return weights.sum() ** 2 / (weights**2).sum()
 
 
-def _share(right, weights):
+def _share(right: Array, weights: FloatArray | None) -> Counted:
     """The share of people who are `right`, array (people,) of 0 and 1, of the population that they stand for, and its
     95% interval; withheld where so many people, whatever they stand for, would tell of few.
     """
@@ -148,14 +156,14 @@ def _share(right, weights):
         return guessed(right.sum(), len(right))
     share, n = np.average(right, weights=weights), _effective(weights)
 
-    def of_population(people, of, limit):
+    def of_population(people: Any, of: Any, limit: int) -> Any:
         value, *bounds = withholding.share(people, of, limit)
         return value if np.isnan(value) else share, *bounds
 
     return withholding.Counted(right.sum(), len(right), wilson(share * n, n), of_population)
 
 
-def _commonest(dataset, target):
+def _commonest(dataset: Dataset, target: str) -> Array:
     return np.full(len(dataset), dataset.table[target].mode()[0], dtype=object)
 
 
@@ -176,9 +184,9 @@ class Gained(Utility):
         mined again.
     """
 
-    over: tuple | None = None
+    over: tuple[Sanitizer, str] | None = None
 
-    def rows(self, case):
+    def rows(self, case: Case) -> list[Row]:
         by_miner, failed = self._learned(case.dataset, stand_in(case), case.seed, self.miners)
         rows, base = self._kept(case, by_miner, failed), _base(case.dataset, case.seed, self)
         for name, right in by_miner.items() if base is not None else ():
@@ -196,7 +204,7 @@ class Gained(Utility):
 
 
 @lru_cache(maxsize=SEEDS_AT_A_TIME)
-def _base(dataset, seed, asked):
+def _base(dataset: Dataset, seed: int, asked: Gained) -> Any:
     """Whom the best miner on the better trivial release guesses right, or the one that is known to be best: array (n,);
     None where none finished.
     """

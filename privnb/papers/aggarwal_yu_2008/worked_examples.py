@@ -148,5 +148,5 @@ def _rotated() -> Row:
     return _row("section 7.5.1", "book_difference", float(np.mean(every)), target="mean")
 
 
-def _row(dataset: str, measure: str, value: float, **columns: object) -> Row:
+def _row(dataset: str, measure: str, value: float, **columns: Any) -> Row:
     return row(measure, value, dataset=dataset, sanitizer="worked by hand", **columns)

@@ -167,7 +167,7 @@ def _rows(name: str, sanitizer: str, channel: Any, knows: str = NOTHING, k: Any 
     ]
 
 
-def _row(name: str, sanitizer: str, measure: str, value: Any, k: Any = None, **columns: object) -> dict[str, Any]:
+def _row(name: str, sanitizer: str, measure: str, value: Any, k: Any = None, **columns: Any) -> dict[str, Any]:
     if k is not None:
         columns |= {"parameters": f"k={k}", "parameter": "k", "bound": k}
     return row(measure, value, dataset=f"askari: {name}", sanitizer=sanitizer, **columns)
