@@ -100,8 +100,8 @@ def row(
     `dataset`, `sanitizer`: texts, see `row_builder`. `interval`: `low` and `high`. A `value` or `baseline` that says
     which people it counts or reveals, a `withholding.Counted` or `Revealing`, is withheld here if `fewest` are more.
     """
-    shown, low, high = withholding.shown(value, interval, fewest)
-    base = withholding.shown(baseline, (), fewest)[0]
+    shown, low, high = withholding.shown(value, fewest, interval)
+    base = withholding.shown(baseline, fewest)[0]
     return {
         "dataset": dataset, "sanitizer": sanitizer, "parameters": parameters, "parameter": parameter,
         "bound": float(bound), "randomized": bool(randomized), "seed": seed,

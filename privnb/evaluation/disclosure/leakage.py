@@ -390,7 +390,7 @@ def _of_sensitive(case: Case, what: str, people: float, sensitive: str, variant:
 
 def _pair(case: Case, what: str, share: Any, prior: Number, target: str, variant: str = "") -> list[Row]:
     """The rows of a vulnerability, which is `Counted` or (share, low, high), and of its leakage in bits."""
-    share, prior = share.shown(case.fewest) if isinstance(share, Counted) else share, shown(prior, (), case.fewest)[0]
+    share, prior = share.shown(case.fewest) if isinstance(share, Counted) else share, shown(prior, case.fewest)[0]
     bits = np.log2(np.maximum(np.asarray(share) / prior, 1))  # rounding must not make a leakage of nothing negative
     row = partial(case.row, variant=variant, target=target, better="lower")
     return [
