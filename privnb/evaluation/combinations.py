@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -80,7 +80,7 @@ class Combinations(Question):
             rows.append(case.row("smallest_population", least))
         return rows
 
-    def _size(self, people: int, of: int, limit: int) -> tuple[Any, ...]:
+    def _size(self, people: float, of: float, limit: int) -> withholding.Shown:
         """A size, (value, low, high); of few people the bounds say only on which side of the floor it lies."""
         if not withholding.few(people, limit):
             return people, np.nan, np.nan

@@ -5,6 +5,7 @@ Source: Aggarwal and Yu (eds.) 2008, sections 8.3, 8.4 and 10.3, and chapter 11.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -111,7 +112,8 @@ def rules_hidden(dataset: Dataset, to_hide: Sequence[Rule], support: Share, *, s
     if not to_hide:
         return tidy([])
     baskets = Baskets.of_table(dataset)
-    before, at = sure_rules(baskets, support, CONFIDENCE), {"support": support, "confidence": CONFIDENCE}
+    before = sure_rules(baskets, support, CONFIDENCE)
+    at: dict[str, Any] = {"support": support, "confidence": CONFIDENCE}
     made = {way: hide(baskets, to_hide, way=way, rng=seed, **at) for way in WAYS}
     made[BLOCKING] = block(baskets, to_hide, **at)
     exact = hide_exactly(baskets, to_hide, support=support)

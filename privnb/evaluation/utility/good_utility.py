@@ -117,8 +117,8 @@ def good_rows(row: Callable[..., Row], target: str, scores: Scores, original: Sc
         if original.utilities[name] == 0:
             continue
         decline = mining.utility_decline(original.utilities[name], value)
-        bounds = decline_interval(original.by_miner[name] * scores.weights, scores.by_miner[name] * scores.weights)
-        rows.append(lost(decline, miner=name, interval=bounds))
+        ends = decline_interval(original.by_miner[name] * scores.weights, scores.by_miner[name] * scores.weights)
+        rows.append(lost(decline, miner=name, interval=ends))
     return rows
 
 
