@@ -1,28 +1,27 @@
-"""The release of a setting as files: what is said before it is saved, what is refused, and its provenance.
-
-One module: what is said and refused is asked anew of the very tables that are written.
-"""
+"""The release of a setting as files: what is said before it is saved, what is refused, and its provenance."""
 
 import hashlib
 import importlib.metadata
 import json
-import math
 import re
-import secrets
-import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import pandas as pd
+import numpy as np
 
-from privnb.explorer.setting import checked, exposed, of_roles, sanitizer
-from privnb.microdata.release import by_content
+from privnb.datasets.dataset import Dataset
+from privnb.explorer.setting import Setting, checked, exposed, of_roles, sanitizer
+from privnb.microdata.counts import coded
+from privnb.microdata.release import Release, by_content
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.publishing.gate import CertainValue, Verdict, gate
-from privnb.runtime import expect
+from privnb.publishing.made import claim_levels
+from privnb.runtime import expect, unfinished
+from privnb.tables import writing
 from privnb.tables.spreadsheets import Formulas, holds_formula
 from privnb.tables.writing import FACTS
 
@@ -37,7 +36,7 @@ class Terms(NamedTuple):
     verdict: Verdict | None = None
 
 
-def terms(dataset, setting, release, allow=None) -> Terms:
+def terms(dataset: Dataset, setting: Setting, release: Release, allow: str | None = None) -> Terms:
     """Return on what terms a release is saved: what the gate says of it, and what else its reader should know.
 
     An adversary knows the quasi-identifiers of the dataset, too, which the setting takes for unknown.
@@ -86,20 +85,22 @@ def terms(dataset, setting, release, allow=None) -> Terms:
     return Terms(tuple(text for holds, text in said if holds), refused, verdict)
 
 
-def _values(release, name):
-    """The distinct values of an attribute as released, in the rows or by bucket."""
+def _values(release: Release, name: str) -> Sequence[Any]:
+    """Return the distinct values of an attribute as released, in the rows or by bucket."""
     if name in release.cells:
         return release.coded(name)[1]
     return release.buckets.loc[release.buckets["attribute"] == name, "value"].unique()
 
 
-def _texts(release, name):
-    """The distinct values as released that may be text; numbers with noise differ from person to person."""
+def _texts(release: Release, name: str) -> Sequence[Any]:
+    """Return the distinct values as released that may be text; numbers with noise differ from person to person."""
     is_number = name in release.cells and release.cells[name].dtype.kind in "biuf"
     return [] if is_number else _values(release, name)
 
 
-def save(dataset, setting, folder, format="CSV", allow=None):
+def save(
+    dataset: Dataset, setting: Setting, folder: str | Path, format: str = "CSV", allow: str | None = None
+) -> tuple[Path, ...]:
     """Publish: write the release of a setting with its provenance into a new folder of `folder`.
 
     Folder and files are the owner's alone (modes 700 and 600), until they are handed on. They are made whole or not at
@@ -148,13 +149,11 @@ def save(dataset, setting, folder, format="CSV", allow=None):
     saved = replace(release, table=by_content(published.table), buckets=published.buckets)
     bounds = [f"{letter}{bound}" for letter, bound in setting.asked.items()]
     name = "-".join([re.sub(r"\W+", "-", dataset.name).strip("-"), setting.sanitizer, *bounds])
-    tables = {name: saved.table}
-    if saved.buckets is not None:  # numbers and words of several attributes: Parquet's columns are of one kind
-        tables[f"{name}.buckets"] = saved.buckets.astype({"value": str})
-    made = Path(folder) / f".{name}-{secrets.token_hex(4)}"
-    made.mkdir(parents=True, mode=0o700)  # until the owner hands it on, it is the owner's alone
-    try:
-        files = [_written(table, made / each, format, saved.schema) for each, table in tables.items()]
+    Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+    with unfinished.folder(Path(folder), name) as work:
+        made = work / name
+        made.mkdir(mode=0o700)  # until the owner hands it on, it is the owner's alone
+        files = _write(made, name, format, saved)
         provenance = made / f"{files[0].name}{FACTS}"
         said = {"said": found.said, "gate": found.verdict.data()}
         text = _provenance(saved, files) | {"measured": _measured(saved)} | said
@@ -162,25 +161,27 @@ def save(dataset, setting, folder, format="CSV", allow=None):
         for path in made.iterdir():
             path.chmod(0o600)
         place = _moved(made, Path(folder) / name)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
     return tuple(place / path.name for path in (files[0], provenance, *files[1:]))
 
 
-def _written(table, path, format, schema):
-    if format == "CSV":
-        path = path.with_name(f"{path.name}.csv")
-        # Parquet has a word of its own for a missing number.
-        gaps = [a for a in schema.attributes if a.numeric and a.name in table and table[a.name].isna().any()]
-        table = pd.DataFrame(dict(table) | {each.name: each.domain.written(table[each.name]) for each in gaps})
-        table.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
-    else:
-        path = path.with_name(f"{path.name}.parquet")
-        table.to_parquet(path, index=False)
-    return path
+def _write(made: Path, name: str, format: str, release: Release) -> list[Path]:
+    """Write the table of a release, and that of its buckets, and return their paths."""
+    # Parquet has a word of its own for a missing number.
+    numeric = [each for each in release.schema.attributes if each.numeric and each.name in release.table]
+    gaps = [each for each in numeric if format == "CSV" and release.table[each.name].isna().any()]
+    filled = {each.name: each.domain.written(release.table[each.name]) for each in gaps}
+    tables = {name: release.table.assign(**filled)}
+    if release.buckets is not None:  # numbers and words of several attributes: Parquet's columns are of one kind
+        tables[f"{name}.buckets"] = release.buckets.astype({"value": str})
+    paths = []
+    for stem, table in tables.items():
+        paths.append(made / f"{stem}.{format.lower()}")
+        columns = {each: coded(table[each]) for each in table}
+        writing.write(paths[-1], columns, np.ones(len(table), dtype=int))
+    return paths
 
 
-def _provenance(release, files):
+def _provenance(release: Release, files: Sequence[Path]) -> dict[str, Any]:
     return {
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
         "made by": f"privnb {importlib.metadata.version('privnb')}",
@@ -191,31 +192,28 @@ def _provenance(release, files):
     }
 
 
-def _treatment(release, name):
+def _treatment(release: Release, name: str) -> str:
     exact = name in release.labelled and release.columns[name].kind != "exact" and release.hierarchies[name].exact
     return f"{release.columns[name]}" + (", to ends that may be one person's own value" if exact else "")
 
 
-def _measured(release):
-    """What the saved tables keep: k, that of exact quasi-identifiers beside buckets, none of noise; the level of each
-    claimed model.
+def _measured(release: Release) -> dict[str, Any]:
+    """Return what the saved tables keep: k, that of exact quasi-identifiers next to buckets, none of noise; the level
+    of each claimed model.
     """
     classes = release.classes is not None
     return {
         "records": len(release),
         **({} if release.people is None else {"people": release.headcount}),
         "k": int(achieved(KAnonymity(2), release)) if classes else None,
-        "claims": {repr(model): _level(achieved(model, release)) for model in release.provenance.claims},
+        "claims": claim_levels(release),
     }
 
 
-def _level(level):
-    return float(level) if math.isfinite(level) else str(level)  # JSON has no infinity
-
-
-def _moved(made, place):
+def _moved(made: Path, place: Path) -> Path:
     """Rename the folder `made` to `place`, or to the first of place-2, place-3, ... that is free."""
     for number in count(1):
         free = place if number == 1 else place.with_name(f"{place.name}-{number}")
         if not free.exists():
             return made.rename(free)  # which fails if another has just filled it
+    raise AssertionError

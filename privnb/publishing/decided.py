@@ -161,7 +161,7 @@ def shown(source: str | Path, found: Searched, dataset: Dataset, *, render: Rend
             with contextlib.suppress(*REFUSALS):
                 given: dict[str, Any] = {"rule": rule_of(decision.policy, of.reasons), "roles": found.roles}
                 given |= {"study": study, "sample": sample, "memory": MEMORY}
-                from_files.rehearse(source, found.sanitizer_of(of), out, **given)
+                from_files.sanitize(source, found.sanitizer_of(of), out, rehearsal=True, **given)
                 return card.card(out, decision, found.results, dataset, of)
     raise NotForThisTable("No release but the original can be made. Allow more settings.")
 

@@ -26,10 +26,11 @@ from privnb.microdata.treatment import KINDS
 from privnb.publishing import in_parts, leaks, of_counts, own_cells
 from privnb.publishing.gate import Rule, check_allow, gate
 from privnb.publishing.in_words import readings, sensitive_names
-from privnb.publishing.job import Job, Opened, copies, renamings
+from privnb.publishing.job import Job, Model, Opened, Study, copies, renamings
 from privnb.publishing.made import Made
-from privnb.runtime import expect
+from privnb.runtime import validation
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.validation import Seed, validated
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import engine, long_tables, reading, spreadsheets, text_files, writing
@@ -68,22 +69,24 @@ class _Ready(NamedTuple):
     records: int | None = None
 
 
+@validated
 def sanitize(
-    source: str | os.PathLike[str],
-    model: str | Sanitizer,
-    out: str | os.PathLike[str],
+    source: validation.Path,
+    model: Model,
+    out: validation.Path,
     *,
     algorithm: str = "Mondrian",
     dataset: str | os.PathLike[str] | None = None,
-    study: str | None = None,
+    study: Study = None,
     memory: str = "2GB",
     beside: Beside | None = None,
-    sample: int = 0,
+    sample: Seed = 0,
     spreadsheet_safe: bool = False,
     roles: Mapping[str, Role] | None = None,
     rule: Rule | None = None,
     allow: str | None = None,
     encoding: str | None = None,
+    rehearsal: bool = False,
 ) -> Written:
     """Make a release of a table of any length, from file to file.
 
@@ -119,6 +122,9 @@ def sanitize(
     encoding : str, optional
         Of text files that are not UTF-8 and that no description is of; None: the one that is proposed, if no other one
         fits as well.
+    rehearsal : bool
+        Whether the release does not leave, and is made for its card alone: its provenance has the gate's verdict,
+        refused or not. `out` is then a place that nobody keeps.
 
     Returns
     -------
@@ -134,77 +140,18 @@ def sanitize(
         For a file that cannot be read or written; nothing is left of it.
     """
     allow = check_allow(allow) or None
-    if rule is not None:
-        expect.kind("rule", rule, Rule)
-    if beside is not None:
-        expect.function("beside", beside)
-    expect.kind("spreadsheet_safe", spreadsheet_safe, bool)
-    table = _Table(source, model, algorithm, dataset, study, memory, sample, roles, encoding)
-    return _made(table, out, rule, allow=allow, beside=beside, spreadsheet_safe=spreadsheet_safe)
-
-
-def rehearse(
-    source: str | os.PathLike[str],
-    model: str | Sanitizer,
-    out: str | os.PathLike[str],
-    *,
-    algorithm: str = "Mondrian",
-    dataset: str | os.PathLike[str] | None = None,
-    study: str | None = None,
-    memory: str = "2GB",
-    sample: int = 0,
-    roles: Mapping[str, Role] | None = None,
-    rule: Rule | None = None,
-) -> Written:
-    """Make a release that does not leave, for its card: its provenance has the gate's verdict, refused or not.
-
-    Parameters
-    ----------
-    source, model, out, algorithm, dataset, study, memory, sample, roles, rule
-        As in `sanitize`. `out` is a place that nobody keeps.
-    """
-    return _made(_Table(source, model, algorithm, dataset, study, memory, sample, roles), out, rule, refuses=False)
-
-
-class _Table(NamedTuple):
-    """What is asked for: arguments as in `sanitize`."""
-
-    source: str | os.PathLike[str]
-    model: str | Sanitizer
-    algorithm: str
-    dataset: str | os.PathLike[str] | None
-    study: str | None
-    memory: str
-    sample: int
-    roles: Mapping[str, Role] | None
-    encoding: str | None = None
-
-
-def _made(
-    asked: _Table,
-    place: str | os.PathLike[str],
-    rule: Rule | None,
-    *,
-    refuses: bool = True,
-    allow: str | None = None,
-    beside: Beside | None = None,
-    spreadsheet_safe: bool = False,
-) -> Written:
-    source, model = asked.source, asked.model
-    expect.kind("model", model, str, Sanitizer, instead='Give one such as "k=10".')
-    expect.kind("study", asked.study, str, type(None), instead="Name a study of the description.")
-    expect.whole("sample", asked.sample, 0)
-    out = writing.output(expect.path("out", place), spreadsheet_safe=spreadsheet_safe)
-    memory = Memory.of(asked.memory)
+    out = writing.output(out, spreadsheet_safe=spreadsheet_safe)
+    given = Memory.of(memory)
     with writing.staged(out) as folder:
         scratch = folder / "engine"
-        chosen, files, guessed = _described(asked, folder, memory.counting(scratch))
+        settings = given.counting(scratch)
+        chosen, files, guessed = _described(source, model, dataset, study, roles, encoding, folder, settings)
         renamed = renamings(chosen)
 
         def opened(names: list[str]) -> Opened:
             return partial(long_tables.opened, files, names, renamed, complete=chosen.dropped)
 
-        job = Job.of(chosen, model, asked.algorithm, memory, opened, scratch)
+        job = Job.of(chosen, model, algorithm, given, opened, scratch)
         before = [_fingerprint(file.path) for file in files]
         for file in files:
             if "sha256" in file.entry:
@@ -217,10 +164,10 @@ def _made(
         long_tables.check_count(files, read)
         doubled = _copies(job, files)
         job.check_gaps(read)
-        ready = _of_counts(job) if job.sanitizer.by_combinations else _in_parts(job, folder, asked.sample)
+        ready = _of_counts(job) if job.sanitizer.by_combinations else _in_parts(job, folder, sample)
         release = ready.release
         verdict = gate(ready.seen.release, rule=rule, beside=ready.seen.beside, allow=allow)
-        if refuses:
+        if not rehearsal:
             verdict.check()
         with writing.reported(out):
             formulas = writing.write(made, *ready.rows, records=ready.records, spreadsheet_safe=spreadsheet_safe)
@@ -324,15 +271,22 @@ def _beside(made: of_counts.OfCounts, place: IntArray, times: IntArray) -> Itera
         )
 
 
-def _described(asked: _Table, folder: Path, settings: Mapping[str, Any]) -> tuple[Chosen, list[File], Sequence[str]]:
+def _described(
+    source: str | os.PathLike[str],
+    model: str | Sanitizer,
+    dataset: str | os.PathLike[str] | None,
+    study: str | None,
+    roles: Mapping[str, Role] | None,
+    encoding: str | None,
+    folder: Path,
+    settings: Mapping[str, Any],
+) -> tuple[Chosen, list[File], Sequence[str]]:
     """Return the description of a source, its files, and what was guessed where nobody has described it, sentences."""
-    source, dataset = asked.source, asked.dataset
-    expect.path("source", source)
     if "://" in str(source):
         raise SchemaError(f"'{source}' is an address, and files are read from folders here. Copy it there first.")
     path = Path(source)
     if dataset is None and (path.suffix == ".toml" or not path.exists()):
-        chosen = Chosen.of(find(source), asked.study, asked.roles)
+        chosen = Chosen.of(find(source), study, roles)
         layout, named = chosen.text.get("format", {}), tuple(chosen.text["columns"])
         files = [
             File(data_file(chosen.path.parent, entry), text_files.Layout.of(layout | entry), named, entry)
@@ -341,17 +295,17 @@ def _described(asked: _Table, folder: Path, settings: Mapping[str, Any]) -> tupl
         reading.check_different([file.path for file in files])
         return chosen, files, ()
     paths = reading.parts(path)
-    files = [File(*each) for each in zip(paths, reading.layouts_of(paths, asked.encoding), strict=True)]
+    files = [File(*each) for each in zip(paths, reading.layouts_of(paths, encoding), strict=True)]
     for file in files:
         text_files.check_encoding(file.path, file.layout)
     if dataset is not None:
-        return Chosen.of(find(dataset), asked.study, asked.roles), files, ()
-    if isinstance(asked.model, Sanitizer):
+        return Chosen.of(find(dataset), study, roles), files, ()
+    if isinstance(model, Sanitizer):
         raise SchemaError(
             f"nobody has said what the columns of {path.name} are. Name the dataset whose description says it, or ask "
             'for a model in words, such as "k=10, t=0.2:salary".'
         )
-    names, sensitive = long_tables.columns(files), sensitive_names(asked.model)
+    names, sensitive = long_tables.columns(files), sensitive_names(model)
     with long_tables.opened(files, names, {}, **settings) as table:
         toml, said = undescribed.described(folder / "description", draft.named(path), files, table, names, sensitive)
     return Chosen.of(toml, None), files, said

@@ -16,11 +16,10 @@ from privnb.microdata.schema import SchemaError
 from privnb.publishing import own_cells
 from privnb.publishing.gate import check_allow, gate
 from privnb.publishing.in_words import readings
-from privnb.publishing.job import Job, Opened, copies, renamings
+from privnb.publishing.job import Job, Model, Opened, Study, copies, renamings
 from privnb.publishing.made import Made
 from privnb.publishing.of_counts import release_of_counts
-from privnb.runtime import expect
-from privnb.sanitizers.base import Sanitizer
+from privnb.runtime.validation import validated
 from privnb.tables import writing
 from privnb.tables.frames import LongFrame
 from privnb.tables.memory import Memory
@@ -36,13 +35,14 @@ class Returned(Made):
     frame: object = field(repr=False)  # DuckDB's would be read
 
 
+@validated
 def sanitize(
     frame: Any,
-    model: str | Sanitizer,
+    model: Model,
     *,
     dataset: str | os.PathLike[str] | None = None,
     algorithm: str = "Mondrian",
-    study: str | None = None,
+    study: Study = None,
     memory: str = "2GB",
     allow: str | None = None,
 ) -> Returned:
@@ -82,8 +82,6 @@ def sanitize(
     TypeError
         For what is no lazy frame of a known engine.
     """
-    expect.kind("model", model, str, Sanitizer, instead='Give one such as "k=10".')
-    expect.kind("study", study, str, type(None), instead="Name a study of the description.")
     given, allow = Memory.of(memory), check_allow(allow) or None
     if dataset is None:
         raise SchemaError(

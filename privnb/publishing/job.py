@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from privnb.datasets.dataset import Chosen
 from privnb.datasets.doubled import compared, doubled
 from privnb.microdata.schema import PUBLISHED, Attribute, Role, SchemaError
 from privnb.publishing.in_words import asked
+from privnb.runtime import expect
 from privnb.sanitizers.base import Sanitizer
 from privnb.tables import long_tables, reading
 from privnb.tables.long_tables import LongTable
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Opened = Callable[..., AbstractContextManager[LongTable]]  # opens the records; see `long_tables.opened`
+Model = Annotated[
+    str | Sanitizer, lambda name, value: expect.kind(name, value, str, Sanitizer, instead='Give one such as "k=10".')
+]
+Study = Annotated[
+    str | None,
+    lambda name, value: expect.kind(name, value, str, type(None), instead="Name a study of the description."),
+]
 FEW = 100  # different values of a neutral column that is counted; one of more is published record by record
 
 

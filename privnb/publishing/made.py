@@ -126,11 +126,15 @@ def _sizes(release: Release) -> IntArray:
     return np.empty(0, dtype=int) if release.without_classes else release.people_alike
 
 
+def claim_levels(release: Release) -> dict[str, float | str]:
+    """Return the level of each claimed model in the labels; text for infinity, which JSON does not have."""
+    found = {repr(model): float(achieved(model, release)) for model in release.provenance.claims}
+    return {model: level if math.isfinite(level) else str(level) for model, level in found.items()}
+
+
 def _measured(release: Release) -> dict[str, Any]:
     """Return what the labels of a release of counts keep: by name of a measure, and the level of each claim."""
     if release.times is None or release.buckets is not None:
         return {}
-    found = {repr(model): float(achieved(model, release)) for model in release.provenance.claims}
-    levels = {model: level if math.isfinite(level) else str(level) for model, level in found.items()}  # as JSON can
     costs = {each.facts.name: each(release) for each in COSTS} if release.generalized else {}
-    return {"records": release.record_count, "claims": levels} | costs
+    return {"records": release.record_count, "claims": claim_levels(release)} | costs

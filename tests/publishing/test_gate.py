@@ -394,7 +394,7 @@ def test_a_policy_that_caps_certainty_refuses_altered_files_that_break_it(tmp_pa
     with pytest.raises(Refused, match="The policy allows 0% of people"):
         from_files.sanitize(path, by, out, rule=Rule("Ours", 2, 0.0))
     assert not [*tmp_path.glob("out.csv*")], "nothing is written"
-    found = from_files.rehearse(path, by, out, rule=Rule("Ours", 2, 0.0)).provenance["gate"]
+    found = from_files.sanitize(path, by, out, rule=Rule("Ours", 2, 0.0), rehearsal=True).provenance["gate"]
     assert (found["allowed"], found["reasons"][0]["finding"]) == (False, "certain value")
     assert found["reasons"][0]["people"] > N / 2
 
@@ -575,7 +575,7 @@ def test_a_decision_asks_the_same_gate_by_its_policy_before_and_after_it_writes(
     columns, reason, allowed = CASES[case]
     path, out = described(tmp_path / "people", *columns, reason=reason), tmp_path / "out.csv"
     rule = rule_of(replace(policies.read("k-5"), floor=10))
-    made = from_files.rehearse(path, "k=10", out, rule=rule)
+    made = from_files.sanitize(path, "k=10", out, rule=rule, rehearsal=True)
     read = judged(Unknown.of(out), load(path).schema, made.provenance, Memory.of("2GB"), rule=rule)
     for found in (made.verdict, read):
         assert found.allowed is allowed
