@@ -1,9 +1,25 @@
 """A release of a table of any length, wherever it is: in files, or a lazy frame of an engine."""
 
 import os
+from typing import TYPE_CHECKING, Any
+
+from privnb.sanitizers.base import Sanitizer
+
+if TYPE_CHECKING:
+    from privnb.publishing.made import Made
 
 
-def sanitize(table, model, out=None, *, algorithm="Mondrian", dataset=None, study=None, memory="2GB", allow=None):
+def sanitize(
+    table: Any,
+    model: str | Sanitizer,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    algorithm: str = "Mondrian",
+    dataset: str | os.PathLike[str] | None = None,
+    study: str | None = None,
+    memory: str = "2GB",
+    allow: str | None = None,
+) -> "Made":
     """Make a release of a table of any length.
 
     Parameters
@@ -41,7 +57,13 @@ def sanitize(table, model, out=None, *, algorithm="Mondrian", dataset=None, stud
     TypeError
         For files without `out`, a frame with one, and for what is neither.
     """
-    options = {"algorithm": algorithm, "dataset": dataset, "study": study, "memory": memory, "allow": allow}
+    options: dict[str, Any] = {
+        "algorithm": algorithm,
+        "dataset": dataset,
+        "study": study,
+        "memory": memory,
+        "allow": allow,
+    }
     if isinstance(table, str | os.PathLike):
         from privnb.publishing import from_files
 

@@ -206,7 +206,7 @@ def _written(
         ended.append(Ended(found, _said(found, written, answer, page.resolve().as_uri()), signed))
         return texts
 
-    sanitizer = found.chosen if of is None else found.sanitizer_of(of)
+    sanitizer = found.sanitizer_of(found.decision.chosen if of is None else of)
     from_files.sanitize(source, sanitizer, out, memory=MEMORY, beside=beside, rule=rule, allow=allow, **given)
     return ended[0]
 

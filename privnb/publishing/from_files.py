@@ -64,8 +64,11 @@ class _Ready(NamedTuple):
     """A release that is to be written: its rows as `writing.write` takes them, and what the gate looks at."""
 
     release: Release
-    rows: tuple[Any, ...]
     seen: of_counts.Seen
+    columns: writing.Columns
+    times: IntArray | None
+    batches: Iterator[tuple[IntArray, list[pa.Array]]] | None
+    types: dict[str, pa.DataType]
     records: int | None = None
 
 
@@ -170,7 +173,8 @@ def sanitize(
         if not rehearsal:
             verdict.check()
         with writing.reported(out):
-            formulas = writing.write(made, *ready.rows, records=ready.records, spreadsheet_safe=spreadsheet_safe)
+            rows = ready.columns, ready.times, ready.batches, ready.types, ready.records
+            formulas = writing.write(made, *rows, spreadsheet_safe=spreadsheet_safe)
         if [_fingerprint(file.path) for file in files] != before:
             raise SchemaError(f"{source} was changed while it was read. Nothing is written: try again.")
         formulas = formulas.with_buckets(release.buckets, spreadsheet_safe)
@@ -200,7 +204,7 @@ def _refuse_names(job: Job, files: list[File], text: str) -> None:
     chosen, renamed = job.chosen, renamings(job.chosen)
     there = {renamed.get(name, name) for name in long_tables.columns(files)}
     naming = sorted(in_role(chosen.text, Role.IDENTIFIER, Role.PERSON) & there)
-    said = {**chosen.text, "columns": {name: "" for name in chosen.text["columns"]}}
+    said = {**chosen.text, "columns": dict.fromkeys(chosen.columns.names(), "")}
     ours = leaks.spans(" ".join([str(said), *json.loads(text), *KINDS, *KINDS.values()]))
     tried = [each for each in leaks.spans(text) - ours if len(each) >= (FIGURES if each.isdigit() else leaks.SHORT)]
     settings = job.memory.counting(job.scratch)
@@ -231,15 +235,15 @@ def _of_counts(job: Job) -> _Ready:
     rows, times, place = made.release.counted_rows()
     batches = _beside(made, place, times) if job.single else None
     types = {name: own_cells.arrow_type(job.chosen.schema[name]) for name in job.single}
-    return _Ready(made.release, (rows, times, batches, types), made.seen)
+    return _Ready(made.release, made.seen, rows, times, batches, types)
 
 
 def _in_parts(job: Job, folder: Path, sample: int) -> _Ready:
     """Return a release in parts."""
     parts = in_parts.release_in_parts(job, folder / "parts.parquet", sample)
     published = [*parts.release.cells]  # and not the key of people, which is in the file of the parts
-    rows = {}, None, in_parts.in_order(parts, published), in_parts.types(parts.path, published)
-    return _Ready(in_parts.graded(parts), rows, in_parts.seen(parts), parts.records)
+    rows, types = in_parts.in_order(parts, published), in_parts.types(parts.path, published)
+    return _Ready(in_parts.graded(parts), in_parts.seen(parts), {}, None, rows, types, parts.records)
 
 
 def _beside(made: of_counts.OfCounts, place: IntArray, times: IntArray) -> Iterator[tuple[IntArray, list[pa.Array]]]:

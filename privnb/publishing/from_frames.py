@@ -95,14 +95,15 @@ def sanitize(
 
     job = Job.of(chosen, model, algorithm, given, opened)
     job.check_gaps()
-    with job.counting() as table:
-        doubled = copies(chosen, table)
+    with job.counting() as records:
+        doubled = copies(chosen, records)
     made = release_of_counts(job)
     verdict = gate(made.seen.release, beside=made.seen.beside, allow=allow).check()
     columns, times, place = made.release.counted_rows()
     rows = writing.arrow_table(columns)
-    with made.job.counting() as table:
-        table = table.replaced(made.pairs)
+    with made.job.counting() as opened_again:
+        table = opened_again.replaced(made.pairs)
+        assert isinstance(table, LongFrame)
         if job.single:
             kept = made.row >= 0
             values = {name: _values(job, table, name) for name in job.single}

@@ -7,9 +7,9 @@ sensitive value is certain, which columns cannot be known as the owner states. A
 the same is an override: it is recorded with its reason.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,7 @@ from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Role
 from privnb.microdata.treatment import TRUE, Rows, Unreadable
 from privnb.runtime import expect
+from privnb.runtime.arrays import IntArray
 from privnb.runtime.names import name_list, some_of
 from privnb.runtime.numerals import percent
 from privnb.runtime.tolerances import ROUNDING
@@ -78,7 +79,7 @@ class Finding:
 
     kind: ClassVar[str]
 
-    def data(self) -> dict:
+    def data(self) -> dict[str, Any]:
         """Return the finding as plain values, in which a count of few people is withheld."""
         found = {name: _plain(value) for name, value in asdict(self).items()}
         if withholding.few(found.get("people", 0), withholding.LIMIT):
@@ -194,7 +195,7 @@ class CertainValue(Finding):
     withheld: bool = False
     kind = "certain value"
 
-    def data(self) -> dict:
+    def data(self) -> dict[str, Any]:
         return super().data() | ({"people": None} if self.withheld else {})
 
     def __str__(self) -> str:
@@ -242,7 +243,7 @@ class FoundInAltered(Finding):
     asked: int = 0
     kind = "found in altered columns"
 
-    def data(self) -> dict:
+    def data(self) -> dict[str, Any]:
         few = self.share is not None and self.share * self.asked < withholding.LIMIT
         return super().data() | ({"share": None, "low": None} if few else {})
 
@@ -409,7 +410,7 @@ class Verdict:
         said = [f"Its owner overrides this refusal: {self.override}"] if self.override else []
         return [*filter(None, [self.refusal]), *said, *map(str, self.notices)]
 
-    def data(self) -> dict:
+    def data(self) -> dict[str, Any]:
         """Return the verdict as plain values, for a provenance: no count of few people is in it."""
         reasons, notices = ([each.data() for each in found] for found in (self.reasons, self.notices))
         return {"allowed": self.allowed, "reasons": reasons, "notices": notices, "override": self.override}
@@ -428,7 +429,7 @@ class Refused(SanitizationError):
         super().__init__(f"{verdict.refusal} Nothing is written.")
         self.verdict = verdict
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type["Refused"], tuple[Verdict]]:
         return type(self), (self.verdict,)
 
 
@@ -533,7 +534,7 @@ def _has_missing(release: Release, name: str) -> bool:
     return altered and release.schema[name].numeric and bool(plain(release.cells[name]).isna().any())
 
 
-def _true_codes(release: Release, name: str) -> tuple[NDArray[np.int64], Sequence]:
+def _true_codes(release: Release, name: str) -> tuple[NDArray[np.int64], Sequence[Any]]:
     """Return `Release.coded` of a column; of an altered one only which of its numbers are missing."""
     if _is_true(release, name) or not _has_missing(release, name):
         return release.coded(name)
@@ -607,7 +608,7 @@ def _most(certain: Sequence[CertainValue], rule: Rule | None) -> list[CertainVal
     return [replace(each, at_most=at_most) for each in most.values()]
 
 
-def _certain(release: Release, names: tuple[str, ...]):
+def _certain(release: Release, names: tuple[str, ...]) -> Iterator[CertainValue]:
     """Yield a CertainValue for each sensitive attribute whose value is certain for somebody."""
     for name in release.schema.sensitive:
         of_rows = _is_true(release, name)
@@ -635,7 +636,14 @@ def _alike(release: Release, names: tuple[str, ...]) -> NDArray[np.int64]:
     return distinct_codes(both, [int(each.max()) + 1 for each in both])[1]
 
 
-def _certain_people(groups, codes, values, attribute: Attribute, people, times) -> tuple[int, int]:
+def _certain_people(
+    groups: IntArray,
+    codes: IntArray,
+    values: Sequence[Any],
+    attribute: Attribute,
+    people: IntArray | None,
+    times: IntArray | None,
+) -> tuple[int, int]:
     """Return for how many people the groups make a value certain that harms somebody, and how many people are guessed
     right.
     """
@@ -793,7 +801,7 @@ def _are(names: Collection[str], several: str, one: str) -> str:
     return several if len(names) > 1 else one
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """Return a value as JSON has it."""
     if isinstance(value, tuple | list):
         return [_plain(each) for each in value]

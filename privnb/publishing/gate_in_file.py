@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from privnb.publishing.gate import (
     Verdict,
     gate,
 )
+from privnb.runtime.arrays import IntArray
 from privnb.tables import spreadsheets
 from privnb.tables.memory import Memory, TooManyCombinationsError
 
@@ -33,7 +35,7 @@ UNSTATED = "this file"  # where nobody stated which sanitizer made it
 def judged(
     table: Unknown,
     schema: Schema,
-    done: Mapping,
+    done: Mapping[str, Any],
     memory: Memory,
     *,
     buckets: pd.DataFrame | None = None,
@@ -80,7 +82,9 @@ def judged(
     return gate(release, rule=rule, beside=beside, allow=allow)
 
 
-def _counted(table, names, done, memory, rows):
+def _counted(
+    table: Unknown, names: list[str], done: Mapping[str, Any], memory: Memory, rows: Rows
+) -> tuple[pd.DataFrame | None, IntArray | None]:
     """Return the combinations of some columns of a file, and how often each is there; None where they are too many."""
     if not names or rows is Rows.NOBODY:
         return pd.DataFrame(index=[0]), np.ones(1, dtype=np.int64)
@@ -91,7 +95,7 @@ def _counted(table, names, done, memory, rows):
     return cells.reset_index(drop=True), times
 
 
-def _recorded(done: Mapping) -> list[Recorded]:
+def _recorded(done: Mapping[str, Any]) -> list[Recorded]:
     """Return what was measured of altered or synthetic rows when they were made, by a provenance."""
     found = [*done.get("gate", {}).get("reasons", ()), *done.get("gate", {}).get("notices", ())]
     kinds = FoundInAltered.kind, Reproduced.kind
@@ -106,15 +110,15 @@ def _counts(schema: Schema, name: str) -> bool:
     return schema[name].knowable or schema[name].role is Role.SENSITIVE
 
 
-def _in_file(done: Mapping, name: str) -> str:
-    return spreadsheets.name_in_file(dict(done), name)
+def _in_file(done: Mapping[str, Any], name: str) -> str:
+    return spreadsheets.name_in_file(done, name)
 
 
 def _has(columns: Mapping[str, Treatment], *kinds: str) -> bool:
     return any(treatment.kind in kinds for treatment in columns.values())
 
 
-def _provenance(schema: Schema, done: Mapping) -> Provenance:
+def _provenance(schema: Schema, done: Mapping[str, Any]) -> Provenance:
     """Return what a provenance says that the gate needs, of plain values."""
     promised = [int(found[1]) for claim in done.get("claims", ()) if (found := K.match(claim))]
     columns = {}

@@ -1,7 +1,6 @@
 """A notebook, page, table or text taken apart: every text and table in it, wherever it hides.
 
-Not seen: what is drawn in pixels, compressed or encrypted. Long, since a notebook has many hiding places, each of a few
-lines, which lead into each other.
+Not found: what is drawn in pixels, compressed or encrypted.
 """
 
 import base64
@@ -10,11 +9,13 @@ import csv
 import html
 import json
 import re
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from html.parser import HTMLParser
 from itertools import chain
 from os.path import commonprefix
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -28,21 +29,23 @@ class Table(NamedTuple):
     listed: bool = True
 
 
-def opened(suffix, text):
-    """All texts and tables of a file, by the ending of its name: generator of (place, text or Table)."""
+Node = tuple[str, "str | Table"]  # a place, and the text or table there
+
+
+def opened(suffix: str, text: str) -> Iterator[Node]:
+    """Return all texts and tables of a file, by the ending of its name."""
     if suffix in (".ipynb", ".json"):
         try:
             document = json.loads(text)
         except (ValueError, RecursionError):
             return _content("text", text)
-        walk = _notebook if suffix == ".ipynb" and isinstance(document, dict) else partial(_json, "data")
-        return walk(document)
+        return _notebook(document) if suffix == ".ipynb" and isinstance(document, dict) else _json("data", document)
     if suffix == ".csv":
         return chain([("text", text)], _frames("table", text))
     return _page("", text) if suffix in (".html", ".htm", ".svg", ".xml") else _content("text", text)
 
 
-def _notebook(notebook):
+def _notebook(notebook: Mapping[str, Any]) -> Iterator[Node]:
     yield from _json("notebook", _without(notebook, "cells"))
     for number, cell in enumerate(notebook.get("cells", ()), 1):
         place = f"cell {number}"
@@ -56,25 +59,25 @@ def _notebook(notebook):
             yield from _content(f"{here}, traceback", re.sub(r"\x1b\[[\d;]*m", "", traceback))
             for kind, data in output.get("data", {}).items():
                 data = data if "json" in kind else _joined(data)
-                walk = _content if isinstance(data, str) else _json
-                yield from walk(f"{here}, {kind}", data)
+                place_of = f"{here}, {kind}"
+                yield from _content(place_of, data) if isinstance(data, str) else _json(place_of, data)
 
 
-def _without(parent, *keys):
+def _without(parent: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: value for key, value in parent.items() if key not in keys}
 
 
-def _joined(lines):
+def _joined(lines: Any) -> Any:
     return "".join(lines) if isinstance(lines, list) and all(isinstance(line, str) for line in lines) else lines
 
 
-def _json(place, value):
-    """A parsed value: all it says as one text; every list of objects, list of lists or set of columns as a table."""
+def _json(place: str, value: Any) -> Iterator[Node]:
+    """Yield a parsed value: all its words as one text; every list of objects or lists, and columns, as tables."""
     yield place, "\n".join(_scalars(value))
     yield from _inside(place, value)
 
 
-def _scalars(value):
+def _scalars(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
             yield str(key)
@@ -86,7 +89,7 @@ def _scalars(value):
         yield str(value)
 
 
-def _inside(place, value):
+def _inside(place: str, value: Any) -> Iterator[Node]:
     if isinstance(value, str):
         if len(value) >= 24 or "\n" in value or ";" in value:
             yield from _content(place, value)
@@ -115,7 +118,7 @@ def _inside(place, value):
                 yield from _inside(place, inner)
 
 
-def _fields(place, value):
+def _fields(place: str, value: Mapping[str, Any]) -> Iterator[Node]:
     yield from _columns(place, value)
     for key, inner in value.items():
         yield from _inside(_under(place, value, key), inner)
@@ -124,8 +127,8 @@ def _fields(place, value):
 CONTAINERS = (dict, list)
 
 
-def _under(place, parent, key):
-    """The name of a place inside an object, where it has one that helps to find it."""
+def _under(place: str, parent: Mapping[str, Any], key: str) -> str:
+    """Return the name of a place inside an object, where it has one that helps to find it."""
     if key == "datasets":
         return f"{place}, chart data"
     if place.endswith("chart data"):
@@ -137,8 +140,8 @@ def _under(place, parent, key):
     return f"{place}, {key}" if key in ("metadata", "attachments", "papermill", "widgets", "parameters") else place
 
 
-def _columns(place, value):
-    """The ways in which pandas writes a table as one object: by column, by row, or split."""
+def _columns(place: str, value: Mapping[str, Any]) -> Iterator[Node]:
+    """Yield the ways in which pandas writes a table as one object: by column, by row, or split."""
     lists = {k: v for k, v in value.items() if isinstance(v, list) and not any(isinstance(c, dict | list) for c in v)}
     for size in {len(v) for v in lists.values()} - {0, 1}:
         same = {k: v for k, v in lists.items() if len(v) == size}
@@ -152,27 +155,27 @@ def _columns(place, value):
         yield place, _table(value["columns"], [row for row in value["data"] if isinstance(row, list)])
 
 
-def _plain(row):
-    """What an object says itself, without the objects and lists in it."""
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an object says itself, without the objects and lists in it."""
     return {key: cell for key, cell in row.items() if not isinstance(cell, dict | list)}
 
 
-def _table_of(objects):
+def _table_of(objects: Sequence[Mapping[str, Any]]) -> Table:
     names = list(dict.fromkeys(chain.from_iterable(objects)))
     return _table(names, [[row.get(name) for name in names] for row in objects])
 
 
-def _table(names, rows):
-    """Names and cells aligned at the right: a name or a label that is left out stands at the left."""
-    rows = [tuple(map(cell_of, row)) for row in rows]
-    names = tuple(cell_of(name) for name in names)
-    width = max([len(names), *map(len, rows)], default=0)
-    rows = tuple(("",) * (width - len(row)) + row for row in rows) if width else ()
-    return Table(("",) * (width - len(names)) + names, rows)
+def _table(names: Iterable[Any], rows: Iterable[Iterable[Any]]) -> Table:
+    """Return names and cells aligned at the right: a name or a label that is left out stands at the left."""
+    cells = [tuple(map(cell_of, row)) for row in rows]
+    heads = tuple(map(cell_of, names))
+    width = max([len(heads), *map(len, cells)], default=0)
+    aligned = tuple(("",) * (width - len(row)) + row for row in cells) if width else ()
+    return Table(("",) * (width - len(heads)) + heads, aligned)
 
 
-def _content(place, text):
-    """A text of unknown format: JSON, HTML, tables set in columns, and what is encoded in it."""
+def _content(place: str, text: str) -> Iterator[Node]:
+    """Yield what is in a text of unknown format: JSON, HTML, tables set in columns, and what is encoded in it."""
     markup = re.search(r"<(?:html|table|svg|div|p|pre|dl|ul|ol|iframe|script)[\s>]", text)
     if not markup:
         yield place, text
@@ -189,9 +192,10 @@ def _content(place, text):
         yield from _frames(place, text)
 
 
-def _parsed(text):
-    """The JSON objects and lists in a text: the whole of it, or parts of a script."""
-    values, end = [], 0
+def _parsed(text: str) -> list[Any]:
+    """Return the JSON objects and lists in a text: the whole of it, or parts of a script."""
+    values: list[Any] = []
+    end = 0
     decoder = json.JSONDecoder()
     for start in re.finditer(r"\{\s*\"|\[\s*[\[{\"\d]", text):
         if start.start() >= end:
@@ -203,8 +207,8 @@ def _parsed(text):
     return values
 
 
-def _frames(place, text):
-    """Tables in plain text: pandas' frames and series, Markdown, comma- and tab-separated values."""
+def _frames(place: str, text: str) -> Iterator[Node]:
+    """Yield tables in plain text: pandas' frames and series, Markdown, comma- and tab-separated values."""
     for block in _unwrapped(text):
         lines = [line for line in block.split("\n") if line.strip() and not re.fullmatch(r"[\s|:+=-]+", line)]
         if len(lines) < 2:
@@ -227,15 +231,15 @@ def _frames(place, text):
         yield place, _table(head, [row for row in body if sum(map(bool, row)) > 1])
 
 
-def _aligned(lines, wide):
-    """The cells of lines that are set in columns: those end where all lines are blank, or where the next name begins.
+def _aligned(lines: list[str], wide: bool) -> list[list[str]]:
+    """Return the cells of lines that are set in columns, which end where all lines are blank or the next name begins.
 
     `wide`: a column ends only where two blanks stand side by side.
     """
     width = max(map(len, lines), default=0)
     lines = [line.ljust(width) for line in lines]
     inked = "".join("x" if "".join(column).strip() else " " for column in zip(*lines, strict=True))
-    columns = []
+    columns: list[tuple[int, int]] = []
     for run in re.finditer("x+", inked):
         begin, end = run.span()
         near = bool(columns) and begin - columns[-1][1] == 1
@@ -249,9 +253,9 @@ def _aligned(lines, wide):
     return [[line[slice(*column)].strip() for column in columns] for line in lines] or [[]]
 
 
-def _unwrapped(text):
-    """The paragraphs of a text; a frame that pandas has broken into blocks of columns is put together again."""
-    blocks = []
+def _unwrapped(text: str) -> list[str]:
+    """Return the paragraphs of a text; a frame that pandas has broken into blocks of columns is put together again."""
+    blocks: list[str] = []
     for block in re.split(r"\n[^\S\n]*\n", text.replace("\r", "\n")):
         last, lines = blocks[-1].split("\n") if blocks else [], block.split("\n")
         if any(line.endswith("\\") for line in last[:2]) and len(lines) >= len(last):
@@ -270,23 +274,31 @@ class _Page(HTMLParser):
     BLOCKS = frozenset(
         "p div li tr td th h1 h2 h3 h4 h5 h6 dt dd br text title desc section summary caption pre script style".split()
     )
+    KINDS = MappingProxyType(
+        {"title": "labels", "desc": "labels", "pre": "pre", "style": "comments", "script": "scripts"}
+    )
     QUIET = frozenset(("d", "points", "transform"))  # of shapes: long, and numbers only
     SAID = frozenset(("aria-label", "aria-description", "title", "alt"))
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         super().__init__()
-        self.tables, self.labels, self.attributes, self.scripts, self.pre, self.comments = [], [], [], [], [], []
-        self.data, self.texts, self.text, self.open, self.raw = [], [], [], [], ""
+        self.tables: list[Table] = []
+        self.said: dict[str, list[str]] = {name: [] for name in ("labels", "scripts", "pre", "comments", "texts")}
+        self.attributes: list[str] = []
+        self.data: list[dict[str, str | None]] = []
+        self.text: list[str] = []
+        self.open: list[dict[str, Any]] = []
+        self.raw = ""
         self.feed(text)
         self.close()
         self._flush()
         while self.open:
             self._end_table()
 
-    def handle_starttag(self, tag, attributes):
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         for name, value in attributes:
             if value and name not in self.QUIET:
-                (self.labels if name in self.SAID else self.attributes).append(value)
+                (self.said["labels"] if name in self.SAID else self.attributes).append(value)
         data = {name.removeprefix("data-"): value for name, value in attributes if name.startswith("data-")}
         if len(data) > 1:
             self.data.append(data)
@@ -305,7 +317,7 @@ class _Page(HTMLParser):
                 span = dict(attributes).get("colspan") or ""
                 table["cell"], table["tag"], table["span"] = [], tag, int(span) if span.isdigit() else 1
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag: str) -> None:
         if tag == "dt":
             self.text.append(": ")
         elif tag in self.BLOCKS:
@@ -316,32 +328,31 @@ class _Page(HTMLParser):
         elif self.open and tag == "table":
             self._end_table()
 
-    def handle_data(self, data):
+    def handle_data(self, data: str) -> None:
         self.text.append(data)
         if self.open and self.open[-1]["cell"] is not None:
             self.open[-1]["cell"].append(data)
 
-    def handle_comment(self, data):
-        self.comments.append(data)
+    def handle_comment(self, data: str) -> None:
+        self.said["comments"].append(data)
 
     unknown_decl = handle_pi = handle_comment
 
-    def _flush(self):
+    def _flush(self) -> None:
         text, self.text = "".join(self.text), []
         if text.strip():
-            kinds = {"title": self.labels, "desc": self.labels, "pre": self.pre}
-            kinds |= {"style": self.comments, "script": self.scripts}
-            kinds.get(self.raw, self.texts).append(text)
+            self.said[self.KINDS.get(self.raw, "texts")].append(text)
 
-    def _end_cell(self):
+    def _end_cell(self) -> None:
         table = self.open[-1]
         if table["cell"] is not None:
             table["rows"][-1] += [("".join(table["cell"]), table["tag"])] * min(table["span"], 1000)
             table["cell"] = None
 
-    def _end_table(self):
+    def _end_table(self) -> None:
         self._end_cell()
-        names, rows = [], []
+        names: list[str] = []
+        rows: list[list[str]] = []
         for row in self.open.pop()["rows"]:
             cells = [cell.strip() for cell, _ in row]
             if any(tag == "td" for _, tag in row):
@@ -352,29 +363,34 @@ class _Page(HTMLParser):
         self.tables.append(_table(names, rows))
 
 
-def _page(place, text, own=""):
-    """HTML or SVG. `own` is a text that has led here: a part as long as the whole would lead here for ever."""
+HIDING = re.compile(r"\n.*\S.*\n|[\[{<]|[A-Za-z0-9+/_-]{24}")  # what may be more than plain text
+
+
+def _page(place: str, text: str, own: str = "") -> Iterator[Node]:
+    """Yield what is in HTML or SVG. `own` is a text that led here: a part as long as it would lead here for ever."""
     page = _Page(text)
     for number, table in enumerate(page.tables, 1):
         yield f"{place}table {number}", table
     yield f"{place}attributes", "\n".join(page.attributes)
     yield f"{place}attributes", _table_of(page.data)
-    texts, labels = ([" ".join(text.split()) for text in said] for said in (page.texts, page.labels))
+    texts, labels = ([" ".join(text.split()) for text in page.said[kind]] for kind in ("texts", "labels"))
     yield f"{place}text", "\n".join(texts)
     yield f"{place}labels", "\n".join(labels)
     yield from ((f"{place}labels", table) for table in _labelled(labels + texts))
-    parts = {"script": page.scripts, "pre": page.pre, "comment": page.comments}
+    parts = {"script": page.said["scripts"], "pre": page.said["pre"], "comment": page.said["comments"]}
     parts["attribute"] = [value for value in page.attributes if len(value) >= 24]
-    parts["text"] = [value for value in page.texts if re.search(r"\n.*\S.*\n|[\[{<]|[A-Za-z0-9+/_-]{24}", value)]
+    parts["text"] = [
+        value for value in page.said["texts"] if re.search(r"\n.*\S.*\n|[\[{<]|[A-Za-z0-9+/_-]{24}", value)
+    ]
     for kind, values in parts.items():
         for number, value in enumerate(values, 1):
             if len(value) < len(own or text):
                 yield from _content(f"{place}{kind} {number}", value)
 
 
-def _labelled(labels):
-    """Tables from the labels that Vega writes on marks: "age: 86; people: 1"; not those of its axes and legends."""
-    tables = {}
+def _labelled(labels: Iterable[str]) -> list[Table]:
+    """Return tables from the labels that Vega writes on marks, "age: 86; people: 1", but not on axes and legends."""
+    tables: dict[tuple[str, ...], list[list[str]]] = {}
     for label in labels:
         if ": " in label and " titled '" not in label and not label.startswith("Title text"):
             pairs = [part.partition(": ") for part in label.split("; ")]
@@ -386,13 +402,13 @@ def _labelled(labels):
 # --- How a value is written ---
 
 
-def cell_of(value):
-    """A value as plain text, the same for 39, 39.0, "39" and " 39 "; empty for a missing one."""
+def cell_of(value: object) -> str:
+    """Return a value as plain text, the same for 39, 39.0, "39" and " 39 "; empty for a missing one."""
     return "" if value is None or (isinstance(value, float) and value != value) else _spelled(str(value))
 
 
 @lru_cache(2**17)
-def _spelled(text):
+def _spelled(text: str) -> str:
     text = " ".join(text.split())
     if text[:1] in "-−0123456789" and text[-1:].isdigit():
         number = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text.replace("−", "-"))
@@ -401,14 +417,14 @@ def _spelled(text):
     return text
 
 
-def lines_of(text):
-    """The lines of a text, long ones cut where a bracket closes, so that a list of tuples becomes one line each."""
+def lines_of(text: str) -> Iterator[str]:
+    """Yield the lines of a text, long ones cut where a bracket closes, so that each tuple of a list is one line."""
     for line in re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", text).splitlines():
         yield from [line] if len(line) <= 400 else re.split(r"[)\]}]", line)
 
 
-def readings(text):
-    """A text as it is and, step by step, without the escapes of HTML, JSON, Python and addresses."""
+def readings(text: str) -> Iterator[str]:
+    """Yield a text as it is and, step by step, without the escapes of HTML, JSON, Python and addresses."""
     yield text
     for _ in range(2):
         for decode in (html.unescape, _unescaped, unquote):
@@ -418,12 +434,12 @@ def readings(text):
             text = said
 
 
-def _unescaped(text):
+def _unescaped(text: str) -> str:
     return re.sub(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))", lambda m: chr(int(m[1] or m[2], 16)), text)
 
 
-def decoded(text):
-    """What strings of 24 characters and more say in base64, if that is text or holds some."""
+def decoded(text: str) -> Iterator[str]:
+    """Yield what strings of 24 characters and more say in base64, if that is text or holds some."""
     wrapped = re.fullmatch(r"\s*(?:[A-Za-z0-9+/_-]+\n)+[A-Za-z0-9+/_-]*=*\s*", text)
     for token in re.findall(r"[A-Za-z0-9+/_-]{24,}", text.replace("\n", "") if wrapped else text):
         token = token.translate({ord("-"): "+", ord("_"): "/"})
@@ -438,6 +454,6 @@ def decoded(text):
         yield printable(content) if re.search(r"[\0-\x08\x0e-\x1f]", said) else said
 
 
-def printable(content):
-    """The texts of six letters and more among bytes."""
+def printable(content: bytes) -> str:
+    """Return the texts of six letters and more among bytes."""
     return "\n".join(run.decode() for run in re.findall(rb"[ -~]{6,}", content))

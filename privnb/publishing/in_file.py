@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privnb.decision.policies import Policy
+from privnb.decision.policy_search import Searched
 from privnb.evaluation.results import SETTING, guessed
 from privnb.measures.disclosure.certainty import (
     NEAR,
@@ -106,7 +107,7 @@ def _people(found: Secret) -> str:
     return f"{percent(found.near / found.people)} of people"
 
 
-def recounted(decided, found: Sequence[Secret], verdict: Verdict) -> pd.DataFrame:
+def recounted(decided: Searched, found: Sequence[Secret], verdict: Verdict) -> pd.DataFrame:
     """Return the results of a decision with the number of people whose value is certain in the file itself, as the gate
     counted it, and nearly certain. What was withheld stays so.
     """

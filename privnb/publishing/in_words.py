@@ -1,16 +1,15 @@
 """A sanitizer as a person asks for it: models by their names, with their parameters, and what the algorithm is called.
 
 `k=10, t=0.2:salary` are two models. A model states its own name (`PrivacyModel.word`), so that every imported model can
-be asked for. `l` alone means distinct l-diversity. One module, since writing, reading and explaining a model go by the
-same names.
+be asked for. `l` alone means distinct l-diversity.
 """
 
 import contextlib
 import re
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, fields
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, cast, get_type_hints
 
 import pandas as pd
 
@@ -20,7 +19,7 @@ from privnb.privacy_models import DistinctDiversity, FrequencyDiversity, KAnonym
 from privnb.runtime import expect
 from privnb.runtime.family import members, sentence
 from privnb.runtime.names import meant, name_list
-from privnb.sanitizers.base import MODELS, USUAL, Sanitizer
+from privnb.sanitizers.base import USUAL, Sanitizer
 from privnb.sanitizers.catalogue import kinds
 from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import reading
@@ -47,7 +46,7 @@ class Part(NamedTuple):
     sensitive: str
     parameters: tuple[tuple[str, str], ...]
 
-    def __str__(self):
+    def __str__(self) -> str:
         more = "".join(f" {name}={text}" for name, text in self.parameters)
         return f"{self.name}={self.bound}{more}" + f":{name_list([self.sensitive])}" * bool(self.sensitive)
 
@@ -93,7 +92,7 @@ def asked(model: str, algorithm: str, schema: Schema, renamed: Mapping[str, str]
     models = {part: _model(part, schema, size) for part in parts if part.name != "epsilon"}
     _check_once(parts, models)
     bounds = {part.name: number(part) for part in parts if part.name in USUAL and not part.parameters}
-    if frequency := next((each for each in models.values() if type(each) is MODELS["l"]), None):
+    if frequency := next((each for each in models.values() if type(each) is FrequencyDiversity), None):
         bounds |= {"l": frequency.l}
     wanted = _Wanted(
         [*models.values()] if len(models) == len(parts) else [],
@@ -115,7 +114,7 @@ class _Wanted(NamedTuple):
     bounds: dict[str, float]
     sensitive: str | None
 
-    def of(self, kind):
+    def of(self, kind: type[Sanitizer]) -> Sanitizer | None:
         """Return the sanitizer of this kind that keeps it; None if none does."""
         made = None
         if self.models:
@@ -124,7 +123,7 @@ class _Wanted(NamedTuple):
             made = kind.at(self.bounds, self.sensitive)
         return made
 
-    def fits(self, kind):
+    def fits(self, kind: type[Sanitizer]) -> bool:
         try:
             return self.of(kind) is not None
         except ValueError:
@@ -147,7 +146,7 @@ to nearly everybody. `frequency-l=2` also bounds that: no value belongs to more 
     return tuple(_reading(part, sanitizer, distinct, group) for part in parsed(model) if part.name in SHORT)
 
 
-def _reading(part, sanitizer, distinct, group):
+def _reading(part: Part, sanitizer: Sanitizer, distinct: Sequence[DistinctDiversity], group: str) -> str:
     l = number(part)  # noqa: E741 - the field's letter
     if not distinct:
         return (
@@ -168,9 +167,9 @@ def models() -> dict[str, type[PrivacyModel]]:
 
     A model is left out if it has a parameter that cannot be written. Raises ValueError for two models of one name.
     """
-    found = {}
+    found: dict[str, type[PrivacyModel]] = {}
     for kind in members(PrivacyModel):
-        needed = [each for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
+        needed = [each for each in _fields(kind) if each.default is MISSING and each.default_factory is MISSING]
         if not all(_types(kind).get(each.name) in WRITTEN for each in needed):
             continue
         name = vars(kind).get("word") or kind.__name__
@@ -191,14 +190,14 @@ def forms() -> list[tuple[str, str]]:
     """
     found = []
     for name, kind in models().items():
-        main, own = _main(name, kind), [each for each in fields(kind) if each.default is MISSING]
+        main, own = _main(name, kind), [each for each in _fields(kind) if each.default is MISSING]
         more = [f" {each.name}={each.name.upper()}" for each in own if each.name not in (main, "sensitive")]
         about = ":SENSITIVE" if any(each.name == "sensitive" for each in own) else ""
         found.append((f"{name}={main.upper()}{''.join(more)}{about}", sentence(kind)))
     return found
 
 
-def parsed(model: str):
+def parsed(model: str) -> Iterator[Part]:
     """Yield the models that a person asks for, each a `Part`. Raises ValueError for a text that is not a list of them.
 
     >>> [*map(str, parsed('k=10, confidence=0.5 value="flu, late":illness'))]
@@ -208,7 +207,7 @@ def parsed(model: str):
     while True:
         found = PART.match(model, place)
         name = found[1] if found else ""
-        if name not in known:
+        if found is None or name not in known:
             part = model[place:].partition(",")[0].strip()
             raise ValueError(
                 "`model` must be names of models with their bounds and commas between them, as k=10 or t=0.2:salary; "
@@ -236,35 +235,39 @@ def number(part: Part) -> float:
     return _number(f"the bound of {part.name}", part.bound)
 
 
-def _number(what, text):
+def _number(what: str, text: str) -> float:
     try:
         return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
     except ValueError:
         raise ValueError(f"{what} must be a number, got {text!r}.") from None
 
 
-def _bare(text):
+def _bare(text: str) -> str:
     return text[1:-1].replace('""', '"') if text.startswith('"') else text
 
 
-def _types(kind):
+def _types(kind: type[PrivacyModel]) -> dict[str, Any]:
     try:
         return get_type_hints(kind)
     except NameError:  # of an annotation that its module does not import
         return {}
 
 
-def _main(name, kind):
-    """The parameter that the number after a model's name is."""
-    own = [each.name for each in fields(kind) if not each.kw_only]
+def _main(name: str, kind: type[PrivacyModel]) -> str:
+    """Return the parameter that the number after a model's name is."""
+    own = [each.name for each in _fields(kind) if not each.kw_only]
     return last if (last := name.rpartition("-")[2]) in own else own[0]
 
 
-def _model(part, schema, size):
-    """The model that a part asks for. `size`: the text of the k that is asked for, or None."""
+def _fields(kind: type[PrivacyModel]) -> tuple[Field[Any], ...]:
+    return fields(cast(Any, kind))
+
+
+def _model(part: Part, schema: Schema, size: str | None) -> PrivacyModel:
+    """Return the model that a part asks for. `size`: the text of the k that is asked for, or None."""
     kind = SHORT.get(part.name) or models()[part.name]
-    main, types, given = _main(part.name, kind), _types(kind), {}
-    own = [each.name for each in fields(kind)]
+    main, types, given = _main(part.name, kind), _types(kind), dict[str, Any]()
+    own = [each.name for each in _fields(kind)]
     if "sensitive" in own:
         given["sensitive"] = _sensitive(part, schema)
     elif part.sensitive:
@@ -276,7 +279,7 @@ def _model(part, schema, size):
     for name, text in (texts | {main: part.bound} | dict(part.parameters)).items():
         what = f"the bound of {part.name}" if name == main else f"{name} of {part.name}"
         given[name] = _value(what, text, types[name], schema, given.get("sensitive"))
-    if lacking := [each.name for each in fields(kind) if each.default is MISSING and each.name not in given]:
+    if lacking := [each.name for each in _fields(kind) if each.default is MISSING and each.name not in given]:
         stated = [f"{name}={text}" for name, text in part.parameters]
         example = " ".join([*stated, *(f"{name}={name.upper()}" for name in lacking)])
         raise ValueError(f"{part.name} needs {', '.join(lacking)}; got {part}. Try {part.name}={part.bound} {example}.")
@@ -291,8 +294,8 @@ def _model(part, schema, size):
         ) from None
 
 
-def _may_be_frequency(part, sensitive):
-    """Whether `frequency-l` takes the bound of a part."""
+def _may_be_frequency(part: Part, sensitive: str) -> bool:
+    """Return whether `frequency-l` takes the bound of a part."""
     try:
         FrequencyDiversity(number(part), sensitive)
     except ValueError:
@@ -300,8 +303,8 @@ def _may_be_frequency(part, sensitive):
     return True
 
 
-def _value(what, text, kind, schema, sensitive):
-    """A parameter of this type from its text. `sensitive`: the attribute that its model is about, or None."""
+def _value(what: str, text: str, kind: Any, schema: Schema, sensitive: str | None) -> Any:
+    """Return a parameter of this type from its text. `sensitive`: the attribute that its model is about, or None."""
     if kind in TABLES:
         return reading.read_unknown(text)[0]
     if kind in (int, float):
@@ -312,19 +315,19 @@ def _value(what, text, kind, schema, sensitive):
     return text
 
 
-def _check_once(parts, models):
+def _check_once(parts: Sequence[Part], models: Mapping[Part, PrivacyModel]) -> None:
     """Raise ValueError where one model of one attribute is asked for twice."""
-    seen = set()
+    seen = set[object]()
     for part in parts:
         model = models.get(part)
-        key = part.name if model is None else (type(model), model.sensitive, getattr(model, "value", None))
+        key: object = part.name if model is None else (type(model), model.sensitive, getattr(model, "value", None))
         if key in seen:
             raise ValueError(f"{part.name} is asked for twice. Give each model of an attribute once.")
         seen.add(key)
 
 
-def _kind(algorithm):
-    """The class of sanitizers that a person calls so."""
+def _kind(algorithm: str) -> type[Sanitizer]:
+    """Return the class of sanitizers that a person calls so."""
     known = {word: kind for kind in kinds().values() for word in (kind.__name__, kind.title)}
     plain = {re.sub(r"[\W_]", "", word).lower(): kind for word, kind in known.items()}
     found = plain.get(re.sub(r"[\W_]", "", algorithm).lower())
@@ -335,8 +338,8 @@ def _kind(algorithm):
     return found
 
 
-def _sensitive(part, schema):
-    """The sensitive attribute that a part is about."""
+def _sensitive(part: Part, schema: Schema) -> str:
+    """Return the sensitive attribute that a part is about."""
     if part.sensitive:
         return schema[part.sensitive].name
     if len(schema.sensitive) != 1:
@@ -348,6 +351,6 @@ def _sensitive(part, schema):
     return schema.sensitive[0]
 
 
-def able():
-    """The algorithms that work on counts: their classes' names."""
+def able() -> list[str]:
+    """Return the algorithms that work on counts: their classes' names."""
     return [name for name, kind in kinds().items() if kind.by_combinations and not kind.reference]

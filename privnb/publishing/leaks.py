@@ -328,13 +328,13 @@ class Columns:
                 hits += mask[codes]
         best: dict[str, str] = {}
         for record in np.flatnonzero(hits == hits.max(initial=1))[:50]:
-            left, shown = cells.copy(), dict[str, str]()
+            left, match = cells.copy(), dict[str, str]()
             for name, codes, index in zip(self.names, self.codes, self.index, strict=True):
                 value = next((cell for cell in left if left[cell] and index.get(cell) == codes[record]), None)
                 if value is not None:  # a cell tells one attribute only
                     left[value] -= 1
-                    shown[name] = value
-            best = max(best, shown, key=len)
+                    match[name] = value
+            best = max(best, match, key=len)
         return best
 
 
@@ -414,8 +414,8 @@ class Known:
         return len(shown) >= self.many and words > 1 and 2 * others < len(shown)
 
     def _in_text(self, text: str) -> Iterator[Shown]:
-        lines, names, words = _read(text)
-        loose = not self.starts.isdisjoint(words)
+        lines, names, spoken = _read(text)
+        loose = not self.starts.isdisjoint(spoken)
         if not loose and self.attributes.isdisjoint(names):
             return
         upright: dict[str, str] = {}  # a record set out from top to bottom

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privnb.microdata.columns import plain
-from privnb.microdata.schema import Attribute, Schema
+from privnb.microdata.schema import Attribute, Categories, Numbers, Schema
 from privnb.runtime.arrays import IntArray
 from privnb.tables import reading
 
@@ -64,7 +64,7 @@ def _as_written(attribute: Attribute, column: pa.Array) -> pa.Array | None:
     domain = attribute.domain
     if domain is None or column.null_count or not (pa.types.is_string(column.type) or pa.types.is_integer(column.type)):
         return None
-    if not attribute.numeric:
+    if isinstance(domain, Categories):
         texts = pa.types.is_string(column.type)
         return column if texts and pc.all(pc.is_in(column, pa.array(domain.values))).as_py() else None
     if domain.step != 1 or not float(domain.low).is_integer():
@@ -80,7 +80,8 @@ def arrow_type(attribute: Attribute) -> pa.DataType:
     """Return how the cells of a column that is published record by record are kept."""
     import pyarrow as pa
 
-    if not attribute.numeric:
+    domain = attribute.domain
+    if not isinstance(domain, Numbers):
         return pa.string()
-    whole = all(float(number).is_integer() for number in (attribute.domain.low, attribute.domain.step))
+    whole = all(float(number).is_integer() for number in (domain.low, domain.step))
     return pa.int64() if whole else pa.float64()

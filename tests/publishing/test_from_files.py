@@ -532,7 +532,7 @@ def test_mixed_types_are_values_outside_the_domain(here):
 @pytest.mark.parametrize(("ending", "content"), [(".parquet", b"PAR1 and nothing else"), (".xlsx", b"PK\3\4xx")])
 def test_files_of_other_kinds_are_refused(here, ending, content):
     (here / f"x{ending}").write_bytes(content)
-    with pytest.raises(SchemaError, match=r"Save it anew|save it as one of them"):
+    with pytest.raises(SchemaError, match=r"Save it again|save it as one of them"):
         sanitize(f"x{ending}", "k=5", "out.csv")
 
 
