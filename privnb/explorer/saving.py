@@ -16,7 +16,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.explorer.setting import Setting, checked, exposed, of_roles, sanitizer
 from privnb.microdata.counts import coded
 from privnb.microdata.release import Release, by_content
-from privnb.microdata.schema import Role
+from privnb.microdata.schema import Numbers, Role
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.publishing.gate import CertainValue, Verdict, gate
 from privnb.publishing.made import claim_levels
@@ -89,7 +89,8 @@ def _values(release: Release, name: str) -> Sequence[Any]:
     """Return the distinct values of an attribute as released, in the rows or by bucket."""
     if name in release.cells:
         return release.coded(name)[1]
-    return release.buckets.loc[release.buckets["attribute"] == name, "value"].unique()
+    buckets = release.buckets
+    return [] if buckets is None else list(buckets.loc[buckets["attribute"] == name, "value"].unique())
 
 
 def _texts(release: Release, name: str) -> Sequence[Any]:
@@ -144,6 +145,7 @@ def save(
         raise ValueError(f"folder must be a folder, got '{folder}', and '{file}' is a file. Name another place.")
     release = sanitizer(setting, dataset).sanitize(of_roles(dataset, setting), rng=None)
     found = terms(dataset, setting, release, allow)
+    assert found.verdict is not None
     found.verdict.check()
     published, _ = release.publish()
     saved = replace(release, table=by_content(published.table), buckets=published.buckets)
@@ -167,10 +169,10 @@ def save(
 def _write(made: Path, name: str, format: str, release: Release) -> list[Path]:
     """Write the table of a release, and that of its buckets, and return their paths."""
     # Parquet has a word of its own for a missing number.
-    numeric = [each for each in release.schema.attributes if each.numeric and each.name in release.table]
-    gaps = [each for each in numeric if format == "CSV" and release.table[each.name].isna().any()]
-    filled = {each.name: each.domain.written(release.table[each.name]) for each in gaps}
-    tables = {name: release.table.assign(**filled)}
+    domains = {each.name: each.domain for each in release.schema.attributes if each.name in release.table}
+    gaps = {each: domain for each, domain in domains.items() if isinstance(domain, Numbers) and format == "CSV"}
+    gaps = {each: domain for each, domain in gaps.items() if release.table[each].isna().any()}
+    tables = {name: release.table.assign(**{each: gaps[each].written(release.table[each]) for each in gaps})}
     if release.buckets is not None:  # numbers and words of several attributes: Parquet's columns are of one kind
         tables[f"{name}.buckets"] = release.buckets.astype({"value": str})
     paths = []
