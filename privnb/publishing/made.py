@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from privnb.measures.base import facts
 from privnb.measures.utility.information_loss import average_class_size, certainty_penalty, discernibility
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.release import Release, by_content
@@ -19,7 +20,9 @@ from privnb.sanitizers.base import Sanitizer
 from privnb.tables import spreadsheets
 from privnb.tables.spreadsheets import Formulas
 
-COSTS = certainty_penalty, average_class_size, discernibility
+COSTS = {
+    "certainty_penalty": certainty_penalty, "average_class_size": average_class_size, "discernibility": discernibility,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,11 +86,11 @@ class Made:
             Other attributes.
         """
         notes = (*remarks, *filter(None, [release.provenance.note]), *formulas.sentences)
-        facts = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
-        facts["gate"] = verdict.data()
-        facts["columns"] = facts["columns"] | dict.fromkeys(job.single, "exact")
-        if renamed := {own: name for own, name in renamings(job.chosen).items() if name in facts["columns"]}:
-            facts["renamed"] = renamed
+        stated = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
+        stated["gate"] = verdict.data()
+        stated["columns"] = stated["columns"] | dict.fromkeys(job.single, "exact")
+        if renamed := {own: name for own, name in renamings(job.chosen).items() if name in stated["columns"]}:
+            stated["renamed"] = renamed
         counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
         sizes, certain = _sizes(release), [str(each) for each in verdict.notices if isinstance(each, CertainValue)]
         return cls(
@@ -95,7 +98,7 @@ class Made:
             classes=len(sizes),
             smallest=int(min(sizes, default=0)),
             suppressed=release.suppressed,
-            provenance=facts | {"note": " ".join(notes)},
+            provenance=stated | {"note": " ".join(notes)},
             buckets=None if release.buckets is None else by_content(release.buckets),
             notes=(*certain, *notes, *(each for each in verdict.sentences if each not in certain)),
             verdict=verdict,
@@ -113,7 +116,7 @@ class Made:
         if self.suppressed:
             lines.append(f"{self.suppressed:,} of the records have {SUPPRESSED} for every quasi-identifier.")
         if (cost := self.provenance["measured"].get("certainty_penalty")) is not None:
-            lines.append(f"On average a quasi-identifier's cell stands for {certainty_penalty.facts.written(cost)}.")
+            lines.append(f"On average a quasi-identifier's cell stands for {facts('certainty_penalty').written(cost)}.")
         return [*lines, *self.notes]
 
 
@@ -136,5 +139,5 @@ def _measured(release: Release) -> dict[str, Any]:
     """Return what the labels of a release of counts keep: by name of a measure, and the level of each claim."""
     if release.times is None or release.buckets is not None:
         return {}
-    costs = {each.facts.name: each(release) for each in COSTS} if release.generalized else {}
+    costs = {name: each(release) for name, each in COSTS.items()} if release.generalized else {}
     return {"records": release.record_count, "claims": claim_levels(release)} | costs
