@@ -30,7 +30,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Table:
+class TomlTable:
     """A table with these keys, of which some are `needed`; with others too where it is `open`."""
 
     keys: Mapping[str, object]
@@ -47,10 +47,10 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Tables:
+class TomlTables:
     """A list of at least one table."""
 
-    each: Table
+    each: TomlTable
     words: str = field(default="at least one table, written [[{}]]")
 
 
@@ -122,15 +122,15 @@ DOMAIN = Value(
 RECODING = Value(
     '"ordered" or "set" (categories), "range", a list of widths or { widths = [...] } (numbers)', _recoding
 )
-KEYS = Table(
+KEYS = TomlTable(
     {
         "draft": Value("true or false", lambda value: isinstance(value, bool)),
-        "dataset": Table(
+        "dataset": TomlTable(
             dict.fromkeys(("name", "title", "description", "source", "licence", "citation", "default_study"), TEXT),
             open=True,
         ),
-        "files": Tables(
-            Table(
+        "files": TomlTables(
+            TomlTable(
                 {
                     "path": Value("the name of a file in the description's own folder", _inside),
                     "sha256": TEXT,
@@ -141,7 +141,7 @@ KEYS = Table(
                 ("path",),
             )
         ),
-        "format": Table(
+        "format": TomlTable(
             {
                 "separator": Value("one character", lambda v: _text(v) and len(v) == 1 and v not in '"\r\n'),
                 "encoding": Value('a text encoding that Python knows, such as "utf-8" or "cp1252"', is_text_encoding),
@@ -155,7 +155,7 @@ KEYS = Table(
         ),
         "renamed": Named(TEXT),
         "columns": Named(
-            Table(
+            TomlTable(
                 {
                     "role": _one_of(*Role),
                     "domain": DOMAIN,
@@ -172,7 +172,7 @@ KEYS = Table(
             least=1,
         ),
         "studies": Named(
-            Table(
+            TomlTable(
                 {
                     **dict.fromkeys(Role, NAMES),
                     "description": TEXT,
@@ -251,7 +251,7 @@ def _check(file, where, value, rule):
         case Value(words, fits):
             if not fits(value):
                 refuse(words)
-        case Tables(each, words):
+        case TomlTables(each, words):
             if not isinstance(value, list) or not value:
                 refuse(words.format(where))
             for entry in value:
@@ -261,7 +261,7 @@ def _check(file, where, value, rule):
                 refuse("a table" + " that is not empty" * bool(least))
             for name, entry in value.items():
                 _check(file, f"{where}.{name}", entry, each)
-        case Table(keys, needed, is_open):
+        case TomlTable(keys, needed, is_open):
             if not isinstance(value, Mapping):
                 refuse("a table")
             absent = [key for key in needed if key not in value]

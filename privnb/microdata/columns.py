@@ -10,7 +10,7 @@ import pandas as pd
 from privnb.microdata.counts import factorized, is_coded, objects
 
 
-class Table:
+class WrittenOut:
     """The field `table` of a dataset or a release. It is kept as `cells`, a DataFrame of coded columns where these can
     be coded, and written out when it is first asked for, which takes 8 bytes per cell and a pass over each column.
     """

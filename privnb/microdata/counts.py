@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 
-class Combinations(NamedTuple):
+class DistinctRows(NamedTuple):
     """The distinct rows of a table.
 
     `values`: DataFrame of m distinct rows, sorted by their columns' codes; `multiplicities`: integer array (m,);
@@ -23,7 +23,7 @@ class Combinations(NamedTuple):
     index: np.ndarray
 
     def __repr__(self):  # never the rows: they may be records
-        return f"Combinations({len(self.values)} of {len(self.index)} records)"
+        return f"DistinctRows({len(self.values)} of {len(self.index)} records)"
 
 
 def combinations(table):
@@ -36,7 +36,7 @@ def combinations(table):
     """
     columns = [coded(table[name]) for name in table] or [(np.zeros(len(table), dtype=np.int64), [None])]
     first, index = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
-    return Combinations(table.iloc[first].reset_index(drop=True), np.bincount(index, minlength=len(first)), index)
+    return DistinctRows(table.iloc[first].reset_index(drop=True), np.bincount(index, minlength=len(first)), index)
 
 
 def coded(column):

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import hierarchy
-from privnb.microdata.columns import Table, plain
+from privnb.microdata.columns import WrittenOut, plain
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, people_among, people_in, stable_order
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Provenance
@@ -84,7 +84,7 @@ class Release(_Coded):
         and written with each row as often.
     """
 
-    table: pd.DataFrame = Table()  # noqa: RUF009 - no default, but how it is kept
+    table: pd.DataFrame = WrittenOut()  # noqa: RUF009 - no default, but how it is kept
     schema: Schema
     hierarchies: Mapping[str, Any]
     provenance: Provenance

@@ -15,7 +15,7 @@ import pandas as pd
 
 from privnb.microdata import hierarchy, withholding
 from privnb.microdata.bands import Bands
-from privnb.microdata.columns import Table, by_value, having, in_codes, plain
+from privnb.microdata.columns import WrittenOut, by_value, having, in_codes, plain
 from privnb.microdata.counts import coded, distinct_codes, factorized, people_in
 from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
 from privnb.runtime import expect
@@ -40,7 +40,7 @@ class Microdata(_Coded):
     """
 
     name: str
-    table: pd.DataFrame = Table()  # noqa: RUF009 - no default, but how it is kept
+    table: pd.DataFrame = WrittenOut()  # noqa: RUF009 - no default, but how it is kept
     schema: Schema
     hierarchies: Mapping[str, Any]
     times = None

@@ -16,7 +16,7 @@ from privnb.measures.disclosure.channel import (
     santhi_vardy_bound,
 )
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.papers.askari_2012.enumeration import FullDomain
+from privnb.papers.askari_2012.enumeration import SmallDomains
 from privnb.papers.askari_2012.enumeration.errata import AGE, GENDER, ages, section_5
 from privnb.papers.askari_2012.enumeration.tables import number_of_originals
 
@@ -28,8 +28,8 @@ SPACES = [
     ages(),
     ages(records=4),
     ages(records=4, k=3, hierarchy=UNEVEN),
-    FullDomain((TWO_AGES, GENDER), {"disease": ("Cold", "Flu")}, records=2, k=2),
-    FullDomain((TWO_AGES, GENDER), {}, records=4, k=2),
+    SmallDomains((TWO_AGES, GENDER), {"disease": ("Cold", "Flu")}, records=2, k=2),
+    SmallDomains((TWO_AGES, GENDER), {}, records=4, k=2),
 ]
 
 
@@ -202,7 +202,10 @@ def test_utility_of_a_population():
     [
         (lambda: ages(records=2, k=3), "k must be from 1 to the number of records, 2; got 3"),
         (lambda: ages(k=0), "k must be from 1 to the number of records, 3; got 0"),
-        (lambda: FullDomain((AGE,), {"age": ("a",)}, 2, 2), r"\['age'\] stand among the quasi-identifiers and among"),
+        (
+            lambda: SmallDomains((AGE,), {"age": ("a",)}, 2, 2),
+            r"\['age'\] stand among the quasi-identifiers and among",
+        ),
         (lambda: TINY.randomized(0), "step must be above 0, got 0"),
         (lambda: TINY.deterministic("cheapest"), 'publish must be "lowest" or "highest", got \'cheapest\''),
     ],

@@ -30,11 +30,13 @@ class Guarded(NamedTuple):
     loss: float
 
 
-Tree = Annotated[Taxonomy, instead(Taxonomy, "Give that of the sensitive attribute, whose nodes people can guard.")]
+SensitiveTree = Annotated[
+    Taxonomy, instead(Taxonomy, "Give that of the sensitive attribute, whose nodes people can guard.")
+]
 
 
 @validated
-def guarded(release: Release, tree: Tree, guards: Any, *, most: Share) -> Guarded:
+def guarded(release: Release, tree: SensitiveTree, guards: Any, *, most: Share) -> Guarded:
     """A release whose sensitive values are generalized until nobody's breach probability exceeds `most`.
 
     In each class, for whoever is worst off: the row is lifted to the node above that lowers their breach most for the

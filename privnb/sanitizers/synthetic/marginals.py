@@ -32,7 +32,7 @@ from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.algorithms.maximum_entropy import CountTable, Together, Vertex
 from privnb.sanitizers.base import AnyMicrodata, check_one_record_each
 
-Counted = tuple[CountTable, IntArray]  # a table, and the cell of every record
+CountedRecords = tuple[CountTable, IntArray]  # a table, and the cell of every record
 _SCALE = 1e9  # expected shares as counts, so large that models may compare them with whole numbers
 _EQUAL = 12  # digits to which losses are the same
 
@@ -171,7 +171,7 @@ class _Check:
                 raise SanitizationError(f"{beside!r} cannot be published itself: {refusal}")
             self.published.append(counted)
 
-    def refusal(self, counted: Counted) -> str:
+    def refusal(self, counted: CountedRecords) -> str:
         """Why a table may not be published with the others, in words; empty if it may."""
         for model in self.models:
             if model.sensitive is not None and not self._tells(model.sensitive, counted):
@@ -198,12 +198,12 @@ class _Check:
                     return f"joined with what is published already, {broken}"
         return ""
 
-    def _tells(self, name: str, counted: Counted) -> bool:
+    def _tells(self, name: str, counted: CountedRecords) -> bool:
         """Whether a table tells exact values of a sensitive attribute; a release may suppress them."""
         table, _ = counted
         return name in table.names and len(_labels(table, name)) == self._values[name]
 
-    def _broken(self, model: PrivacyModel, published: Sequence[Counted]) -> str:
+    def _broken(self, model: PrivacyModel, published: Sequence[CountedRecords]) -> str:
         """Which cells break the model where tables that tell its sensitive attribute are joined; empty if none."""
         together = Together([table for table, _ in published], self.hierarchies)
         if together.order is None:
@@ -426,7 +426,7 @@ def _hierarchies(schema: Schema, given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] if name in given else flat(schema[name]) for name in schema.published}
 
 
-def _of_release(release: Release, records: int) -> Counted:
+def _of_release(release: Release, records: int) -> CountedRecords:
     if not release.generalized or len(release) != records:
         raise ValueError(f"{release!r} is no generalization. Give a generalized release of the {records} records.")
     return CountTable.of_labels(release.schema.marked(release.table))

@@ -16,7 +16,7 @@ from privnb.measures.count_tables.known_sums import LARGEST, suppressed_bounds
 from privnb.microdata import withholding
 from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
 from privnb.runtime import expect
-from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.validation import Count, validated
 from privnb.sanitizers.errors import SanitizationError
 
@@ -29,8 +29,8 @@ class Suppressed(NamedTuple):
 
     published: np.ma.MaskedArray[Any, Any]
     small: BoolArray
-    low: IntArray
-    high: IntArray
+    low: Array
+    high: Array
 
 
 @validated

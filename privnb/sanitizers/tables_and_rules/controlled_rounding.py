@@ -15,7 +15,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from privnb.measures.count_tables.known_sums import check_base, rounded_bounds
 from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
-from privnb.runtime.arrays import IntArray
+from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.validation import Randomness, validated
 from privnb.sanitizers.errors import SanitizationError
 
@@ -27,8 +27,8 @@ class Rounded(NamedTuple):
     which counts each entry lies for whoever sees it."""
 
     published: IntArray
-    low: IntArray
-    high: IntArray
+    low: Array
+    high: Array
 
 
 @validated

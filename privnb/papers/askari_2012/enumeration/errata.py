@@ -17,7 +17,7 @@ from privnb.measures.disclosure.channel import bayes_risk, conditional_entropy, 
 from privnb.measures.disclosure.channel_matrix import Channel, label
 from privnb.measures.utility.attribute_utility import average_utility
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.papers.askari_2012.enumeration.full_domain import FullDomain
+from privnb.papers.askari_2012.enumeration.full_domain import SmallDomains
 from privnb.papers.askari_2012.enumeration.tables import Tables
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.tolerances import ROUNDING
@@ -53,14 +53,14 @@ def uniform(prior: Any = None) -> Channel:
     return Channel.of([["1/4"] * 4] * 4, prior)
 
 
-def section_5(records: int = 5, k: int = 2) -> FullDomain:
+def section_5(records: int = 5, k: int = 2) -> SmallDomains:
     """The example of section 5.3, k-anonymous: age, gender, disease. Its hierarchies are assumed, see `AGE`."""
-    return FullDomain((AGE, GENDER), {"disease": DISEASES}, records, k)
+    return SmallDomains((AGE, GENDER), {"disease": DISEASES}, records, k)
 
 
-def ages(records: int = 3, k: int = 2, hierarchy: Taxonomy = AGE) -> FullDomain:
+def ages(records: int = 3, k: int = 2, hierarchy: Taxonomy = AGE) -> SmallDomains:
     """A smaller one, to look at whole: one quasi-identifier, and two sensitive values."""
-    return FullDomain((hierarchy,), {"disease": DISEASES[:2]}, records, k)
+    return SmallDomains((hierarchy,), {"disease": DISEASES[:2]}, records, k)
 
 
 def printed_error(channel: Channel) -> float:
@@ -191,7 +191,7 @@ def _of_the_setting() -> Iterator[Erratum]:
         "Error_f for 4 rows of 4 ages, k = 2", bayes_risk(drawn), bayes_risk(channel),
     )
     flat = Taxonomy("age", tuple((row[0], "*") for row in AGE.rows))
-    counted = [FullDomain((tree, GENDER), {"disease": DISEASES}, 5, 2).number_of_releases for tree in (flat, AGE)]
+    counted = [SmallDomains((tree, GENDER), {"disease": DISEASES}, 5, 2).number_of_releases for tree in (flat, AGE)]
     yield (
         "figures 4, 5", "open", "the hierarchies are not in the text, so eq. 22-24 cannot be checked; here 4-2-1, 2-1",
         "2-anonymous releases of section 5.3: ages 4-1, ages 4-2-1", *counted,

@@ -49,7 +49,7 @@ class Releases:
 
 
 @dataclass(frozen=True, eq=False)
-class FullDomain:
+class SmallDomains:
     """k-anonymity by full-domain generalization of all tables of `records` rows over small public domains.
 
     `hierarchies`: one Taxonomy a quasi-identifier; `sensitive`: `{name: values}` of the others, which stay as they are.
