@@ -406,7 +406,7 @@ class Linked(Question):
         linked = withholding.Counted(share * n, n, interval, withholding.found)
         rows = [self.row(case)(linked, baseline=linkage.found_at_random(*asked))]
         if isinstance(self.attack, ScoredLinkage) and case.dataset.people is None:
-            place, *bounds = linkage.true_row_place(*asked)
+            place, *bounds = linkage.true_row_place(*asked)  # type: ignore[arg-type]
             among = (case.release.record_count + 1) / 2
             rows.append(case.row("true_row_place", place, miner=self.attack.called, interval=bounds, baseline=among))
         return rows

@@ -22,6 +22,7 @@ from privnb.runtime import expect
 Check = Callable[[str, Any], object]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 NUMBERS: dict[Any, Check] = {int: expect.integer, float: expect.number, bool: expect.boolean}
 WORDS = {int: "a whole number", float: "a finite number", bool: "True or False", str: "text"}
 
@@ -38,12 +39,15 @@ def validated(function: Function) -> Function:
     Traceback (most recent call last):
     ValueError: times must be a whole number of at least 1, got 0.
     """
-    names = [*inspect.signature(function).parameters]
+    parameters = inspect.signature(function).parameters.values()
+    names = [each.name for each in parameters if each.kind in POSITIONAL]
+    several = [each.name for each in parameters if each.kind is inspect.Parameter.VAR_POSITIONAL]
 
     @functools.wraps(function)
     def checked(*arguments: Any, **named: Any) -> Any:
         checks = argument_checks(function)
-        for name, value in [*zip(names, arguments, strict=False), *named.items()]:
+        given = names + several * (len(arguments) - len(names))  # `*several` are all that are more
+        for name, value in [*zip(given, arguments, strict=False), *named.items()]:
             if check := checks.get(name):
                 check(name, value)
         return function(*arguments, **named)

@@ -222,7 +222,7 @@ def _permuted(
     counted, _ = unit(scores)
     values = [mining.weighted_sum(worth, scores.weights) for worth in dealt]
     low, high = np.quantile(values, [0.025, 0.975])
-    shown, *bounds = [np.mean(values), low, high]
+    shown, *bounds = [float(np.mean(values)), low, high]
     if not scores.counts and withholding.few(np.mean([np.count_nonzero(w * scores.weights) for w in dealt]), fewest):
         shown, *bounds = [np.nan] * 3
     made = partial(row, "anti_utility", baseline=shown_baseline(scores, fewest), **counted)

@@ -188,7 +188,7 @@ class _Shown:
         if not many:
             return self.row(np.nan, **columns)
         squares, without = _squares(miss), _squares(plain)
-        low, high = t_interval(squares)
+        low, high = t_interval(squares.tolist())
         value, baseline = (float(np.sqrt(each.mean())) for each in (squares, without))
         return self.row(value, interval=np.sqrt((max(low, 0), high)), baseline=baseline, **columns)
 

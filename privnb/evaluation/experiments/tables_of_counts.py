@@ -21,7 +21,7 @@ from privnb.measures.count_tables.log_linear import small_count_share
 from privnb.microdata.count_tables import TableOfCounts, sums_of
 from privnb.miners.baskets import categories
 from privnb.privacy_models import check_k
-from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.runtime.validation import validated
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.tables_and_rules.cell_suppression import Suppressed, suppress
@@ -137,7 +137,7 @@ def _within(add: Callable[..., Row], variant: str, width: IntArray, k: int) -> I
 
 def _bounds(
     table: TableOfCounts, suppressed: Mapping[tuple[str, str], Suppressed], asked: BoolArray
-) -> tuple[IntArray, IntArray]:
+) -> tuple[FloatArray, FloatArray]:
     """The greatest and the least count of the cells asked for, by what is published of all tables of two: integer
     arrays.
     """
