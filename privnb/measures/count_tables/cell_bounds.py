@@ -16,7 +16,7 @@ from scipy import sparse
 from privnb.measures.base import state
 from privnb.measures.count_tables.known_sums import solved
 from privnb.microdata.count_tables import TableOfCounts, check_margins, separators, spread
-from privnb.runtime import expect
+from privnb.runtime.validation import validated
 
 LARGEST = 5_000  # cells of which programs are solved
 
@@ -40,6 +40,7 @@ class Between(NamedTuple):
     high: np.ndarray
 
 
+@validated
 def cell_bounds(margins: Sequence[TableOfCounts], *, whole: bool = False) -> Between:
     """The least and the greatest count of each cell that agree with all margins.
 
@@ -63,7 +64,6 @@ def cell_bounds(margins: Sequence[TableOfCounts], *, whole: bool = False) -> Bet
 
     Source: Dobra and Fienberg, PNAS 2000, theorem 1, for decomposable margins.
     """
-    expect.kind("whole", whole, bool)
     values = check_margins(margins)
     shape = tuple(map(len, values.values()))
     order = separators([margin.names for margin in margins])

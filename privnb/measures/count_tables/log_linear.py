@@ -9,14 +9,14 @@ Source: Aggarwal and Yu 2008, section 12.5.2; Bishop, Fienberg, Holland, "Discre
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import prod
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from privnb.measures.base import state
 from privnb.microdata.count_tables import TableOfCounts, check_margins, spread
 from privnb.runtime import expect
-from privnb.runtime.validation import Count
+from privnb.runtime.validation import Count, validated
 
 _ROUNDS, _CLOSE = 10_000, 1e-9
 
@@ -31,6 +31,12 @@ state(
 )
 
 
+Margins = Annotated[
+    Sequence[Sequence[str]],
+    lambda name, value: expect.all_of(name, value, str, tuple, list, instead="Give the attributes of each margin."),
+]
+
+
 class Fit(NamedTuple):
     """`expected`: float array of the table's shape; `g2`: twice the log-likelihood that the model loses, from 0, lower
     fits better; `df`: the cells less the free parameters."""
@@ -40,6 +46,7 @@ class Fit(NamedTuple):
     df: int
 
 
+@validated
 def small_count_share(table: TableOfCounts, most: Count = 2) -> float:
     """Share of the cells of a table with 1 to `most` records: 0 to 1, lower is better.
 
@@ -58,12 +65,11 @@ def small_count_share(table: TableOfCounts, most: Count = 2) -> float:
     >>> small_count_share(TableOfCounts({"A": ("a", "b", "c", "d")}, np.array([0, 1, 2, 3])))
     0.5
     """
-    expect.kind("table", table, TableOfCounts)
-    expect.whole("most", most, 1)
     return float(((table.counts > 0) & (table.counts <= most)).mean())
 
 
-def degrees_of_freedom(levels: Mapping[str, int], sets: Sequence[Sequence[str]]) -> int:
+@validated
+def degrees_of_freedom(levels: Mapping[str, int], sets: Margins) -> int:
     """Cells less free parameters of a hierarchical log-linear model; zeros of a table are not taken off.
 
     Parameters
@@ -80,8 +86,6 @@ def degrees_of_freedom(levels: Mapping[str, int], sets: Sequence[Sequence[str]])
     >>> degrees_of_freedom({"A": 2, "B": 3}, ["A", "B"])
     2
     """
-    expect.kind("levels", levels, Mapping, instead="Say how many values each attribute has.")
-    expect.all_of("sets", sets, str, tuple, list, instead="Give the attributes of each margin.")
     kept = {frozenset(some) for each in sets for size in range(len(each) + 1) for some in combinations(each, size)}
     if unknown := sorted(frozenset().union(*kept) - levels.keys()):
         raise ValueError(
@@ -127,7 +131,8 @@ def fitted(margins: Sequence[TableOfCounts]) -> TableOfCounts:
     raise ValueError(f"no table fits the margins {names}: {_ROUNDS:,} rounds leave {off:.2g}. Do they contradict?")
 
 
-def fit(table: TableOfCounts, sets: Sequence[Sequence[str]]) -> Fit:
+@validated
+def fit(table: TableOfCounts, sets: Margins) -> Fit:
     """How well the margins over some sets of attributes give back a table.
 
     Parameters
@@ -142,8 +147,7 @@ def fit(table: TableOfCounts, sets: Sequence[Sequence[str]]) -> Fit:
 
     Source: Aggarwal and Yu 2008, section 12.5.2.
     """
-    expect.kind("table", table, TableOfCounts)
-    if not expect.kind("sets", sets, list, tuple, instead="Give the attributes of each margin."):
+    if not sets:
         raise ValueError("sets must be one set of attributes or more, got none.")
     df = degrees_of_freedom({name: len(values) for name, values in table.values.items()}, sets)
     model = fitted([table.margin(each) for each in sets])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -43,6 +43,7 @@ class Channel:
     Source: section 3.1.
     """
 
+    HINT: ClassVar[str] = "Channel.of(matrix) makes one."
     inputs: Sequence[Any]
     outputs: Sequence[Any]
     row: np.ndarray
@@ -171,9 +172,6 @@ class Channel:
     def largest(self, entries: Array) -> Array:
         """The largest for each output of one number an entry, none negative: array (m,), 0 where there is none."""
         return exact.largest(self.column, entries, len(self.outputs))
-
-
-expect.word("channel", Channel, instead="Channel.of(matrix) makes one.")
 
 
 def label(what: Any) -> str:

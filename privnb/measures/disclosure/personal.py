@@ -8,7 +8,7 @@ Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006; Aggarwal
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.validation import instead, validated
 
 state(
     "breach_probability",
@@ -29,7 +30,11 @@ state(
 )
 
 
-def guarded_share(tree: Taxonomy, label: str, guard: str) -> float:
+Tree = Annotated[Taxonomy, instead(Taxonomy, "Take it from the hierarchies of a dataset.")]
+
+
+@validated
+def guarded_share(tree: Tree, label: str, guard: str) -> float:
     """Share of the leaves of a published label that lie below a guarding node: 0 to 1, lower is better.
 
     Parameters
@@ -47,7 +52,6 @@ def guarded_share(tree: Taxonomy, label: str, guard: str) -> float:
     SchemaError
         For a guarding node, or a label, that the taxonomy lacks.
     """
-    expect.kind("tree", tree, Taxonomy, instead="Take it from the hierarchies of a dataset.")
     leaves, below = _leaves(tree, label, "published label"), _leaves(tree, guard, "guarding node")
     # The leaves of a node stand side by side.
     both = min(leaves[-1], below[-1]) - max(leaves[0], below[0]) + 1
@@ -64,8 +68,9 @@ def _leaves(tree: Taxonomy, node: str, what: str) -> IntArray:
         ) from None
 
 
+@validated
 def breach_probability(
-    tree: Taxonomy, labels: Sequence[str], guard: str, candidates: int | None = None, *, several: bool = False
+    tree: Tree, labels: Sequence[str], guard: str, candidates: int | None = None, *, several: bool = False
 ) -> float:
     """How likely it is that an adversary rightly claims a value below the guarding node of one person.
 
@@ -98,12 +103,12 @@ def breach_probability(
         raise ValueError("labels must be those of one row or more, got none.")
     if candidates is not None:
         expect.whole("candidates", candidates, 1 if several else len(labels), "each row has an owner")
-    expect.kind("several", several, bool)
     shares = np.array([guarded_share(tree, label, guard) for label in labels]) / (candidates or len(labels))
     return float(1 - np.prod(1 - shares) if several else shares.sum())
 
 
-def breaches(tree: Taxonomy, classes: IntArray, labels: Any, guards: Any) -> FloatArray:
+@validated
+def breaches(tree: Tree, classes: IntArray, labels: Any, guards: Any) -> FloatArray:
     """The breach probability of each person of a release, one row each.
 
     Parameters
@@ -119,8 +124,6 @@ def breaches(tree: Taxonomy, classes: IntArray, labels: Any, guards: Any) -> Flo
     float array (n,)
         0 to 1, lower is better; 0 where nothing is guarded.
     """
-    expect.kind("tree", tree, Taxonomy, instead="Take it from the hierarchies of a dataset.")
-    expect.kind("classes", classes, np.ndarray)
     if classes.ndim != 1 or classes.dtype.kind not in "iu" or not len(classes) or classes.min() < 0:
         raise ValueError(f"classes must be whole numbers from 0, one a row, got {expect.found(classes)}.")
     labels, guards = np.asarray(labels, dtype=object), np.asarray(guards, dtype=object)

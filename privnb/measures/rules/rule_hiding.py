@@ -12,7 +12,7 @@ from privnb.measures.base import state
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import ITEMS, Rule, Strength, itemsets, rules
 from privnb.runtime import expect
-from privnb.runtime.validation import Share
+from privnb.runtime.validation import Share, validated
 
 _OF_RULES = {"kind": "utility", "format": "{:%}"}
 state(
@@ -93,6 +93,7 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else np.nan
 
 
+@validated
 def dissimilarity(before: Baskets, after: Baskets) -> float:
     """By how much the frequencies of the items differ, of all items in the records: from 0; lower is better.
 
@@ -109,8 +110,6 @@ def dissimilarity(before: Baskets, after: Baskets) -> float:
 
     Source: Aggarwal and Yu 2008, equation 8.5.
     """
-    for name, value in (("before", before), ("after", after)):
-        expect.kind(name, value, Baskets)
     if before.items != after.items:
         raise ValueError("before and after must be of the same items, in the same order.")
     frequencies = after.has.sum(axis=0) + (0 if after.unknown is None else after.unknown.sum(axis=0) / 2)

@@ -8,7 +8,7 @@ One module: both utilities are the same sum, and what goes into it stands beside
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,9 @@ from privnb.measures.base import measure
 from privnb.microdata.counts import factorized
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
-from privnb.runtime.validation import Randomness, Share, validated
+from privnb.runtime.validation import Randomness, Share, instead, validated
 
+ByMiner = Annotated[Mapping[str, Any], instead(Mapping, "Give them by miner's name.")]
 ErrorFunction = Callable[[Any, Any], Any]  # of guesses and true values: one number a person
 
 
@@ -131,7 +132,8 @@ def utility_decline(original: float, sanitized: float) -> float:
     return max(0.0, 1 - sanitized / original)
 
 
-def utility_preserving(originals: Mapping[str, float], sanitized: Mapping[str, float]) -> tuple[float, str]:
+@validated
+def utility_preserving(originals: ByMiner, sanitized: ByMiner) -> tuple[float, str]:
     """The delta at which a sanitization is (1 - delta, L)-utility-preserving, and the miner that declines most.
 
     Section 2.3.
@@ -147,8 +149,6 @@ def utility_preserving(originals: Mapping[str, float], sanitized: Mapping[str, f
     name : str
         Of the miner.
     """
-    expect.kind("originals", originals, Mapping, instead="Give them by miner's name.")
-    expect.kind("sanitized", sanitized, Mapping, instead="Give them by miner's name.")
     if set(originals) != set(sanitized):
         raise ValueError(f"originals and sanitized have other miners: {sorted(originals)} and {sorted(sanitized)}.")
     declines = {name: utility_decline(originals[name], sanitized[name]) for name in originals}
@@ -245,13 +245,13 @@ def anti_utility(reduction: ArrayLike, weights: ArrayLike | None = None) -> floa
     return weighted_sum(reduction, weights)
 
 
-def average_and_worst(by_miner: Mapping[str, Any]) -> tuple[float, float, str]:
+@validated
+def average_and_worst(by_miner: ByMiner) -> tuple[float, float, str]:
     """(average, worst, name of the miner that attains the worst) of anti-utilities by miner's name.
 
     The average is what an adversary reaches who does not know which miner is best. Of equals the first is named.
     Raises ValueError without a miner. Section 2.4.
     """
-    expect.kind("by_miner", by_miner, Mapping, instead="Give them by miner's name.")
     if not by_miner:
         raise ValueError("by_miner is empty: no miner's result was given, and an average needs at least one.")
     name = max(by_miner, key=by_miner.__getitem__)
@@ -283,13 +283,13 @@ def selected(n: int, share: Share, *, rng: Randomness) -> FloatArray:
     return weights
 
 
+@validated
 def first_occurrences(table: pd.DataFrame) -> BoolArray:
     """Whether a record is the first of those released exactly like it: boolean array (n,).
 
     As weights it counts distinct released records instead of people. The paper does not say which of the two its
     Table 2 counts; its k-anonymity columns fit the distinct records.
     """
-    expect.kind("table", table, pd.DataFrame)
     return ~table.duplicated().to_numpy()
 
 
@@ -321,6 +321,7 @@ def interest(condition: str, weight: float, otherwise: float = 1.0) -> Callable[
     return weights
 
 
+@validated
 def interest_of(text: str) -> Callable[..., FloatArray]:
     """`interest` as an owner writes it: "CONDITION: WEIGHT", and after a comma the weight of all others, by default 1.
 
@@ -329,7 +330,6 @@ def interest_of(text: str) -> Callable[..., FloatArray]:
 
     Raises ValueError for what is not written so.
     """
-    expect.kind("text", text, str)
     condition, _, numbers = text.rpartition(":")
     try:
         weight, *others = map(float, numbers.split(","))
@@ -341,13 +341,13 @@ def interest_of(text: str) -> Callable[..., FloatArray]:
     return interest(condition.strip(), weight, otherwise)
 
 
-def worst_by_person(by_miner: Mapping[str, Any]) -> FloatArray:
+@validated
+def worst_by_person(by_miner: ByMiner) -> FloatArray:
     """The value of each person's own worst miner: array (n,), of arrays (n,) by miner's name.
 
     Its weighted sum is the anti-utility of an adversary who always knows which miner to trust: no miner's is higher,
     and no choice among their guesses gives more. Raises ValueError without a miner.
     """
-    expect.kind("by_miner", by_miner, Mapping, instead="Give them by miner's name.")
     if not by_miner:
         raise ValueError("by_miner is empty: no miner's result was given, and a worst case needs at least one.")
     return np.max([np.asarray(values, dtype=float) for values in by_miner.values()], axis=0)
