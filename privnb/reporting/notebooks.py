@@ -11,7 +11,7 @@ import ast
 import contextlib
 import functools
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,10 @@ from privnb.runtime.names import meant
 
 OWN = ("OUT", "STORE")  # the parameters that are the report's own business
 # What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.
-CHECKS = {"FEWEST": withholding.check, "WEIGHTS": lambda text, _: mining.interest_of(text) if text else None}
+CHECKS: dict[str, Callable[[Any, str], object]] = {
+    "FEWEST": withholding.check,
+    "WEIGHTS": lambda text, _: mining.interest_of(text) if text else None,
+}
 
 
 class ReportError(ValueError):
@@ -277,7 +280,8 @@ def _typed(path: Path, name: str, default: object, value: object) -> object:
             f"parameter {name} of {path.name} is {word} (by default {default}), got {str(value)!r}. Give {word}."
         ) from None
     try:
-        CHECKS.get(name, lambda *_: None)(typed, name)
+        if check_value := CHECKS.get(name):
+            check_value(typed, name)
     except ValueError as error:
         raise ReportError(f"parameter {name} of {path.name}: {error}") from None
     return typed

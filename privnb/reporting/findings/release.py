@@ -99,7 +99,7 @@ def steep_hierarchy(release: Release) -> Finding | None:
     if not release.generalized or pd.isna(shown_penalty(release)[0]):
         return None
     penalties = penalty_by_attribute(release)
-    name = max(penalties, key=penalties.get)
+    name = max(penalties, key=lambda each: penalties[each])
     own, others = penalties.pop(name), [*penalties.values()]
     rest, hierarchy = sum(others), release.hierarchies[name]
     if own < LARGE or not others or own <= max(rest, 2 * rest / len(others)) or not isinstance(hierarchy, Taxonomy):
