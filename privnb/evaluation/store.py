@@ -14,11 +14,14 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -41,6 +44,11 @@ TAG = "CACHEDIR.TAG"  # by its standard name, so that backups leave the folder o
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of privnb. Remove the folder to forget them.\n"
 KILLED = "Perhaps it was for want of memory. Try fewer jobs; what is finished stays."
 ENTRY = ".result"
+Result = TypeVar("Result")
+Task = partial[Any]
+Places = list[int]  # of tasks
+Entry = Any  # a number, or the type and the cells of each column of tidy results
+Made = tuple[Entry, str]  # an entry, and why it could not be kept
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ class Store:
 
     folder: str | os.PathLike[str]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         folder = Path(self.folder).resolve()
         object.__setattr__(self, "folder", folder)
         check(folder)
@@ -62,7 +70,7 @@ class Store:
             if not (folder / name).exists():
                 (folder / name).write_text(text, encoding="utf-8")
 
-    def call(self, function, *inputs, **options):
+    def call(self, function: Callable[..., Result], *inputs: Any, **options: Any) -> Result:
         """What `function(*inputs, **options)` returns: tidy results or a number, from the folder if it is there.
 
         `function` must draw from the seeds that it is given alone. An entry that is damaged counts as missing; a
@@ -74,7 +82,9 @@ class Store:
         progress.say(trouble)
         return _results([entry])[0]
 
-    def _found_or_made(self, key, function, inputs, options):
+    def _found_or_made(
+        self, key: str, function: Callable[..., Result], inputs: Iterable[Any], options: Mapping[str, Any]
+    ) -> tuple[Entry, str]:
         """The entry, and why it could not be kept ("" if it is)."""
         entry, trouble = self._read(key), ""
         if entry is None:
@@ -86,7 +96,7 @@ class Store:
                 trouble = f"{self.folder} keeps no more results ({error.strerror or error}); the run goes on without."
         return entry, trouble
 
-    def key(self, function, *inputs, **options):
+    def key(self, function: Callable[..., Any], *inputs: Any, **options: Any) -> str:
         """The name of an evaluation, 64 hexadecimal digits: of the function, its arguments and the code beneath.
 
         An argument counts the same whether given by place, by name or by default.
@@ -95,20 +105,20 @@ class Store:
         given.apply_defaults()
         return sealed(fingerprint(), content(function), content(given.arguments)).hex()
 
-    def _read(self, key):
+    def _read(self, key: str) -> Entry | None:
         """What an entry holds, see `_decoded`; None where there is none, or one that is damaged."""
         try:
-            checksum, _, text = (self.folder / f"{key}{ENTRY}").read_bytes().partition(b"\n")
+            checksum, _, text = (Path(self.folder) / f"{key}{ENTRY}").read_bytes().partition(b"\n")
             return _decoded(text) if checksum == _checksum(key, text) else None
         except (OSError, ValueError, TypeError):
             return None
 
-    def _write(self, key, text):
+    def _write(self, key: str, text: bytes) -> None:
         """Whole or not at all. Of two processes that write the same entry, the later replaces it by its equal."""
-        atomic_write(self.folder / f"{key}{ENTRY}", _checksum(key, text) + b"\n" + text, 0o600)
+        atomic_write(Path(self.folder) / f"{key}{ENTRY}", _checksum(key, text) + b"\n" + text, 0o600)
 
 
-def check(folder):
+def check(folder: str | os.PathLike[str]) -> None:
     """Raise ValueError for a folder that cannot keep results: a file, or one that holds other things."""
     folder = Path(folder).resolve()
     if folder.exists() and not folder.is_dir():
@@ -118,7 +128,7 @@ def check(folder):
         raise ValueError(f"{folder} holds other things than results. Choose an empty folder or a new one.")
 
 
-def run(tasks, store, *, jobs=None, description="evaluate"):
+def run(tasks: Iterable[Task], store: Store, *, jobs: int | None = None, description: str = "evaluate") -> list[Any]:
     """The results of independent `tasks`, in their order; those that `store` has are not computed again.
 
     `tasks`: `functools.partial` objects such as `partial(good_utility, dataset, [KMember(2)])`, equal ones computed
@@ -138,7 +148,7 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
     found = {key: entry for key in places if (entry := store._read(key)) is not None}
     missing = sorted(place for key, place in places.items() if key not in found)
     if missing:
-        groups = {}
+        groups: dict[Hashable, Places] = {}
         for place in missing:
             groups.setdefault(_shared(place, tasks[place]), []).append(place)
         made = _evaluated(list(groups.values()), jobs, store, tasks)
@@ -150,17 +160,19 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
     return _results([found[key] for key in keys])
 
 
-def _as_a_worker():
+def _as_a_worker() -> bool:
     """Whether this process computes as a worker does, and by the code that a worker would load."""
     return all(os.environ.get(name) == value for name, value in ENVIRONMENT.items()) and unchanged()
 
 
-def _small(tasks):
+def _small(tasks: Sequence[Task]) -> bool:
     tables = [given for task in tasks for given in task.args if isinstance(given, Dataset)]
     return bool(tables) and max(map(len, tables)) <= SMALL
 
 
-def _evaluated(groups, jobs, store, tasks):
+def _evaluated(
+    groups: list[Places], jobs: int | None, store: Store, tasks: Sequence[Task]
+) -> Generator[tuple[Places, list[Made]], None, None]:
     """What the groups of places come to, as they are finished: (places, [(entry, trouble)]). The first ones are made
     here: as long as no other core is this process's, and of small tables until it has worked for some seconds.
     """
@@ -187,14 +199,14 @@ def _evaluated(groups, jobs, store, tasks):
                 raise BrokenProcessPool(f"A worker was killed. {KILLED}") from error
 
 
-def _shared(place, task):
+def _shared(place: int, task: Task) -> Hashable:
     """What the tasks of one process have in common: those inputs, by identity; a task that shares none is alone."""
     inputs = getattr(task.func, "shared", 0)
     return (task.func, *map(id, task.args[:1]), *task.args[1:inputs]) if inputs else place
 
 
 @contextlib.contextmanager
-def _workers(jobs, store, tasks):
+def _workers(jobs: int, store: Store, tasks: Mapping[int, Task]) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
     with processes.served(*LIBRARIES) as context:
         theirs, ours = context.Pipe(duplex=False)
         # Each worker gets all the tasks at once, so that a dataset which they share is sent and kept once.
@@ -213,10 +225,10 @@ def _workers(jobs, store, tasks):
 
 # --- in a worker ---
 
-_given = {}  # the store and the tasks, `{place: task}`
+_given: dict[str, Any] = {}  # the store and the tasks, `{place: task}`
 
 
-def _begin(parent, environment, store, tasks):
+def _begin(parent: Connection, environment: dict[str, str], store: Store, tasks: Mapping[int, Task]) -> None:
     """No bars of its own; and the end as soon as the parent closes its side of the pipe, by an error or by dying."""
     os.environ.clear()  # a server's is that of the first run
     os.environ.update(environment | {progress.FILE: os.devnull})
@@ -225,7 +237,7 @@ def _begin(parent, environment, store, tasks):
         processes.silence()
     _given.update(store=store, tasks=tasks)
 
-    def watch():
+    def watch() -> None:
         with contextlib.suppress(EOFError, OSError):
             parent.recv_bytes()
         os._exit(1)
@@ -233,11 +245,11 @@ def _begin(parent, environment, store, tasks):
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _evaluate(places, many):
+def _evaluate(places: Places, many: int) -> list[Made]:
     return [_made(place, _given["store"], _given["tasks"][place], many) for place in places]
 
 
-def _made(place, store, task, many):
+def _made(place: int, store: Store, task: Task, many: int) -> Made:
     # The key is made anew: had the code changed since the run began, the result would belong to another one.
     try:
         key = store.key(task.func, *task.args, **task.keywords)
@@ -254,11 +266,11 @@ NUMERIC = ("float64", "int64", "bool")
 DTYPES = (*NUMERIC, "str", "object")
 
 
-def _checksum(key, text):
+def _checksum(key: str, text: bytes) -> bytes:
     return hashlib.sha256(key.encode() + text).hexdigest().encode()
 
 
-def _encoded(value):
+def _encoded(value: object) -> bytes:
     """Tidy results or a number as JSON, whose floats are exact. Raises TypeError for anything else."""
     if isinstance(value, pd.DataFrame) and list(value.columns) == COLUMNS:
         columns = [(str(value[name].dtype), [_plain(cell) for cell in value[name].tolist()]) for name in COLUMNS]
@@ -272,11 +284,11 @@ def _encoded(value):
     )
 
 
-def _plain(cell):
+def _plain(cell: object) -> Any:
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
-def _decoded(text):
+def _decoded(text: bytes) -> Entry:
     """A number, or of tidy results the type and the cells of each column."""
     value = json.loads(text)
     if type(value) in (bool, int, float):
@@ -286,16 +298,18 @@ def _decoded(text):
     raise ValueError("neither results nor a number")
 
 
-def _results(entries):
+def _results(entries: Sequence[Entry]) -> list[Any]:
     """Numbers as they are, and tidy results as tables. Those with columns of the same types are made at once and
     divided: two dozen Series per table take longer than most evaluations.
     """
-    found, alike = list(entries), {}
+    found = list(entries)
+    alike: dict[tuple[str, ...], Places] = {}
     for place, entry in enumerate(entries):
         if isinstance(entry, list):
             alike.setdefault(tuple(dtype for dtype, _ in entry), []).append(place)
     for dtypes, places in alike.items():
-        kinds, columns = {}, zip(*(entries[place] for place in places), strict=True)
+        kinds: dict[str, dict[str, list[Any]]] = {}
+        columns = zip(*(entries[place] for place in places), strict=True)
         for name, dtype, cells in zip(COLUMNS, dtypes, columns, strict=True):
             kinds.setdefault(dtype, {})[name] = list(chain.from_iterable(some for _, some in cells))
         table = pd.concat([_alike(dtype, columns) for dtype, columns in kinds.items()], axis=1)[COLUMNS]
@@ -307,7 +321,7 @@ def _results(entries):
     return found
 
 
-def _alike(dtype, columns):
+def _alike(dtype: str, columns: Mapping[str, list[Any]]) -> pd.DataFrame:
     """Columns of one type as a table."""
     plain = dtype if dtype in NUMERIC else object
     return pd.DataFrame(np.array([*columns.values()], dtype=plain).T, columns=[*columns], dtype=dtype)

@@ -5,7 +5,6 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
@@ -109,7 +108,7 @@ def mined(dataset: Dataset, setting: Setting, store: str | os.PathLike[str] = ""
     """
     setting, without = checked(setting, dataset), unmined(setting, dataset)
     data, made = record_by_record(of_roles(dataset, setting)), sanitizer(setting, dataset)
-    call = Store(Path(store)).call if store else lambda function, *given, **options: function(*given, **options)
+    call = Store(store).call if store else lambda function, *given, **options: function(*given, **options)
     asked, parts = {"miners": setting.miner, "seed": setting.seed, "fewest": fewest}, []
     if "user" not in without:
         both = list(dict.fromkeys([made, Suppress()]))

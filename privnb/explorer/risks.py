@@ -5,7 +5,6 @@ interface.
 import os
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -96,7 +95,7 @@ def beside(
     guessed.update(before or {})
     if not store and data is whole:
         return {risk: answered(questions[risk], case(dataset, setting, fewest)) for risk in asked}, guessed
-    call = Store(Path(store)).call if store else lambda function, *given: function(*given)
+    call = Store(store).call if store else lambda function, *given: function(*given)
     made = sanitizer(setting, dataset)
     return {risk: call(answer, data, made, setting.seed, questions[risk], fewest) for risk in asked}, guessed
 
