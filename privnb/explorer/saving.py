@@ -20,7 +20,8 @@ from privnb.microdata.schema import Numbers, Role
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.publishing.gate import CertainValue, Verdict, gate
 from privnb.publishing.made import claim_levels
-from privnb.runtime import expect, unfinished
+from privnb.runtime import expect, unfinished, validation
+from privnb.runtime.validation import validated
 from privnb.tables import writing
 from privnb.tables.spreadsheets import Formulas, holds_formula
 from privnb.tables.writing import FACTS
@@ -36,6 +37,7 @@ class Terms(NamedTuple):
     verdict: Verdict | None = None
 
 
+@validated
 def terms(dataset: Dataset, setting: Setting, release: Release, allow: str | None = None) -> Terms:
     """Return on what terms a release is saved: what the gate says of it, and what else its reader should know.
 
@@ -54,7 +56,6 @@ def terms(dataset: Dataset, setting: Setting, release: Release, allow: str | Non
     -------
     Terms
     """
-    expect.these(dataset=dataset, setting=setting, release=release)
     verdict = gate(release, known=exposed(setting, dataset), original=of_roles(dataset, setting), allow=allow)
     schema, untouched = release.schema, release.treated("exact")
     # A label may happen to be the value; then it is the class that hides people, as behind any other label.
@@ -99,8 +100,9 @@ def _texts(release: Release, name: str) -> Sequence[Any]:
     return [] if is_number else _values(release, name)
 
 
+@validated
 def save(
-    dataset: Dataset, setting: Setting, folder: str | Path, format: str = "CSV", allow: str | None = None
+    dataset: Dataset, setting: Setting, folder: validation.Path, format: str = "CSV", allow: str | None = None
 ) -> tuple[Path, ...]:
     """Publish: write the release of a setting with its provenance into a new folder of `folder`.
 
@@ -137,7 +139,6 @@ def save(
     ValueError
         For another format, and for a folder that is a file.
     """
-    expect.these(folder=folder)
     setting = checked(setting, dataset)
     if not (isinstance(format, str) and format in FORMATS):
         raise ValueError(f"a release is saved as {' or '.join(FORMATS)}, got {expect.found(format)}.")

@@ -5,10 +5,11 @@ runner-up is made in the same way.
 """
 
 import contextlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import pandas as pd
 
@@ -26,9 +27,10 @@ from privnb.publishing.from_files import Written
 from privnb.publishing.gate import Rule, check_allow
 from privnb.publishing.gate_in_file import judged
 from privnb.publishing.leak_scan import LeakError
-from privnb.runtime import expect, unfinished
+from privnb.runtime import unfinished, validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.sentences import say
+from privnb.runtime.validation import instead, validated
 from privnb.sanitizers.claims import broken_in_rows
 from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import spreadsheets
@@ -67,17 +69,19 @@ class Ended(NamedTuple):
     card: Card | None = None
 
 
-def refuse_place(out: str | Path, *, spreadsheet_safe: bool = False) -> None:
+@validated
+def refuse_place(out: validation.Path, *, spreadsheet_safe: bool = False) -> None:
     """Raise SchemaError or OSError, before anything runs, where no release can be written to `out`."""
-    with staged(output(expect.path("out", out), spreadsheet_safe=spreadsheet_safe)):
+    with staged(output(out, spreadsheet_safe=spreadsheet_safe)):
         pass
 
 
+@validated
 def end(
-    source: str | Path,
-    found: Searched,
+    source: validation.Path,
+    found: Annotated[Searched, instead(Searched, "`decision.policy_search.searched` gives it.")],
     dataset: Dataset,
-    out: str | Path | None = None,
+    out: str | os.PathLike[str] | None = None,
     *,
     render: Render,
     study: str | None = None,
@@ -117,13 +121,10 @@ def end(
     SchemaError, OSError
         As in `refuse_place`, and for a file that cannot be read or written; nothing is left of it.
     """
-    expect.path("source", source)
-    expect.kind("found", found, Searched, instead="`decision.policy_search.searched` gives it.")
-    expect.kind("dataset", dataset, Dataset, instead="Load one: load(name).")
     _scan({SAID: _text(found.sentences)}, source)
     if out is None:
         return Ended(found, _text(found.sentences))
-    out = Path(expect.path("out", out))
+    out = Path(out)
     given: dict[str, Any] = {"study": study, "sample": sample, "spreadsheet_safe": spreadsheet_safe, "render": render}
     allow = check_allow(allow) or None
     while found.chosen is not None:
@@ -139,7 +140,9 @@ def end(
     return Ended(found, _text(said))
 
 
-def shown(source: str | Path, found: Searched, dataset: Dataset, *, render: Render, study: str | None = None) -> Card:
+def shown(
+    source: str | os.PathLike[str], found: Searched, dataset: Dataset, *, render: Render, study: str | None = None
+) -> Card:
     """Return the card that the chosen release would leave with, or, where none can leave, the nearest that can be made.
 
     No file is kept. Where the decision is of a sample, so is a release that takes up each record: of all it takes
@@ -167,7 +170,7 @@ def shown(source: str | Path, found: Searched, dataset: Dataset, *, render: Rend
 
 
 def _written(
-    source: str | Path,
+    source: str | os.PathLike[str],
     found: Searched,
     dataset: Dataset,
     out: Path,
@@ -263,7 +266,7 @@ def _broken(
         yield from in_file.surer(secrets, policy)
 
 
-def _scan(texts: Mapping[str, str], source: str | Path) -> None:
+def _scan(texts: Mapping[str, str], source: str | os.PathLike[str]) -> None:
     """Raise LeakError if a text, by the name of its file, holds an original record of `source`."""
     with unfinished.folder() as folder:
         for name, text in texts.items():

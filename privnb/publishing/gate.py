@@ -42,6 +42,7 @@ from privnb.runtime.arrays import IntArray
 from privnb.runtime.names import name_list, some_of
 from privnb.runtime.numerals import percent
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import validated
 from privnb.sanitizers.errors import SanitizationError
 
 ONE = 2  # people who must share a combination where no model promises a number: nobody stands alone
@@ -443,6 +444,7 @@ def check_allow(allow: str | None) -> str:
     return allow.strip()
 
 
+@validated
 def gate(
     release: Release,
     *,
@@ -478,7 +480,6 @@ def gate(
     >>> gate(Mondrian(KAnonymity(10)).sanitize(adult, rng=1)).allowed
     True
     """
-    expect.these(release=release)
     override = check_allow(allow)
     names = known_columns(release, known)
     reasons: list[Finding] = [each for each in beside if isinstance(each, NotCounted)]

@@ -9,21 +9,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast, get_type_hints
+from typing import Annotated, Any, NamedTuple, cast, get_type_hints
 
 import pandas as pd
 
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import Schema
 from privnb.privacy_models import DistinctDiversity, FrequencyDiversity, KAnonymity, PrivacyModel
-from privnb.runtime import expect
 from privnb.runtime.family import members, sentence
 from privnb.runtime.names import meant, name_list
+from privnb.runtime.validation import instead, validated
 from privnb.sanitizers.base import USUAL, Sanitizer
 from privnb.sanitizers.catalogue import kinds
 from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import reading
 
+Algorithm = Annotated[str, instead(str, 'Give one such as "Mondrian".')]
 SHORT = {"l": DistinctDiversity}  # what most people mean by l
 TABLES = (Any, pd.DataFrame)  # the types of a table, of which a person writes the file
 WRITTEN = (int, float, str, object, *TABLES, str | Taxonomy)  # the types of parameters that can be written
@@ -51,7 +52,10 @@ class Part(NamedTuple):
         return f"{self.name}={self.bound}{more}" + f":{name_list([self.sensitive])}" * bool(self.sensitive)
 
 
-def asked(model: str, algorithm: str, schema: Schema, renamed: Mapping[str, str] = MappingProxyType({})) -> Sanitizer:
+@validated
+def asked(
+    model: str, algorithm: Algorithm, schema: Schema, renamed: Mapping[str, str] = MappingProxyType({})
+) -> Sanitizer:
     """Return the sanitizer that a person asks for.
 
     Parameters
@@ -85,7 +89,6 @@ def asked(model: str, algorithm: str, schema: Schema, renamed: Mapping[str, str]
     >>> asked("l=2, k=10", "Mondrian", schema_of("adult"))
     Mondrian(KAnonymity(k=10), DistinctDiversity(l=2, sensitive='salary'))
     """
-    expect.kind("algorithm", algorithm, str, instead='Give one such as "Mondrian".')
     kind, names = _kind(algorithm), {**renamed, **{name: name for name in schema.names()}}
     parts = [part._replace(sensitive=names.get(part.sensitive, part.sensitive)) for part in parsed(model)]
     size = next((part.bound for part in parts if part.name == KAnonymity.word), None)

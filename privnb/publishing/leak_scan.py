@@ -4,6 +4,7 @@
 """
 
 import functools
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,10 @@ import pandas as pd
 from privnb.datasets import dataset
 from privnb.datasets.dataset import Chosen
 from privnb.microdata.schema import PUBLISHED, Role
-from privnb.microdata.withholding import LIMIT
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.publishing.leaks import Leak, Names, Original, records_in, words_of
-from privnb.runtime import expect
+from privnb.runtime import validation
+from privnb.runtime.validation import validated
 
 PACKAGE = Path(__file__).resolve().parents[1]
 TEXTS = (".py", ".js", ".css", ".j2", ".ipynb", ".toml")  # of ours, whose words name nobody
@@ -39,11 +41,12 @@ class LeakError(ValueError):
         super().__init__("\n".join([text, *places, *more, f"{done} {kept}".strip()]))
 
 
+@validated
 def check(
-    folder: str | Path,
-    described: Iterable[str | Path],
+    folder: validation.Path,
+    described: Iterable[str | os.PathLike[str]],
     *,
-    fewest: int = LIMIT,
+    fewest: MinCount = LIMIT,
     kept: str = "",
     public: Sequence[str] = (),
 ) -> None:
@@ -62,8 +65,6 @@ def check(
     public : sequence of str
         Texts that everybody knows, see `leaks.records_in`.
     """
-    expect.path("folder", folder)
-    expect.these(fewest=fewest)
     leaks: dict[Leak, None] = {}
     for path in dict.fromkeys(dataset.find(name).resolve() for name in described):
         leaks |= dict.fromkeys(records_in(folder, *protected(path), fewest, public))

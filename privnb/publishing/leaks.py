@@ -18,6 +18,7 @@ is a common word of ours or shorter than four letters; a number that names a per
 a count would be one by chance.
 """
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,10 +31,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.microdata.withholding import LIMIT
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.publishing.hiding_places import NUMBER, Table, cell_of, decoded, lines_of, opened, printable, readings
-from privnb.runtime import expect
+from privnb.runtime import validation
 from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.validation import validated
 
 Finding = tuple[str, str]  # what is found, and where to look for it
 
@@ -85,7 +87,8 @@ class Original:
         return kept[fewest]
 
 
-def persons_own(rows: pd.DataFrame, originals: Sequence[Original], fewest: int = LIMIT) -> BoolArray:
+@validated
+def persons_own(rows: pd.DataFrame, originals: Sequence[Original], fewest: MinCount = LIMIT) -> BoolArray:
     """Return which of some rows would be taken for a single person's if they were shown alone: bool array (rows,).
 
     Parameters
@@ -96,14 +99,18 @@ def persons_own(rows: pd.DataFrame, originals: Sequence[Original], fewest: int =
     fewest : int
         What this many people share reveals nobody.
     """
-    expect.these(fewest=fewest)
     known, names = [each for original in originals for each in original.known(fewest)], tuple(map(str, rows))
     nodes = [Table(names, (tuple(map(cell_of, row)),)) for row in rows.itertuples(index=False)]
     return np.array([any(True for each in known for _ in each.records(node)) for node in nodes], dtype=bool)
 
 
+@validated
 def records_in(
-    path: str | Path, originals: Sequence[Original], names: "Names", fewest: int = LIMIT, public: Sequence[str] = ()
+    path: validation.Path,
+    originals: Sequence[Original],
+    names: "Names",
+    fewest: MinCount = LIMIT,
+    public: Sequence[str] = (),
 ) -> list[Leak]:
     """Return original records, rare combinations, names and identifiers in a file or in every file below a folder.
 
@@ -123,7 +130,6 @@ def records_in(
     FileNotFoundError
         For a path that is not there.
     """
-    expect.these(fewest=fewest)
     known = [each for original in originals for each in original.known(fewest)]
 
     def search(node: str | Table) -> tuple[list[Finding], list[Finding]]:
@@ -139,7 +145,7 @@ def evidence(shown: Shown) -> str:
 
 
 def scan_files(
-    path: str | Path,
+    path: str | os.PathLike[str],
     search: Callable[[str | Table], tuple[list[Finding], list[Finding]]],
     search_text: Callable[[str], Iterable[Finding]],
     mask: Callable[[str], str],

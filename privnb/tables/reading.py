@@ -10,7 +10,6 @@ import contextlib
 import datetime
 import hashlib
 import importlib
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,9 +25,10 @@ import numpy as np
 from privnb.microdata.columns import of_codes
 from privnb.microdata.missing_marks import MISSING
 from privnb.microdata.schema import SchemaError, text
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import lazy_pandas as pd, validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.names import OWN, apart
+from privnb.runtime.validation import validated
 from privnb.tables import engine, text_files
 from privnb.tables.notation import NUMBER
 from privnb.tables.text_files import Layout, guessed
@@ -141,9 +141,8 @@ def _scan(
     return columns, found.columns
 
 
-def read_unknown(
-    path: str | os.PathLike[str], encoding: str | None = None
-) -> tuple[pd.DataFrame, Layout | None, list[Path]]:
+@validated
+def read_unknown(path: validation.Path, encoding: str | None = None) -> tuple[pd.DataFrame, Layout | None, list[Path]]:
     """Return all records of files of unknown layout, each with its columns' names in the first line.
 
     Parameters
@@ -168,7 +167,7 @@ def read_unknown(
         As `read`; and for a folder without tables, parts that differ in columns or layout, a file without a record, and
         one that starts with a record.
     """
-    files = parts(Path(expect.path("path", path)))
+    files = parts(Path(path))
     layouts = layouts_of(files, encoding)
     tables = [_unknown(file, layout) for file, layout in zip(files, layouts, strict=True)]
     return together(files, tables), layouts[0], files
