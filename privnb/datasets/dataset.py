@@ -31,14 +31,9 @@ from privnb.runtime import expect, progress
 from privnb.runtime.invisible import shown
 from privnb.runtime.names import meant
 from privnb.runtime.processes import runs_as
+from privnb.runtime.sentences import table_html
 from privnb.tables import reading, text_files
 from privnb.tables.notation import Notation, with_tails
-
-# Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
-pd.set_option("mode.string_storage", "python")
-# What stands between two $ in a table that a notebook shows is text, no formula.
-pd.set_option("display.html.use_mathjax", False)
-pd.set_option("display.max_colwidth", 120)  # else sentences of a table end in the middle of a word
 
 # What a description states of a column and an attribute keeps under the same name.
 STATED = ("unit", "form_of", "cannot_be_known", "harmless", "public_distribution")
@@ -82,7 +77,7 @@ class Dataset(Microdata):
     def _repr_html_(self):
         of = "" if self.people is None else f" of {self.headcount:,} people"
         text = f"{self.name}: {len(self):,} records{of}, attributes: {len(self.schema.attributes)}"
-        return shown(f"<p>{html.escape(text)}</p>" + self.schema.described().to_html(index=False, border=0))
+        return shown(f"<p>{html.escape(text)}</p>") + table_html(self.schema.described())
 
     def with_known(self, names: Collection[str]) -> "Dataset":
         """The same records, of which an adversary knows the neutral columns `names` as the quasi-identifiers."""

@@ -9,6 +9,9 @@ import pandas as pd
 
 from privnb.microdata.counts import factorized, is_coded, objects
 
+# Text that is not given in another way: each is one object of Python's, where Arrow's are written out for every count.
+TEXT = pd.StringDtype("python", na_value=np.nan)
+
 
 class WrittenOut:
     """The field `table` of a dataset or a release. It is kept as `cells`, a DataFrame of coded columns where these can
@@ -80,7 +83,9 @@ def of_codes(codes, values):
     >>> list(of_codes([0, 1, 2, -1], ["a", "b", "a"]))
     ['a', 'b', 'a', nan]
     """
-    codes, values = np.asarray(codes), pd.Index(values)
+    given, codes, values = getattr(values, "dtype", None), np.asarray(codes), pd.Index(values)
+    if isinstance(values.dtype, pd.StringDtype) and given != values.dtype:
+        values = values.astype(TEXT)
     if _gapless(values.dtype) and codes.min(initial=0) < 0:
         values = values.astype(float)  # as a column with gaps is
     if values.hasnans or not values.is_unique:

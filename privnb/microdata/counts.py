@@ -132,7 +132,14 @@ def same(first, second):
     if is_coded(first.dtype) and is_coded(second.dtype):
         return _same_codes(first.array, second.array)
     first, second = (c.astype(c.cat.categories.dtype) if is_coded(c.dtype) else c for c in (first, second))
+    if _of_one_kind(first.dtype, second.dtype):
+        second = second.astype(first.dtype)
     return _same_cells(*(column.to_numpy() for column in (first, second))) or first.equals(second)
+
+
+def _of_one_kind(first, second):
+    """Whether cells of two types can be equal: of texts it does not matter how pandas keeps them."""
+    return first == second or (isinstance(first, pd.StringDtype) and isinstance(second, pd.StringDtype))
 
 
 def _same_cells(first, second):
@@ -143,7 +150,7 @@ def _same_codes(first, second):
     """The same of two Categoricals, of which no cell is written out."""
     codes, others = first.codes, second.codes
     if not first.categories.equals(second.categories):
-        if first.categories.dtype != second.categories.dtype:
+        if not _of_one_kind(first.categories.dtype, second.categories.dtype):
             return False
         number = second.categories.get_indexer(first.categories)
         number = np.append(np.where(number < 0, -2, number), -1)  # what the second has not; what is missing

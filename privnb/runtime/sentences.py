@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 
 from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.invisible import shown
@@ -69,7 +70,17 @@ class Page:
         return self.title
 
     def _repr_html_(self) -> str:
-        return shown(self.table.to_html(border=0, index=not isinstance(self.table.index, pd.RangeIndex)))
+        return table_html(self.table, index=not isinstance(self.table.index, pd.RangeIndex))
+
+
+# What stands between two $ is text and not a formula, and no sentence ends in the middle of a word.
+DISPLAY = {"display.html.use_mathjax": False, "display.max_colwidth": 120}
+
+
+def table_html(table: pd.DataFrame, index: bool = False) -> str:
+    """Return a table as HTML that shows its texts as they are written, whatever options of pandas are set."""
+    with pd.option_context(*chain.from_iterable(DISPLAY.items())):
+        return shown(table.to_html(index=index, border=0))
 
 
 def say(*parts: Part) -> Sentences:

@@ -107,3 +107,12 @@ def test_a_dataset_of_codes_is_that_of_its_table():
     pd.testing.assert_frame_equal(again.table, adult.table)
     assert content(again) == content(adult)
     assert again.table is again.table
+
+
+@pytest.mark.parametrize("storage", ["python", "pyarrow"])
+def test_texts_are_the_same_however_pandas_keeps_them(storage):
+    given = pd.Series(["b", "a", None, "b"], dtype=pd.StringDtype(storage, na_value=np.nan))
+    other = pd.Series(["b", "a", None, "b"], dtype=pd.StringDtype("python", na_value=np.nan))
+    assert same(given, other)
+    assert same(in_codes(given), in_codes(other))
+    assert not same(in_codes(given), in_codes(other.replace("b", "c")))

@@ -1,6 +1,8 @@
 """Names and values in sentences: text, whatever they hold; every answer with a table of payloads."""
 
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,8 +12,9 @@ from hypothesis import given, strategies as st
 
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
+from privnb.reporting import charts
 from privnb.runtime.invisible import shown
-from privnb.runtime.sentences import MARKS, OPEN, B, say
+from privnb.runtime.sentences import MARKS, OPEN, B, say, table_html
 
 PROJECT = Path(__file__).parent.parent.parent
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cn", "Cc"]))
@@ -67,4 +70,14 @@ def test_a_dataset_s_name_is_text_where_a_notebook_shows_it():
 
 
 def test_what_stands_between_dollars_in_a_table_is_no_formula():
-    assert 'class="dataframe tex2jax_ignore mathjax_ignore"' in pd.DataFrame({"$a$": ["$b$"]}).to_html()
+    table, ignored = pd.DataFrame({"$a$": ["$b$"]}), 'class="dataframe tex2jax_ignore mathjax_ignore"'
+    assert ignored in table_html(table)
+    with pd.option_context("display.html.use_mathjax", True):
+        charts.setup()
+        assert ignored in table.to_html()
+
+
+def test_an_import_sets_no_option_of_pandas():
+    asked = "import pandas as pd; before = pd.describe_option(_print_desc=False); import privnb.explorer, privnb.cli; "
+    asked += "import privnb.reporting.report; assert pd.describe_option(_print_desc=False) == before"
+    subprocess.run([sys.executable, "-c", asked], check=True)

@@ -22,7 +22,7 @@ from privnb.reporting.charts.looks import COLOURS, LONG, LOOKS, V5, WIDTH
 from privnb.reporting.charts.narrow import WHOLE
 from privnb.runtime import expect, numerals
 from privnb.runtime.invisible import shown
-from privnb.runtime.sentences import Sentences, say
+from privnb.runtime.sentences import DISPLAY, Sentences, say, table_html
 
 Drawing = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart | alt.FacetChart
 Chart = TypeVar("Chart", bound=Drawing)
@@ -64,7 +64,7 @@ class Aggregate:
         object.__setattr__(self, "rows", shown_rows(self.rows[list(self.titles)].reset_index(drop=True)))
 
     def _repr_html_(self) -> str:
-        return shown(self.rows.rename(columns=self.titles).to_html(index=False, border=0))
+        return table_html(self.rows.rename(columns=self.titles))
 
 
 def shown_rows(rows: pd.DataFrame) -> pd.DataFrame:
@@ -152,7 +152,11 @@ def merge_small(counts: pd.Series, fewest: int = withholding.LIMIT) -> pd.Series
 
 
 def setup() -> None:
-    """Make charts draw without a network in JupyterLab, in papermill runs and in pages. Call once per notebook."""
+    """Make charts draw without a network in JupyterLab, in papermill runs and in pages, and tables show their texts as
+    they are written. Call once per notebook.
+    """
+    for option, value in DISPLAY.items():
+        pd.set_option(option, value)
     alt.renderers.register("privnb", render)
     alt.renderers.enable("privnb")
     alt.data_transformers.enable("default", max_rows=500)

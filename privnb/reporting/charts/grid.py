@@ -19,7 +19,7 @@ from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE
 from privnb.reporting.findings.rows import Steps
 from privnb.runtime import expect
 from privnb.runtime.invisible import shown
-from privnb.runtime.sentences import Sentences
+from privnb.runtime.sentences import Sentences, table_html
 from privnb.runtime.validation import validated
 
 # Pixels: how wide the bars and the planes are together; how high a bar, and a plane.
@@ -228,7 +228,7 @@ def every_number(steps: Steps, results: Results, measures: Sequence[str]) -> _Ta
     columns = {"setting": "", **{f"{measure}_text": title for measure, title in known.items()}}
     folded = [
         f"<details><summary>{shown(html.escape(series))}: {len(part)} setting{'s' * (len(part) > 1)}</summary>"
-        + shown(part[[*columns]].rename(columns=columns).to_html(index=False, border=0))
+        + table_html(part[[*columns]].rename(columns=columns))
         + "</details>"
         for series, part in rows.groupby("series", sort=False)
     ]
