@@ -27,7 +27,7 @@ from privnb.evaluation.risks import linkability, membership
 from privnb.measures.base import facts
 from privnb.microdata.withholding import LIMIT
 from privnb.publishing.decided import PAGE
-from privnb.reporting.rendering import templates
+from privnb.reporting.templating import environment
 from privnb.runtime.invisible import shown
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import Page, listed, say
@@ -59,7 +59,7 @@ def texts(card):
 def page(card):
     """The page of a card: HTML that needs nothing else, a text."""
     check(card)
-    made = templates()
+    made = environment()
     own = resources.files("privnb.reporting").joinpath("templates/privnb_report/card.css").read_text(encoding="utf-8")
     content = card.content
     answer = content["answer"]

@@ -1,14 +1,11 @@
 """What pages are rendered with: the templates, and how text, tables and charts become HTML that needs nothing else."""
 
-import base64
 import functools
-import hashlib
 import itertools
 import json
 import re
 from collections.abc import Iterator
 from html import unescape
-from importlib import metadata, resources
 from typing import Any
 
 import jinja2
@@ -19,7 +16,7 @@ from privnb.reporting import vega
 from privnb.reporting.charts import V5
 from privnb.reporting.charts.base import render
 from privnb.reporting.charts.narrow import WIDE, fitting, narrow
-from privnb.runtime import sentences
+from privnb.reporting.templating import environment, template
 
 ROWS, COLUMNS = 12, 8  # a table of more is folded away
 PROSE = 25  # characters without a digit that a cell of words begins with
@@ -27,16 +24,9 @@ PROSE = 25  # characters without a digit that a cell of words begins with
 
 def templates() -> jinja2.Environment:
     """The pages' templates with their filters. Charts of one environment share no names."""
-    import jinja2
     from nbconvert.filters import Highlight2HTML, strip_ansi
 
-    made = jinja2.Environment(
-        loader=jinja2.PackageLoader("privnb.reporting", "templates/privnb_report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    made = environment()
     highlight = Highlight2HTML(pygments_lexer="python3")
     made.filters |= {
         "markdown": markdown,
@@ -47,10 +37,8 @@ def templates() -> jinja2.Environment:
         "thumbnail": functools.partial(_thumbnail, itertools.count(1)),
         "live": _live,
         "wall": wall,
-        "sha256": lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode(),
     }
-    made.globals |= {"V5": V5, "version": metadata.version("privnb")}
-    made.globals |= {"SENTENCES": sentences.OPEN, "STYLE": Markup(template("style.css"))}
+    made.globals |= {"V5": V5}
     return made
 
 
@@ -206,7 +194,3 @@ def vega_script() -> Markup:
     """Vega, Vega-Lite and Vega-Embed with their licences, and what draws a page's live charts with them: one script."""
     bundle = vega.bundle(template("live.js")).replace("</script", r"<\/script")
     return Markup(f"/*!\n{template('licences.txt')}*/\n{bundle}")
-
-
-def template(name: str) -> str:
-    return resources.files("privnb.reporting").joinpath(f"templates/privnb_report/{name}").read_text(encoding="utf-8")
