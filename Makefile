@@ -7,7 +7,7 @@ STAMP  := .venv/.installed
 unexport PYTHONDONTWRITEBYTECODE
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: install report ledger test check types mutants pins numbers lab app bench lock weka
+.PHONY: install report ledger test check types mutants pins numbers lab app bench lock lowest weka
 
 install: $(STAMP)
 
@@ -74,8 +74,19 @@ bench: $(STAMP)
 # The lock is made on purpose, never on the way: it decides what everybody installs. `uv` and `hatchling` are pinned in
 # pyproject.toml.
 lock: $(BIN)/uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --group test --group build --generate-hashes \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --group test --group build --generate-hashes \
 	  --no-emit-index-url --no-header pyproject.toml --output-file requirements.lock
+
+# Installs the oldest versions that pyproject.toml allows, in an environment of their own, and runs the quick tests with
+# them: a lower bound that is too low fails here. make lowest TESTS=tests/tables runs some of them.
+TESTS ?=
+lowest: $(BIN)/uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --extra notebook --extra files \
+	  --group test --requirement pyproject.toml
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --no-deps --editable .
+	.venv-lowest/bin/python -m pytest -m 'not kernel and not browser and not java and not spark and not slow' \
+	  --hypothesis-profile few $(TESTS)
 
 $(STAMP): $(BIN)/uv requirements.lock pyproject.toml
 	@$(BIN)/python -c '$(FITS)' || { echo ".venv was made with `$(BIN)/python --version`. privnb needs Python 3.11 to 3.13:" \

@@ -74,6 +74,13 @@ def _refused(error: Exception) -> int | None:
             file=sys.stderr,
         )
         return 2
+    if isinstance(error, ModuleNotFoundError) and not (error.name or "privnb").startswith("privnb"):
+        print(
+            f"privnb: this needs the module {error.name}, which is not installed. Notebooks, reports and the explorer "
+            "come with privnb[notebook], tables of Excel, SPSS, Stata and SAS with privnb[files].",
+            file=sys.stderr,
+        )
+        return 2
     if isinstance(error, OSError) and error.filename is not None:  # a file that cannot be read or written
         print(f"privnb: {error.filename}: {error.strerror}.", file=sys.stderr)
         return 2

@@ -1,0 +1,85 @@
+"""The core loads, sanitizes, assesses and decides without what the extras install."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+# What a distribution calls its module, where that is not its own name; and what comes with JupyterLab.
+MODULES = {"vl-convert-python": "vl_convert", "python-calamine": "python_calamine", "jpype1": "jpype"}
+ALONG = {"IPython", "ipykernel", "jupyter_client", "jupyter_core", "jupyter_server", "tornado", "traitlets", "openpyxl"}
+BLOCK = """
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in BLOCKED:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocker())
+"""
+
+
+def modules():
+    names = [re.match(r"[\w-]+", each)[0] for extra in EXTRAS.values() for each in extra]
+    return {MODULES.get(name, name) for name in names} | ALONG
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run code in an empty folder, where no module of an extra can be imported."""
+
+    def ran(code):
+        (tmp_path / "run.py").write_text(f"BLOCKED = {modules()!r}{BLOCK}{code}")
+        done = subprocess.run(
+            [sys.executable, "run.py"],
+            cwd=tmp_path,
+            timeout=600,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return ran
+
+
+def test_python_loads_sanitizes_and_assesses(run):
+    code = """
+from privnb import *
+from privnb import KAnonymity, Linkage, Mondrian, achieved, evaluate, load
+dataset = load("hypertension", records=200)
+release = Mondrian(KAnonymity(5)).sanitize(dataset, rng=1)
+print(achieved(KAnonymity(5), release) >= 5)
+print(len(evaluate(dataset, [Mondrian(KAnonymity(5))], measures=[Linkage()], seeds=1)) > 0)
+"""
+    assert run(code).split() == ["True", "True"]
+
+
+@pytest.mark.slow
+def test_commands_sanitize_check_and_decide(run, tmp_path):
+    rows = "".join(f"{20 + n % 30},{n % 3},{n % 7}\n" for n in range(300))
+    (tmp_path / "people.csv").write_text(f"age,ward,ill\n{rows}")
+    code = """
+from privnb.cli import main
+print(main(["sanitize", "people.csv", "--model", "k=5", "--out", "a.csv"]), main(["check", "a.csv"]))
+print(main(["decide", "twelve", "--policy", "k-5", "--release", "b.csv"]))
+print(main(["sanitize", "nobody.csv", "--model", "k=5", "--out", "c.csv"]))
+"""
+    said = run(code).split("\n")
+    assert {*said} >= {"0 0", "0", "2"}
+    assert (tmp_path / "b.csv.card.html").read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("command", [["report"], ["app"]])
+def test_what_needs_an_extra_says_which(run, command):
+    said = run(f"from privnb.cli import main; import sys; sys.stderr = sys.stdout; print(main({command!r}))")
+    assert "privnb[notebook]" in said
+    assert said.split()[-1] == "2"
