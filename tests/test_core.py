@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -36,7 +37,8 @@ def run(tmp_path):
     """Run code in an empty folder, where no module of an extra can be imported."""
 
     def ran(code):
-        (tmp_path / "run.py").write_text(f"BLOCKED = {modules()!r}{BLOCK}{code}")
+        once = f"if __name__ == '__main__':\n{textwrap.indent(code, '    ')}"  # and not in workers
+        (tmp_path / "run.py").write_text(f"BLOCKED = {modules()!r}{BLOCK}{once}")
         done = subprocess.run(
             [sys.executable, "run.py"],
             cwd=tmp_path,
@@ -53,9 +55,8 @@ def run(tmp_path):
 
 def test_python_loads_sanitizes_and_assesses(run):
     code = """
-from privnb import *
 from privnb import KAnonymity, Linkage, Mondrian, achieved, evaluate, load
-dataset = load("hypertension", records=200)
+dataset = load("hypertension")
 release = Mondrian(KAnonymity(5)).sanitize(dataset, rng=1)
 print(achieved(KAnonymity(5), release) >= 5)
 print(len(evaluate(dataset, [Mondrian(KAnonymity(5))], measures=[Linkage()], seeds=1)) > 0)
