@@ -310,7 +310,6 @@ class Sanitizer(Validated, ABC):
 
 
 expect.word("sanitizer", Sanitizer, several="sanitizers", instead=Sanitizer.HINT)
-expect.word("partition", Sanitizer, several="partitions", instead="Give one such as Mondrian(KAnonymity(10)).")
 
 
 def check_one_record_each(what: str, dataset: Microdata) -> None:

@@ -234,15 +234,9 @@ def _bound(
 
 @njit(cache=True)
 def _search(
-    geometry: _Geometry,
-    tree: _Tree,
-    low: Array,
-    high: Array,
-    growth: IntArray,
-    furthest: bool,
-    open_nodes: Array,
+    geometry: _Geometry, tree: _Tree, low: Array, high: Array, growth: IntArray, furthest: bool, open_nodes: Array,
     open_bounds: Array,
-) -> Int:
+) -> Int:  # fmt: skip
     """The leaf with the least bound, of equals the one with the lowest record. The open arrays are working space.
 
     Depth first, the better child first: what cannot beat the best leaf so far is left out.
@@ -306,14 +300,9 @@ def _tighten(tree: _Tree, node: Int) -> bool:
 
 
 def _cluster_until(
-    points: Array,
-    geometry: _Geometry,
-    records: Array,
-    following: Array,
-    k: int,
-    start: int,
+    points: Array, geometry: _Geometry, records: Array, following: Array, k: int, start: int,
     grown: Callable[[Array, int], bool],
-) -> IntArray:
+) -> IntArray:  # fmt: skip
     n, attributes = points.shape
     labels = np.full(n, -1)
     low, high = np.empty(attributes, np.int64), np.empty(attributes, np.int64)
@@ -340,19 +329,9 @@ def _cluster_until(
 
 @njit(cache=True)
 def _open_cluster(
-    points: Array,
-    geometry: _Geometry,
-    tree: _Tree,
-    following: Array,
-    seed: Int,
-    k: Int,
-    low: Array,
-    high: Array,
-    growth: IntArray,
-    open_nodes: Array,
-    open_bounds: Array,
-    members: IntArray,
-) -> Int:
+    points: Array, geometry: _Geometry, tree: _Tree, following: Array, seed: Int, k: Int, low: Array, high: Array,
+    growth: IntArray, open_nodes: Array, open_bounds: Array, members: IntArray,
+) -> Int:  # fmt: skip
     """Write the first k records of the next cluster to `members`; return its seed."""
     # The search gets True or False as literals, as it is then compiled once for each: twice as fast as a variable.
     _begin(geometry, points[seed], low, high, growth)
@@ -367,16 +346,9 @@ def _open_cluster(
 
 @njit(cache=True)
 def _add(
-    points: Array,
-    geometry: _Geometry,
-    tree: _Tree,
-    following: Array,
-    low: Array,
-    high: Array,
-    growth: IntArray,
-    open_nodes: Array,
-    open_bounds: Array,
-) -> Int:
+    points: Array, geometry: _Geometry, tree: _Tree, following: Array, low: Array, high: Array, growth: IntArray,
+    open_nodes: Array, open_bounds: Array,
+) -> Int:  # fmt: skip
     """Take the record that adds least to the cluster from low to high, and widen it; return the record."""
     leaf = _search(geometry, tree, low, high, growth, False, open_nodes, open_bounds)
     record = _take(tree, leaf, following)

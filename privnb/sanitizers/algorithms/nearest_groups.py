@@ -325,15 +325,9 @@ def _farthest(space: Space, points: FloatArray, tree: _Tree, point: FloatArray, 
 
 @njit(cache=True)
 def _nearest(
-    space: Space,
-    points: FloatArray,
-    tree: _Tree,
-    point: FloatArray,
-    number: Int,
-    found: IntArray,
-    stack: Array,
+    space: Space, points: FloatArray, tree: _Tree, point: FloatArray, number: Int, found: IntArray, stack: Array,
     bounds: Array,
-) -> None:
+) -> None:  # fmt: skip
     """Put the `number` records nearest to a point into `found`, the nearest first, of several the lowest."""
     near = np.full(number, np.inf)
     found[:number] = _NEVER

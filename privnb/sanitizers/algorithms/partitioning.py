@@ -228,17 +228,9 @@ def _split(part: IntArray, parts: IntArray, begin: Array, end: Array) -> tuple[I
 
 @njit(cache=True)
 def _propose(
-    rows: CutRows,
-    shape: Geometry,
-    how: How,
-    begin: Array,
-    end: Array,
-    pending: Array,
-    ranks: Array,
-    tries: Array,
-    part: IntArray,
-    parts: IntArray,
-) -> None:
+    rows: CutRows, shape: Geometry, how: How, begin: Array, end: Array, pending: Array, ranks: Array, tries: Array,
+    part: IntArray, parts: IntArray,
+) -> None:  # fmt: skip
     """Write the next cut of each pending group whose parts are all large enough, if there is one.
 
     `tries` counts through the cuts in order of preference: attribute by attribute as `ranks` says, each with the cuts
@@ -316,18 +308,9 @@ def _propose(
 
 @_inner
 def _spread(
-    rows: CutRows,
-    shape: Geometry,
-    b: Int,
-    e: Int,
-    part: IntArray,
-    parts: Int,
-    low: Array,
-    high: Array,
-    seen: Any,
-    stamp: Int,
-    span: FloatArray,
-) -> float:
+    rows: CutRows, shape: Geometry, b: Int, e: Int, part: IntArray, parts: Int, low: Array, high: Array, seen: Any,
+    stamp: Int, span: FloatArray,
+) -> float:  # fmt: skip
     """The certainty penalty of the rows from b to before e, summed over people and attributes, when each part is
     published alike. `part`: of each row; empty: all in part 0.
 
@@ -379,19 +362,9 @@ def _common(groups: Array, a: Int, low: Int, high: Int) -> Int:
 
 @_inner
 def _cut(
-    rows: CutRows,
-    shape: Geometry,
-    how: How,
-    space: Workspace,
-    b: Int,
-    e: Int,
-    a: Int,
-    preference: Int,
-    total: Int,
-    low: Array,
-    high: Array,
-    part: IntArray,
-) -> tuple[Int, Int]:
+    rows: CutRows, shape: Geometry, how: How, space: Workspace, b: Int, e: Int, a: Int, preference: Int, total: Int,
+    low: Array, high: Array, part: IntArray,
+) -> tuple[Int, Int]:  # fmt: skip
     """Write the part of each row for the first cut of attribute `a`, from the given preference on, whose parts are all
     large enough. Returns the number of parts, 0 without such a cut, and its preference."""
     count, side, values = space.held, space.side, space.values
@@ -566,18 +539,9 @@ def _halves(count: IntArray, values: Array, distinct: Int, side: Array, way: Int
 
 @_inner
 def _cut_line(
-    rows: CutRows,
-    shape: Geometry,
-    how: How,
-    space: Workspace,
-    b: Int,
-    e: Int,
-    a: Int,
-    preference: Int,
-    total: Int,
-    distinct: Int,
-    part: IntArray,
-) -> tuple[Int, Int]:
+    rows: CutRows, shape: Geometry, how: How, space: Workspace, b: Int, e: Int, a: Int, preference: Int, total: Int,
+    distinct: Int, part: IntArray,
+) -> tuple[Int, Int]:  # fmt: skip
     """`_cut` between two positions: those up to a threshold fall into part 0, the others into part 1."""
     count, values, places, median = space.held, space.values, shape.places, how.median
     if median == _BEST:
