@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision import policies
-from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, beats, refused
+from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, Results, beats, refused
 from privnb.decision.policies import Cap, Need, Policy
 from privnb.decision.prose import say, subject
-from privnb.evaluation.results import SETTING, check_results, measured, places_alike, setting_names
+from privnb.evaluation.results import SETTING, measured, places_alike, setting_names
 from privnb.measures.base import facts
 from privnb.measures.disclosure.certainty import SURE
 from privnb.measures.intervals import t_interval
@@ -35,7 +35,6 @@ CERTAIN = ("no", "withheld", "yes")  # whether somebody's sensitive value is, th
 NAMED = [*SETTING, "setting", "random"]
 Release = tuple[str, str]  # sanitizer and parameters, as results name them
 Numbers = dict[str, Any]  # of a row of `vectors`, from `value` on
-Table = Annotated[pd.DataFrame, check_results]
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +257,7 @@ class Decision:
 
 
 @validated
-def decide(results: Table, policy: Policy, people: Annotated[int, at_least(0)] = 0) -> Decision:
+def decide(results: Results, policy: Policy, people: Annotated[int, at_least(0)] = 0) -> Decision:
     """What a policy leads to, of the releases in `results`.
 
     The release that keeps every cap and need of the policy and loses least for its users. A cap counts the upper bound
@@ -292,7 +291,7 @@ def decide(results: Table, policy: Policy, people: Annotated[int, at_least(0)] =
 
 
 @validated
-def vectors(results: Table, policy: Policy) -> pd.DataFrame:
+def vectors(results: Results, policy: Policy) -> pd.DataFrame:
     """Each release on each axis of a policy: its caps, and what its users lose.
 
     Parameters

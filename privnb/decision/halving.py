@@ -6,16 +6,16 @@ Identification and Hyperparameter Optimization", AISTATS 2016; hypervolume: Zitz
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, FloatArray
-from privnb.sanitizers.base import Sanitizer
+from privnb.runtime.validation import Count, validated
 
+Setting = TypeVar("Setting")
 # The vectors of settings on a sample of so many records, and the places of those that go on in any case.
-Measured = Callable[[Sequence[Sanitizer], int], tuple[FloatArray, list[int]]]
+Measured = Callable[[Sequence[Any], int], tuple[FloatArray, list[int]]]
 POINTS = 2**14  # at which a volume is looked at: its error is below a per cent
 LEAST = 1_000  # records of a sample: of fewer the numbers say little
 # Share of the records, share of the settings: .0625 + .1875. A step between, on a quarter of the records, leaves fewer
@@ -30,7 +30,8 @@ class Rung(NamedTuple):
     settings: int
 
 
-def rungs(records: int, settings: int) -> list[Rung]:
+@validated
+def rungs(records: Count, settings: Count) -> list[Rung]:
     """The steps of a search: at most a quarter of the record-evaluations of all settings on all records.
 
     Parameters
@@ -48,14 +49,13 @@ def rungs(records: int, settings: int) -> list[Rung]:
     >>> rungs(900, 96)
     [Rung(records=900, settings=96)]
     """
-    expect.whole("records", records, 1)
-    expect.whole("settings", settings, 1)
     if records * RUNGS[0][0] < LEAST or settings < 1 / RUNGS[-1][1]:
         return [Rung(records, settings)]
     return [Rung(int(records * share), max(int(settings * kept), 1)) for share, kept in RUNGS]
 
 
-def search(settings: Sequence[Sanitizer], records: int, measured: Measured) -> list[tuple[Rung, list[Sanitizer]]]:
+@validated
+def search(settings: Sequence[Setting], records: int, measured: Measured) -> list[tuple[Rung, list[Setting]]]:
     """The settings that a search ends with, and what it measured on the way.
 
     Parameters
@@ -72,7 +72,6 @@ def search(settings: Sequence[Sanitizer], records: int, measured: Measured) -> l
     list of (Rung, list of settings)
         The last one is of all records, the settings of most volume first.
     """
-    expect.function("measured", measured)
     left, steps = list(settings), []
     for rung in rungs(records, len(left)):
         left = left[: rung.settings]

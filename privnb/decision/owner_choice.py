@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import SETTING, SUMMARIES, check_results, measured, row, tidy
+from privnb.decision.points import Results
+from privnb.evaluation.results import SETTING, SUMMARIES, measured, row, tidy
 from privnb.measures.base import state
 from privnb.measures.intervals import t_interval
 from privnb.measures.utility.mining import interest_of
 from privnb.runtime import expect
 from privnb.runtime.tolerances import EXACT
+from privnb.runtime.validation import validated
 
 SCENARIOS = {"A", "A_distinct", "B", "C", "C_distinct"}  # that every adversary has
 CRITERION = ("miner_set", "miner", "control")  # whose anti-utility is compared, and what is taken off it
@@ -40,9 +42,8 @@ state(
 )
 
 
-def chosen(
-    kept: pd.DataFrame, attacked: pd.DataFrame, *, min_good: float = 0.95, scenarios: str = "A, B, C"
-) -> pd.DataFrame:
+@validated
+def chosen(kept: Results, attacked: Results, *, min_good: Any = 0.95, scenarios: str = "A, B, C") -> pd.DataFrame:
     """Of the sanitizers that keep enough good utility, the one that gives adversaries least, by several criteria.
 
     A criterion is a row of `attacked`: the worst miner of a set, the average, a fusion, each person's own worst miner;
@@ -70,8 +71,6 @@ def chosen(
         acceptable sanitizer than under the one chosen most often, the mean over seeds with a 95% interval, paired by
         seed. No rows where no sanitizer is acceptable.
     """
-    check_results("kept", kept)
-    check_results("attacked", attacked)
     attacked = measured(attacked[attacked.measure == "anti_utility"])
     attacked = attacked.assign(feared=_named(attacked))
     there = set(attacked.feared[(attacked[list(CRITERION)] == list(WORST)).all(axis=1)])
@@ -106,7 +105,8 @@ def chosen(
     return tidy(rows)
 
 
-def check(scenarios: str, min_good: float, *, weights: str = "", there: Set[str] | None = None) -> list[str]:
+@validated
+def check(scenarios: str, min_good: Any, *, weights: str = "", there: Set[str] | None = None) -> list[str]:
     """The names of the scenarios asked for, in their order. Before an hour of mining, for what comes after it.
 
     Parameters
@@ -127,10 +127,6 @@ def check(scenarios: str, min_good: float, *, weights: str = "", there: Set[str]
     ValueError
         For another name, for a `min_good` that is no share, and for weights that `mining.interest_of` cannot read.
     """
-    expect.kind("scenarios", scenarios, str)
-    expect.kind("weights", weights, str)
-    if there is not None:
-        expect.kind("there", there, set, frozenset)
     if weights:
         interest_of(weights)
     if not (expect.is_number(min_good) and 0 <= min_good <= 1):

@@ -11,13 +11,21 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import NUMBERS, SETTING, measured, places_alike, setting as called, setting_names
+from privnb.evaluation.results import (
+    NUMBERS,
+    SETTING,
+    check_results,
+    measured,
+    places_alike,
+    setting as called,
+    setting_names,
+)
 from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, FloatArray
 from privnb.runtime.tolerances import nearly_equal
-from privnb.runtime.validation import at_least
+from privnb.runtime.validation import Validated, at_least, instead, optional, validated
 from privnb.sanitizers import Identity
 
 AXES = ("privacy", "utility")
@@ -45,11 +53,18 @@ def check_points(name: str, value: object, columns: Sequence[str] = COLUMNS) -> 
 
 expect.WORDS["releases"] = check_points
 Releases = Annotated[pd.DataFrame, check_points]
+Results = Annotated[pd.DataFrame, check_results]
+Settings = Annotated[pd.DataFrame, lambda name, value: check_points(name, value, SETTING)]
+MeasureName = Annotated[str, lambda name, value: expect.text(name, value, "a measure")]
+TheOnly = Annotated[str | None, optional(instead(str, "None: the only one that there is."))]
+Names = Annotated[
+    Mapping[tuple[str, str], str], instead(Mapping, "Give what a person calls each (sanitizer, parameters).")
+]
 Floor = Annotated[int, at_least(2, "a combination of one is a person's own")]
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(Validated):
     """What an axis shows: one measure of the results, as a loss: lower is better.
 
     Parameters
@@ -63,38 +78,34 @@ class Loss:
         How it is measured.
     """
 
-    measure: str
-    miner: str | None = None
-    target: str | None = None
-    best: float | None = None
-    scenario: str | None = None
+    measure: MeasureName
+    miner: TheOnly = None
+    target: TheOnly = None
+    best: Annotated[float | None, optional(expect.number)] = None
+    scenario: TheOnly = None
     variant: str = ""
-
-    def __post_init__(self) -> None:
-        expect.text("measure", self.measure, "a measure")
-        for name in ("miner", "target", "scenario"):
-            value = getattr(self, name)
-            if value is not None:
-                expect.kind(name, value, str, instead="None: the only one that there is.")
-        expect.strings(variant=self.variant)
-        if self.best is not None:
-            expect.number("best", self.best)
 
     def __str__(self) -> str:
         of = ", ".join(filter(None, (self.scenario, self.variant, self.miner, self.target)))
         return facts(self.measure).phrase + (f" ({of})" if of else "")
 
 
-AnyLoss = Loss | str
+def check_loss(axis: str, loss: object) -> None:
+    """Raise TypeError unless `loss` is a `Loss` or text; whether the measure is there is for the results to say."""
+    expect.kind(axis, loss, Loss, str, instead="Give a Loss, or name a measure.")
 
 
+AnyLoss = Annotated[Loss | str, check_loss]
+
+
+@validated
 def points(
-    results: pd.DataFrame,
+    results: Results,
     *,
     privacy: AnyLoss,
     utility: AnyLoss,
-    names: Mapping[tuple[str, str], str] | None = None,
-    floor: int | None = None,
+    names: Names | None = None,
+    floor: Floor | None = None,
 ) -> pd.DataFrame:
     """The releases of `results` as points: two losses, and whether another release dominates them.
 
@@ -136,13 +147,6 @@ def points(
     ValueError
         For results of several datasets, and for a measure, miner or target that is not there.
     """
-    expect.these(results=results)
-    for axis, loss in {"privacy": privacy, "utility": utility}.items():
-        check_loss(axis, loss)
-    if floor is not None:
-        expect.these(floor=floor)
-    if names is not None:
-        expect.kind("names", names, Mapping, instead="Give what a person calls each (sanitizer, parameters).")
     if results.dataset.nunique() != 1:
         raise ValueError(
             f"a frontier is of one dataset, got {', '.join(sorted(results.dataset.unique())) or 'no rows'}. Select "
@@ -171,7 +175,8 @@ def points(
     return table.assign(**_judged(table))[COLUMNS]
 
 
-def refused(results: pd.DataFrame, releases: pd.DataFrame, floor: int) -> list[str]:
+@validated
+def refused(results: Results, releases: Settings, floor: Floor) -> list[str]:
     """Why each release may not be chosen, whatever its losses; empty where it may: a list.
 
     Parameters
@@ -182,8 +187,6 @@ def refused(results: pd.DataFrame, releases: pd.DataFrame, floor: int) -> list[s
         A row per release, with `sanitizer` and `parameters`.
     floor : int
     """
-    expect.these(results=results, floor=floor)
-    check_points("releases", releases, SETTING)
     sizes = results[results.measure == "smallest_combination"]
     least = dict(list(sizes.assign(low=sizes.value.fillna(sizes.low)).groupby(SETTING)))
     found = []
@@ -202,13 +205,13 @@ def refused(results: pd.DataFrame, releases: pd.DataFrame, floor: int) -> list[s
     return found
 
 
-def from_best(results: pd.DataFrame, **axes: str) -> dict[str, Loss]:
+@validated
+def from_best(results: Results, **axes: str) -> dict[str, Loss]:
     """The measures of `axes` (`privacy`, `utility`) as losses that count down from the best release of `results`.
 
     `{axis: Loss}`, so that other results can be compared with these. Of a measure of which lower is better nothing
     changes.
     """
-    expect.these(results=results)
     found = {}
     for axis, measure in axes.items():
         expect.text(axis, measure, "a measure")
@@ -216,11 +219,6 @@ def from_best(results: pd.DataFrame, **axes: str) -> dict[str, Loss]:
         best = rows.groupby(SETTING).value.mean().max() if rows.better.iloc[0] == "higher" else None
         found[axis] = Loss(measure, best=best)
     return found
-
-
-def check_loss(axis: str, loss: object) -> None:
-    """Raise TypeError unless `loss` is a `Loss` or text; whether the measure is there is for the results to say."""
-    expect.kind(axis, loss, Loss, str, instead="Give a Loss, or name a measure.")
 
 
 def _selected(results: pd.DataFrame, loss: Loss) -> pd.DataFrame:

@@ -5,16 +5,17 @@ Long, since what a line is about, and of which rows its numbers are, stand side 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.decision.by_policy import how_bad
-from privnb.decision.points import ORIGINAL
+from privnb.decision.points import ORIGINAL, Results
 from privnb.evaluation.results import KEY, MADE, SETTING, as_shares, over_seeds, row, setting_name, tidy, whose
 from privnb.measures.base import facts, state
 from privnb.runtime import expect
+from privnb.runtime.validation import validated
 from privnb.sanitizers.catalogue import references
 
 state(
@@ -24,6 +25,10 @@ state(
     bounds=(0, np.inf),
 )
 Number = tuple[float, float, float]  # value, low, high
+Choices = Annotated[
+    pd.DataFrame,
+    lambda name, value: expect.table(name, value, ["setting", *SETTING], "`decision.choices` gives one."),
+]
 NONE = "none"  # how results name the release where none is recommended
 
 state(
@@ -104,7 +109,8 @@ WHOLE = {"attribute_risk": "attribute: sensitive value guessed; baseline: from o
 WITHOUT = ("certainty_penalty",)  # measures that have no baseline of their own: the release without quasi-identifiers
 
 
-def recommendation(results: pd.DataFrame, table: pd.DataFrame, why: str, note: str = "") -> pd.DataFrame:
+@validated
+def recommendation(results: Results, table: Choices, why: str, note: str = "") -> pd.DataFrame:
     """What `choices` recommends, as a row of results, so that a report knows the decision.
 
     Parameters
@@ -124,9 +130,6 @@ def recommendation(results: pd.DataFrame, table: pd.DataFrame, why: str, note: s
         One row `recommended`: its sanitizer, and why in `reason`. Where no release may be published the sanitizer is
         "none", the status "not possible", and the reason says what would have to be relaxed.
     """
-    expect.these(results=results)
-    expect.table("table", table, ["setting", *SETTING], "`frontier.choices` gives one.")
-    expect.strings(why=why, note=note)
     first, dataset = table.iloc[0], results.dataset.iloc[0]
     why = f"{why[:1].upper()}{why[1:].rstrip('.')}. Measured on {whose(results)}. {note}".strip()
     if first.setting == NONE:
@@ -136,7 +139,8 @@ def recommendation(results: pd.DataFrame, table: pd.DataFrame, why: str, note: s
     return tidy([row("recommended", 1, **of_it[MADE].drop("seed"), seed=np.nan, reason=why)])
 
 
-def reservations(card: Mapping[str, Any], results: pd.DataFrame) -> pd.DataFrame:
+@validated
+def reservations(card: dict[str, Any], results: Results) -> pd.DataFrame:
     """How many sentences of a card stand against its release, as a row of results, so that a report knows.
 
     Parameters
@@ -151,16 +155,14 @@ def reservations(card: Mapping[str, Any], results: pd.DataFrame) -> pd.DataFrame
     DataFrame
         One row `reservations`, with the sentences in `reason`.
     """
-    expect.these(results=results)
-    expect.kind("card", card, dict, instead="Give the content of a card.")
     said = card["answer"]["reservations"]
     of_it = results.iloc[0][MADE].drop("seed")
     return tidy([row("reservations", len(said), **of_it, seed=np.nan, reason=" ".join(said))])
 
 
-def summary(results: pd.DataFrame) -> Summary | None:
+@validated
+def summary(results: Results) -> Summary | None:
     """The decision of a report in one look: a `Summary` of all its results, or None where no decision was made."""
-    expect.these(results=results)
     decided = results[results.measure == "recommended"]
     if decided.empty:
         return None

@@ -6,18 +6,19 @@ cap is crossed more than once. So a search halves the grid down to where the cap
 around the best value so far, two steps to the looser side for one to the stricter.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from privnb.decision.points import AXES, AnyLoss, Loss, check_loss, comparable, points
+from privnb.decision.points import AXES, AnyLoss, Floor, Loss, comparable, points
 from privnb.evaluation.results import join
 from privnb.runtime import expect
 from privnb.runtime.tolerances import EXACT, ROUNDING
+from privnb.runtime.validation import Number, at_least, validated
 from privnb.sanitizers import SanitizationError
 
 Pair = tuple[float, float]  # privacy loss and utility loss
@@ -45,7 +46,10 @@ class Tuned:
         return len(self.releases) + len(self.unreachable)
 
 
-def grid(low: float, high: float, size: int, *, scale: str = "log") -> list[float]:
+@validated
+def grid(
+    low: Number, high: Number, size: Annotated[int, at_least(2)], *, scale: Literal["log", "linear"] = "log"
+) -> list[float]:
     """Values of a parameter from `low` to `high`, evenly spread.
 
     Parameters
@@ -73,12 +77,8 @@ def grid(low: float, high: float, size: int, *, scale: str = "log") -> list[floa
     >>> grid(0.1, 0.4, 4, scale="linear")
     [0.1, 0.2, 0.3, 0.4]
     """
-    for name, end in {"low": low, "high": high}.items():
-        expect.number(name, end)
-    expect.whole("size", size, 2)
     if size > MOST:
         raise ValueError(f"size must be at most {MOST:,}, got {size!r}: nobody searches so fine a grid.")
-    expect.one_of("scale", scale, ("log", "linear"))
     if not low < high or (scale == "log" and low <= 0):
         raise ValueError(
             f'a grid has low < high, above 0 for the scale "log"; got low={low!r}, high={high!r}, scale={scale!r}.'
@@ -94,14 +94,15 @@ def grid(low: float, high: float, size: int, *, scale: str = "log") -> list[floa
     return values
 
 
+@validated
 def tune(
     evaluate: Callable[[float], pd.DataFrame],
-    values: Sequence[float],
-    cap: float,
+    values: Any,
+    cap: Number,
     *,
     privacy: AnyLoss,
     utility: AnyLoss,
-    floor: int | None,
+    floor: Floor | None,
 ) -> Tuned:
     """The value whose release has least utility loss among those tried that keep the cap.
 
@@ -130,13 +131,7 @@ def tune(
     -------
     Tuned
     """
-    expect.function("evaluate", evaluate)
-    if floor is not None:
-        expect.these(floor=floor)
     values, wanted = expect.numbers("values", values), {"privacy": privacy, "utility": utility}
-    expect.number("cap", cap)
-    for axis, loss in wanted.items():
-        check_loss(axis, loss)
     if len(values) < FEWEST or not (np.all(np.diff(values) > 0) or np.all(np.diff(values) < 0)):
         raise ValueError(
             f"a search needs at least {FEWEST} values in rising or falling order, got {len(values)}. Of fewer, "
@@ -172,7 +167,8 @@ def tune(
     return Tuned(None if best is None else values[best], releases, tuple(unreachable), len(values))
 
 
-def search(losses: Callable[[int], Pair], size: int, cap: float) -> dict[int, Pair]:
+@validated
+def search(losses: Callable[[int], Pair], size: Annotated[int, at_least(2)], cap: Number) -> dict[int, Pair]:
     """The positions that the search tries, in its order.
 
     Parameters
@@ -190,9 +186,6 @@ def search(losses: Callable[[int], Pair], size: int, cap: float) -> dict[int, Pa
     dict of int to (float, float)
         Both losses by position.
     """
-    expect.function("losses", losses)
-    expect.whole("size", size, 2)
-    expect.number("cap", cap)
     tried = {0: losses(0), size - 1: losses(size - 1)}
     looser = 1 if tried[0][1] > tried[size - 1][1] else -1
     while len(tried) < size // SHARE:
