@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,7 @@ from privnb.decision import policies
 from privnb.decision.answer import Part, answer
 from privnb.decision.by_policy import LOSS, Decision, averaged, how_bad, keeps
 from privnb.decision.group_sizes import sizes
+from privnb.decision.points import Results
 from privnb.decision.policies import Policy
 from privnb.evaluation.results import KEY, SETTING, measured
 from privnb.measures.base import facts
@@ -35,9 +36,10 @@ from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import KINDS, TRUE
 from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.grading import grade
-from privnb.runtime import expect
+from privnb.runtime import expect, validation
 from privnb.runtime.family import opening
 from privnb.runtime.sentences import listed
+from privnb.runtime.validation import validated
 from privnb.sanitizers.catalogue import kinds
 from privnb.tables import reading, spreadsheets
 from privnb.tables.memory import Memory
@@ -114,6 +116,8 @@ class CardError(ValueError):
 class Card:
     """What is known of one release. `content`: a dictionary of plain values, as `card.schema.json` says."""
 
+    HINT: ClassVar[str] = "decision.card.card(...) makes one."
+
     content: Part
 
     @property
@@ -151,15 +155,11 @@ class Card:
         return cls(content)
 
 
-def check(card: object) -> None:
-    """Raise TypeError unless `card` is a Card."""
-    expect.kind("card", card, Card, instead="decision.card.card(...) makes one.")
-
-
+@validated
 def card(
-    release_path: str | os.PathLike[str],
+    release_path: validation.Path,
     decision: Decision,
-    results: pd.DataFrame,
+    results: Results,
     dataset: Dataset | Schema,
     of: pd.Series | None = None,
 ) -> Card:
@@ -189,9 +189,7 @@ def card(
     OSError
         For a file that cannot be read.
     """
-    expect.these(results=results)
-    expect.kind("dataset", dataset, Dataset, Schema, instead="Load one: load(name).")
-    path = Path(expect.path("release_path", release_path))
+    path = Path(release_path)
     of = decision.chosen if of is None else of
     if of is None:
         raise CardError(f"no release keeps the policy '{decision.policy.name}', so there is none to make a card of.")
@@ -285,7 +283,8 @@ def digest(content: Part) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def verify(found: Card, release_path: str | os.PathLike[str], policy: Policy | None = None) -> list[str]:
+@validated
+def verify(found: Card, release_path: validation.Path, policy: Policy | None = None) -> list[str]:
     """What of a card does not hold of a file.
 
     Parameters
@@ -307,8 +306,7 @@ def verify(found: Card, release_path: str | os.PathLike[str], policy: Policy | N
     OSError
         For a file that cannot be read.
     """
-    check(found)
-    content, path = found.content, Path(expect.path("release_path", release_path))
+    content, path = found.content, Path(release_path)
     stated = content["release"]
     wrong = []
     if content.get("sha256") != found.sha256:

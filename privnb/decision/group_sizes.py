@@ -1,14 +1,17 @@
 """How many people are in each of the groups that a risk was measured of."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.risks.groups import OTHERS, groups_of
 from privnb.microdata import withholding
-from privnb.runtime import expect
+from privnb.runtime.validation import validated
 
 
-def sizes(dataset: Dataset, names: list[str]) -> dict[str, int]:
+@validated
+def sizes(dataset: Dataset, names: Sequence[str]) -> dict[str, int]:
     """How many people of a table are in each group.
 
     Parameters
@@ -23,7 +26,6 @@ def sizes(dataset: Dataset, names: list[str]) -> dict[str, int]:
         All are of one partition of the table per attribute, so that no smaller group follows from two of them. A group
         that is none of that partition is left out, and one of few people, or of all but few.
     """
-    expect.these(dataset=dataset)
     everybody = np.arange(dataset.headcount)
     found: dict[str, int] = {}
     for partition in groups_of(dataset).among(everybody, withholding.LIMIT):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from privnb import decision
 from privnb.datasets.dataset import Dataset
 from privnb.decision import by_policy, halving, policies
 from privnb.decision.by_policy import Release
-from privnb.decision.card import Card, check
+from privnb.decision.card import Card
 from privnb.decision.points import refused
 from privnb.decision.policies import Policy
 from privnb.decision.summary import reservations
@@ -30,6 +30,7 @@ from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.sentences import listed
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import at_least, validated
 from privnb.sanitizers import base
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
@@ -66,6 +67,8 @@ class Searched:
     without : tuple of str
         What would be attainable without these columns, sentences.
     """
+
+    HINT: ClassVar[str] = "`decision.policy_search.searched` gives it."
 
     decision: by_policy.Decision
     results: pd.DataFrame
@@ -151,6 +154,7 @@ def other_roles(schema: Schema) -> list[dict[str, Role]]:
     return tried if schema.quasi_identifiers else tried[:-1]
 
 
+@validated
 def searched_in_roles(
     load: Callable[[Mapping[str, Role]], Dataset],
     dataset: Dataset,
@@ -160,7 +164,7 @@ def searched_in_roles(
     seeds: int = 0,
     fewest: int = withholding.LIMIT,
     store: str = "",
-    records: int = 0,
+    records: Annotated[int, at_least(0)] = 0,
 ) -> tuple[Dataset, Searched]:
     """Search for the release that a policy leads to; where none keeps it, or only the one without quasi-identifiers,
     also in other roles of the neutral columns.
@@ -179,7 +183,6 @@ def searched_in_roles(
     tuple of Dataset and Searched
         The dataset in the roles that led to the choice, or as it is where no release keeps the policy.
     """
-    expect.function("load", load)
     asked: dict[str, Any] = {"profile": profile, "seeds": seeds, "fewest": fewest, "store": store, "records": records}
     first = searched(dataset, policy, **asked)
     if first.chosen is not None and first.decision.sanitizer != by_policy.BARE:
@@ -196,6 +199,7 @@ def searched_in_roles(
     return dataset, replace(first, in_vain=tuple(tried[-1]) if tried else (), without=tuple(without))
 
 
+@validated
 def searched(
     dataset: Dataset,
     policy: Policy,
@@ -204,7 +208,7 @@ def searched(
     seeds: int = 0,
     fewest: int = withholding.LIMIT,
     store: str = "",
-    records: int = 0,
+    records: Annotated[int, at_least(0)] = 0,
 ) -> Searched:
     """The release that a policy leads to, found by successive halving over the package's sanitizers.
 
@@ -240,8 +244,7 @@ def searched(
     NotForThisTable
         For fewer than `fewest` people.
     """
-    expect.these(dataset=dataset, profile=profile, seeds=seeds, fewest=fewest, store=store)
-    expect.whole("records", records, 0)
+    expect.these(profile=profile, seeds=seeds, fewest=fewest, store=store)
     if withholding.few(people := dataset.headcount, fewest):
         raise NotForThisTable(
             f"'{dataset.name}' has {people} people, and what is of fewer than {fewest} is withheld: nothing can be "
@@ -282,6 +285,7 @@ def searched(
     return Searched(decided, found, steps, tried, len(known) - len(settings), sampled_of)
 
 
+@validated
 def of_the_card(card: Card, found: Searched) -> pd.DataFrame:
     """The rows of results that a card is of.
 
@@ -294,8 +298,6 @@ def of_the_card(card: Card, found: Searched) -> pd.DataFrame:
     -------
     DataFrame
     """
-    check(card)
-    expect.kind("found", found, Searched, instead="`decision.policy_search.searched` gives it.")
     wanted = [card.content["decision"][name] for name in SETTING]
     own = found.results[(found.results[SETTING] == wanted).all(axis=1)].reset_index(drop=True)
     return join(own, reservations(card.content, own))

@@ -5,7 +5,7 @@ import html
 from collections.abc import Mapping
 from typing import Any
 
-from privnb.microdata.withholding import CONCERNS_FEW
+from privnb.microdata.withholding import CONCERNS_FEW, LIMIT
 from privnb.runtime import numerals
 from privnb.runtime.names import some_of
 from privnb.runtime.numerals import percent
@@ -29,7 +29,7 @@ def _templates() -> Any:
     )
     made.filters |= {"percent": percent, "listed": listed, "some_of": some_of, "number": with_interval}
     made.filters["subject"] = subject
-    made.globals |= {"share": numerals.share, "B": B, "CONCERNS_FEW": CONCERNS_FEW}
+    made.globals |= {"share": numerals.share, "B": B, "CONCERNS_FEW": CONCERNS_FEW, "LIMIT": LIMIT}
     return made
 
 

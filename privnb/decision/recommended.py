@@ -5,6 +5,7 @@ from functools import partial
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
+from privnb.decision.points import Results
 from privnb.decision.policy_search import Searched
 from privnb.decision.summary import recommendation
 from privnb.evaluation import trade_off
@@ -22,6 +23,7 @@ from privnb.runtime import expect
 from privnb.runtime.names import some_of
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import Sentences, listed, say
+from privnb.runtime.validation import validated
 from privnb.sanitizers.catalogue import reference_sanitizers
 
 __all__ = ["as_they_are", "decided", "what_would_help"]
@@ -29,8 +31,9 @@ __all__ = ["as_they_are", "decided", "what_would_help"]
 HALF = 0.5  # of what users can lose
 
 
+@validated
 def decided(
-    dataset: Dataset, results: pd.DataFrame, found: Searched, *, profile: str = "quick", store: str = ""
+    dataset: Dataset, results: Results, found: Searched, *, profile: str = "quick", store: str = ""
 ) -> pd.DataFrame:
     """The results with the decision, and the risks and utilities of the original and of what is chosen.
 
@@ -53,9 +56,8 @@ def decided(
         who is singled out, found, linked, guessed and known for a member, nearer predictions of the worst miner, and
         what users keep. Where nothing is chosen, of the original alone.
     """
-    expect.these(dataset=dataset, results=results, profile=profile, store=store)
+    expect.these(profile=profile, store=store)
     profile_of(profile)
-    expect.kind("found", found, Searched, instead="`decision.policy_search.searched` gives it.")
     note, floor = as_they_are(dataset), found.decision.policy.floor
     many = len(dataset.schema.quasi_identifiers)
     whose = ", one per person" if dataset.schema.person is None else f" of {dataset.headcount:,} people"
@@ -83,6 +85,7 @@ def decided(
     return together([join(results, row, found.of_risks, seen, *mined)])
 
 
+@validated
 def what_would_help(found: Searched, dataset: Dataset) -> str:
     """What to do where no release keeps the policy; only what was measured to help is advised.
 
@@ -97,8 +100,6 @@ def what_would_help(found: Searched, dataset: Dataset) -> str:
     str
         A sentence, or nothing.
     """
-    expect.these(dataset=dataset)
-    expect.kind("found", found, Searched, instead="`decision.policy_search.searched` gives it.")
     decision, schema = found.decision, dataset.schema
     if decision.chosen is not None:
         lost = decision.chosen.loss
@@ -118,6 +119,7 @@ def what_would_help(found: Searched, dataset: Dataset) -> str:
     return ""
 
 
+@validated
 def as_they_are(dataset: Dataset) -> Sentences | None:
     """Return what is published as in the table, and which of several sensitive attributes the numbers are about.
 
@@ -130,7 +132,6 @@ def as_they_are(dataset: Dataset) -> Sentences | None:
     Sentences or None
         None where there is none.
     """
-    expect.these(dataset=dataset)
     schema, said = dataset.schema, []
     names, reasons = schema.names(Role.NEUTRAL), dict.fromkeys(schema.unknowable.values())
     if len(sensitive := dataset.schema.names(Role.SENSITIVE)) > 1:

@@ -61,6 +61,8 @@ def caps(releases: Releases, *, privacy: AnyShare = SHARE, utility: AnyShare = 0
 
     Parameters
     ----------
+    releases : DataFrame
+        Of `points`, with both reference releases.
     privacy : float
         The most privacy loss accepted: above 0, the loss without quasi-identifiers, to 1, the original's; 0: no cap.
     utility : float
@@ -212,6 +214,11 @@ def left_out(releases: Releases, *, privacy_cap: Limit = None, utility_cap: Limi
     ----------
     releases, privacy_cap, utility_cap
         As of `choices`.
+
+    Returns
+    -------
+    dict of str to list of str
+        The settings by reason.
     """
     check_floor(releases)
     limits = _given(privacy=privacy_cap, utility=utility_cap)

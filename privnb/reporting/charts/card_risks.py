@@ -3,14 +3,16 @@
 import altair as alt
 import pandas as pd
 
-from privnb.decision.card import Card, check
+from privnb.decision.card import Card
 from privnb.reporting.charts.base import Drawing, distinguished, finish, none, of_columns
 from privnb.reporting.charts.looks import COLOURS, INK
 from privnb.runtime.sentences import Sentences
+from privnb.runtime.validation import validated
 
 KINDS = {"mean": "on average", "worst_person": "worst-off person"}
 
 
+@validated
 def card_risks(card: Card) -> Drawing | Sentences:
     """Each known risk of a card with its interval, of the worst-off person too, and the caps as dashed lines.
 
@@ -23,7 +25,6 @@ def card_risks(card: Card) -> Drawing | Sentences:
     Altair chart or Sentences
         A sentence where no risk is known.
     """
-    check(card)
     content = card.content
     rows = [
         {

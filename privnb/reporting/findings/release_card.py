@@ -1,11 +1,13 @@
 """What a release card says first."""
 
 from privnb.decision.by_policy import lost_about
-from privnb.decision.card import Card, check
+from privnb.decision.card import Card
 from privnb.runtime import numerals
 from privnb.runtime.sentences import B, Sentences, say
+from privnb.runtime.validation import validated
 
 
+@validated
 def release_card(card: Card) -> Sentences:
     """The answer of a card in sentences, then why.
 
@@ -17,7 +19,6 @@ def release_card(card: Card) -> Sentences:
     -------
     Sentences
     """
-    check(card)
     content = card.content
     answer, policy, lost = content["answer"], content["policy"], content["uses"]["lost"]["value"]
     caps = [cap for risk in content["risks"] for cap in risk["caps"]]
