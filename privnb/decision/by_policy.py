@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision import policies
-from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, Results, beats, refused
+from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, beats, refused
 from privnb.decision.policies import Cap, Need, Policy
 from privnb.decision.prose import say, subject
-from privnb.evaluation.results import SETTING, measured, places_alike, setting_names
+from privnb.evaluation.results import SETTING, Results, measured, places_alike, setting_names
 from privnb.measures.base import facts
 from privnb.measures.disclosure.certainty import SURE
 from privnb.measures.intervals import t_interval

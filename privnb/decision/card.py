@@ -26,9 +26,8 @@ from privnb.decision import policies
 from privnb.decision.answer import Part, answer
 from privnb.decision.by_policy import LOSS, Decision, averaged, how_bad, keeps
 from privnb.decision.group_sizes import sizes
-from privnb.decision.points import Results
 from privnb.decision.policies import Policy
-from privnb.evaluation.results import KEY, SETTING, measured
+from privnb.evaluation.results import KEY, SETTING, Results, measured
 from privnb.measures.base import facts
 from privnb.microdata import withholding
 from privnb.microdata.hierarchy import Taxonomy

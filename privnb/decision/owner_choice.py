@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privnb.decision.points import Results
-from privnb.evaluation.results import SETTING, SUMMARIES, measured, row, tidy
+from privnb.evaluation.results import SETTING, SUMMARIES, Results, measured, row, tidy
 from privnb.measures.base import state
 from privnb.measures.intervals import t_interval
 from privnb.measures.utility.mining import interest_of

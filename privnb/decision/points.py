@@ -11,10 +11,11 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
+from privnb.evaluation.combinations import Floor
 from privnb.evaluation.results import (
     NUMBERS,
     SETTING,
-    check_results,
+    Results,
     measured,
     places_alike,
     setting as called,
@@ -25,7 +26,7 @@ from privnb.measures.intervals import t_interval
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, FloatArray
 from privnb.runtime.tolerances import nearly_equal
-from privnb.runtime.validation import Validated, at_least, instead, optional, validated
+from privnb.runtime.validation import Validated, instead, optional, validated
 from privnb.sanitizers import Identity
 
 AXES = ("privacy", "utility")
@@ -53,14 +54,12 @@ def check_points(name: str, value: object, columns: Sequence[str] = COLUMNS) -> 
 
 expect.WORDS["releases"] = check_points
 Releases = Annotated[pd.DataFrame, check_points]
-Results = Annotated[pd.DataFrame, check_results]
 Settings = Annotated[pd.DataFrame, lambda name, value: check_points(name, value, SETTING)]
 MeasureName = Annotated[str, lambda name, value: expect.text(name, value, "a measure")]
 TheOnly = Annotated[str | None, optional(instead(str, "None: the only one that there is."))]
 Names = Annotated[
     Mapping[tuple[str, str], str], instead(Mapping, "Give what a person calls each (sanitizer, parameters).")
 ]
-Floor = Annotated[int, at_least(2, "a combination of one is a person's own")]
 
 
 @dataclass(frozen=True)

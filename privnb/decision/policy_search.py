@@ -21,16 +21,18 @@ from privnb.evaluation import trade_off
 from privnb.evaluation.attributes import first_secret
 from privnb.evaluation.cases import answer
 from privnb.evaluation.every_sanitizer import AVERAGED, MEASURES, appraised, diverse, family, is_marked
-from privnb.evaluation.profiles import evaluated, profile_of
+from privnb.evaluation.profiles import ProfileName, evaluated, profile_of
 from privnb.evaluation.results import SETTING, join, setting
 from privnb.evaluation.risks import questions
+from privnb.evaluation.store import Folder
 from privnb.microdata import withholding
 from privnb.microdata.schema import LISTED, NotForThisTable, Role, Schema
+from privnb.microdata.withholding import MinCount
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.sentences import listed
 from privnb.runtime.tolerances import ROUNDING
-from privnb.runtime.validation import at_least, validated
+from privnb.runtime.validation import Seed, at_least, validated
 from privnb.sanitizers import base
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
@@ -160,10 +162,10 @@ def searched_in_roles(
     dataset: Dataset,
     policy: policies.Policy,
     *,
-    profile: str = "quick",
-    seeds: int = 0,
-    fewest: int = withholding.LIMIT,
-    store: str = "",
+    profile: ProfileName = "quick",
+    seeds: Seed = 0,
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
     records: Annotated[int, at_least(0)] = 0,
 ) -> tuple[Dataset, Searched]:
     """Search for the release that a policy leads to; where none keeps it, or only the one without quasi-identifiers,
@@ -204,10 +206,10 @@ def searched(
     dataset: Dataset,
     policy: Policy,
     *,
-    profile: str = "quick",
-    seeds: int = 0,
-    fewest: int = withholding.LIMIT,
-    store: str = "",
+    profile: ProfileName = "quick",
+    seeds: Seed = 0,
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
     records: Annotated[int, at_least(0)] = 0,
 ) -> Searched:
     """The release that a policy leads to, found by successive halving over the package's sanitizers.
@@ -244,7 +246,6 @@ def searched(
     NotForThisTable
         For fewer than `fewest` people.
     """
-    expect.these(profile=profile, seeds=seeds, fewest=fewest, store=store)
     if withholding.few(people := dataset.headcount, fewest):
         raise NotForThisTable(
             f"'{dataset.name}' has {people} people, and what is of fewer than {fewest} is withheld: nothing can be "
@@ -304,7 +305,13 @@ def of_the_card(card: Card, found: Searched) -> pd.DataFrame:
 
 
 def _measured(
-    dataset: Dataset, sanitizers: Sequence[Sanitizer], policy: Policy, profile: str, seeds: int, fewest: int, store: str
+    dataset: Dataset,
+    sanitizers: Sequence[Sanitizer],
+    policy: Policy,
+    profile: str,
+    seeds: int,
+    fewest: int,
+    store: Folder,
 ) -> pd.DataFrame:
     """Tidy results of the releases: who shares a combination, what the policy needs, and the risks of those that may be
     chosen by the first; whatever is below the floor is refused, and its risks are not measured.

@@ -5,7 +5,6 @@ from functools import partial
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.decision.points import Results
 from privnb.decision.policy_search import Searched
 from privnb.decision.summary import recommendation
 from privnb.evaluation import trade_off
@@ -14,12 +13,12 @@ from privnb.evaluation.cases import Linked, answer
 from privnb.evaluation.combinations import Combinations
 from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.experiments.users_and_adversaries import adversaries
-from privnb.evaluation.profiles import evaluated, profile_of, together
+from privnb.evaluation.profiles import ProfileName, evaluated, profile_of, together
 from privnb.evaluation.releases import Costs
-from privnb.evaluation.results import join
+from privnb.evaluation.results import Results, join
+from privnb.evaluation.store import Folder
 from privnb.evaluation.utility import workload
 from privnb.microdata.schema import Role
-from privnb.runtime import expect
 from privnb.runtime.names import some_of
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import Sentences, listed, say
@@ -33,7 +32,7 @@ HALF = 0.5  # of what users can lose
 
 @validated
 def decided(
-    dataset: Dataset, results: Results, found: Searched, *, profile: str = "quick", store: str = ""
+    dataset: Dataset, results: Results, found: Searched, *, profile: ProfileName = "quick", store: Folder = ""
 ) -> pd.DataFrame:
     """The results with the decision, and the risks and utilities of the original and of what is chosen.
 
@@ -56,7 +55,6 @@ def decided(
         who is singled out, found, linked, guessed and known for a member, nearer predictions of the worst miner, and
         what users keep. Where nothing is chosen, of the original alone.
     """
-    expect.these(profile=profile, store=store)
     profile_of(profile)
     note, floor = as_they_are(dataset), found.decision.policy.floor
     many = len(dataset.schema.quasi_identifiers)

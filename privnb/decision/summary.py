@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision.by_policy import how_bad
-from privnb.decision.points import ORIGINAL, Results
-from privnb.evaluation.results import KEY, MADE, SETTING, as_shares, over_seeds, row, setting_name, tidy, whose
+from privnb.decision.points import ORIGINAL
+from privnb.evaluation.results import KEY, MADE, SETTING, Results, as_shares, over_seeds, row, setting_name, tidy, whose
 from privnb.measures.base import facts, state
 from privnb.runtime import expect
 from privnb.runtime.validation import validated

@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from privnb.decision.points import AXES, AnyLoss, Floor, Loss, comparable, points
+from privnb.decision.points import AXES, AnyLoss, Loss, comparable, points
+from privnb.evaluation.combinations import Floor
 from privnb.evaluation.results import join
 from privnb.runtime import expect
 from privnb.runtime.tolerances import EXACT, ROUNDING

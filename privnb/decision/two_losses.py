@@ -5,7 +5,8 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from privnb.decision.points import AXES, IS_ORIGINAL, ORIGINAL, Floor, Releases, bounded, comparable
+from privnb.decision.points import AXES, IS_ORIGINAL, ORIGINAL, Releases, bounded, comparable
+from privnb.evaluation.combinations import Floor
 from privnb.evaluation.results import SETTING
 from privnb.runtime import expect, numerals
 from privnb.runtime.tolerances import ROUNDING, nearly_equal

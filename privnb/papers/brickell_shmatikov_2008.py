@@ -5,7 +5,7 @@ Long, since its tables and figures share data sets, sets of miners and U_base.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import pandas as pd
 
@@ -14,16 +14,28 @@ from privnb.evaluation.attributes import first_number, published_name
 from privnb.evaluation.cases import answer, answers, possible
 from privnb.evaluation.content import content
 from privnb.evaluation.disclosure import disclosures
-from privnb.evaluation.predictions import miners_of
-from privnb.evaluation.profiles import able, check_miners, evaluated, profile_of, repeated, sets_of, together
+from privnb.evaluation.predictions import MinerNames, miners_of
+from privnb.evaluation.profiles import (
+    ProfileName,
+    able,
+    check_miners,
+    evaluated,
+    profile_of,
+    repeated,
+    sets_of,
+    together,
+)
 from privnb.evaluation.results import join, setting, tidy
+from privnb.evaluation.store import Folder
 from privnb.evaluation.utility import workload
 from privnb.microdata import withholding
 from privnb.microdata.schema import Role
+from privnb.microdata.withholding import MinCount
 from privnb.miners import weka
 from privnb.runtime import expect
 from privnb.runtime.names import name_list, names_in
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import Seed, validated
 from privnb.sanitizers import Identity, Suppress, catalogue
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
@@ -31,6 +43,9 @@ from privnb.sanitizers.catalogue import reference_sanitizers
 # The paper's data sets: the study of each, and the workload beside its sensitive attribute. Section 6.2.
 PAPER = {"marital": "salary", "occupation": "marital-status"}
 GROUP = 7  # sanitizers a task: each task mines U_base anew, and a kill loses one
+
+
+MADE = "data_sets(studies) gives them."
 
 
 class DataSet(NamedTuple):
@@ -49,9 +64,10 @@ class DataSet(NamedTuple):
         return [self.sensitive, self.workload] if self.workload else [self.sensitive]
 
 
-expect.word("set", DataSet, several="sets", instead="data_sets(studies) gives them.")
+Sets = Annotated[Sequence[DataSet], lambda name, value: expect.all_of(name, value, DataSet, instead=MADE)]
 
 
+@validated
 def data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str = "") -> list[DataSet]:
     """The data sets to compare, of studies of one description: those of the paper where both are there, else all.
 
@@ -77,8 +93,6 @@ def data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str = ""
     ValueError
         For a `workload` that no study has.
     """
-    expect.all_of("studies", studies, Dataset, instead="load_studies(name) gives them.")
-    expect.strings(study=study, workload=workload)
     named = {data.name.split(" (")[0].rpartition("/")[2]: data for data in studies}
     names = [study] if study in named else list(PAPER) if set(PAPER) <= set(named) else list(named)
     found = []
@@ -96,17 +110,18 @@ def data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str = ""
     return found
 
 
+@validated
 def check_comparison(
     dataset: Dataset,
-    sets: Sequence[DataSet],
+    sets: Sets,
     *,
-    profile: str = "quick",
+    profile: ProfileName = "quick",
     researcher: str = "",
     neutral: str = "all",
     knows: str = "",
-    miners: str = "",
+    miners: MinerNames = "",
     target: str = "",
-    seeds: int = 0,
+    seeds: Seed = 0,
 ) -> None:
     """Refuse, before anything is mined, what would else be refused minutes later.
 
@@ -130,9 +145,6 @@ def check_comparison(
     ValueError
         For a name that is not there, and for miners of whom none can guess what they are asked for.
     """
-    expect.strings(researcher=researcher)
-    expect.these(sets=sets, neutral=neutral)
-    expect.these(dataset=dataset, profile=profile, knows=knows, miners=miners, target=target, seeds=seeds)
     size, mined = profile_of(profile), published_name(dataset, target or first_number(dataset))
     repeated(seeds, 1)
     _check_neutral(sets, neutral, knows)
@@ -141,14 +153,15 @@ def check_comparison(
     check_miners("MINERS", miners or next(iter(size.gains)), published)
 
 
+@validated
 def with_and_without(
-    sets: Sequence[DataSet],
+    sets: Sets,
     *,
-    profile: str = "quick",
-    miners: str = "",
-    seeds: int = 0,
-    fewest: int = withholding.LIMIT,
-    store: str = "",
+    profile: ProfileName = "quick",
+    miners: MinerNames = "",
+    seeds: Seed = 0,
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
 ) -> pd.DataFrame:
     """Table 2: `workload.Utility` of what a researcher could predict, with all quasi-identifiers and without.
 
@@ -162,7 +175,6 @@ def with_and_without(
     DataFrame
         Tidy results for each sensitive and neutral attribute of categories.
     """
-    expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, fewest=fewest, store=store)
     if not sets:
         return tidy([])
     tasks = {
@@ -179,14 +191,15 @@ def with_and_without(
     return together(evaluated(tasks, store, "with and without quasi-identifiers").values())
 
 
+@validated
 def figures(
-    sets: Sequence[DataSet],
+    sets: Sets,
     *,
-    profile: str = "quick",
-    miners: str = "",
-    seeds: int = 0,
-    fewest: int = withholding.LIMIT,
-    store: str = "",
+    profile: ProfileName = "quick",
+    miners: MinerNames = "",
+    seeds: Seed = 0,
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
 ) -> pd.DataFrame:
     """Table 3 and Figures 1 to 4: what adversary and researcher gain by each data set's fifteen sanitizations.
 
@@ -211,7 +224,6 @@ def figures(
     DataFrame
         Rows of `disclosures.Disclosure` and, for each target, of `workload.Gained`.
     """
-    expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, fewest=fewest, store=store)
     cases = []
     for each in sets:
         every = _alike(each.dataset, disclosures.sanitizations(each.sensitive, each.workload or each.sensitive))
@@ -219,16 +231,17 @@ def figures(
     return _compared(cases, list(_sets(profile, miners, seeds)), fewest, store)
 
 
+@validated
 def others(
-    sets: Sequence[DataSet],
+    sets: Sets,
     *,
-    profile: str = "quick",
-    miners: str = "",
+    profile: ProfileName = "quick",
+    miners: MinerNames = "",
     neutral: str = "all",
     knows: str = "",
-    seeds: int = 0,
-    fewest: int = withholding.LIMIT,
-    store: str = "",
+    seeds: Seed = 0,
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
 ) -> pd.DataFrame:
     """The same comparison for one sanitizer of each kind, `catalogue.family`, and a neutral workload if there is one.
 
@@ -250,8 +263,6 @@ def others(
     DataFrame
         Tidy results.
     """
-    expect.these(sets=sets, neutral=neutral, profile=profile, miners=miners, knows=knows, seeds=seeds, store=store)
-    expect.these(fewest=fewest)
     _check_neutral(sets, neutral, knows)
     cases = []
     for each in sets[: profile_of(profile).others]:
@@ -329,7 +340,7 @@ class _Miners(NamedTuple):
     folds: int
 
 
-def _sets(profile: str, miners: str, seeds: int) -> Iterator[_Miners]:
+def _sets(profile: ProfileName, miners: MinerNames, seeds: Seed) -> Iterator[_Miners]:
     """The sets of miners of the profile that can run here, the main one first."""
     sets = profile_of(profile).workloads
     main, *_ = sets
@@ -340,7 +351,12 @@ def _sets(profile: str, miners: str, seeds: int) -> Iterator[_Miners]:
 
 
 def _compared(
-    cases: Sequence[_Case], sets: Sequence[_Miners], fewest: int, store: str, neutral: str = "all", knows: str = ""
+    cases: Sequence[_Case],
+    sets: Sequence[_Miners],
+    fewest: MinCount,
+    store: Folder,
+    neutral: str = "all",
+    knows: str = "",
 ) -> pd.DataFrame:
     """The rows of both sides for each case: first U_base of each set of miners, then all releases in small groups."""
     if not cases:
@@ -381,7 +397,7 @@ def _column(case: _Case) -> pd.Series:
     return case.data.dataset.table[case.target]
 
 
-def _adversary(case: _Case, main: _Miners, knows: str, fewest: int) -> Iterator[Any]:
+def _adversary(case: _Case, main: _Miners, knows: str, fewest: MinCount) -> Iterator[Any]:
     """The tasks of the adversary: exact where a release has classes, with the main set's miners where it has not."""
     data, sensitive, _ = case.data
     known = knows if knows == "all" else _there(data, knows, sensitive)
@@ -434,7 +450,7 @@ def _there(dataset: Dataset, names: str, target: str) -> str:
     return name_list([name for name in dataset.schema.names(Role.NEUTRAL) if name in given and name != target])
 
 
-def _check_neutral(sets: Sequence[DataSet], *texts: str) -> None:
+def _check_neutral(sets: Sets, *texts: str) -> None:
     """Refuse a name that is a neutral attribute of none of the data sets."""
     there = {name for data, *_ in sets for name in data.schema.names(Role.NEUTRAL)}
     asked = [name for text in texts if text != "all" for name in names_in(text)]

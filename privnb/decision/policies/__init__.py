@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from privnb.evaluation.combinations import FLOOR
+from privnb.evaluation.combinations import FLOOR, Floor
 from privnb.measures.disclosure.certainty import NEAR
 from privnb.runtime import expect, numerals, validation
 from privnb.runtime.names import meant
@@ -175,7 +175,7 @@ class Policy(Validated):
     needs: Annotated[tuple[Need, ...], validation.several(Need)]
     convention: str = ""
     verified: bool = False
-    floor: Annotated[int, at_least(2, "a combination of one is a person's own")] = FLOOR
+    floor: Floor = FLOOR
     near_certainty: Annotated[float, between(0.5, 1, "1 is certain")] = NEAR
     tolerance: Probability = 0.02
     order: Annotated[str, validation.one_of(ORDERS)] = LEAST_RISK

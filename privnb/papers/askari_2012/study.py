@@ -16,25 +16,28 @@ from privnb.evaluation.disclosure import leakage
 from privnb.evaluation.parameters import numbers
 from privnb.evaluation.profiles import evaluated, together
 from privnb.evaluation.releases import Gains
+from privnb.evaluation.store import Folder
 from privnb.microdata import withholding
+from privnb.microdata.withholding import MinCount
 from privnb.papers.askari_2012 import small_channels
 from privnb.privacy_models import KAnonymity
-from privnb.runtime import expect
+from privnb.runtime.validation import validated
 from privnb.sanitizers import Identity, Mondrian, catalogue
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
 
 
-def small_tables(*, store: str = "") -> pd.DataFrame:
+@validated
+def small_tables(*, store: Folder = "") -> pd.DataFrame:
     """All small examples: `small_channels.appendix`, `aims`, `users`, and `space` of each of `SPACES`, the paper's
     last.
     """
-    expect.these(store=store)
     tasks = [partial(small_channels.appendix), partial(small_channels.aims), partial(small_channels.users)]
     tasks += [partial(small_channels.space, name) for name in small_channels.SPACES]
     return together(evaluated({"": tasks}, store, "list small tables").values())
 
 
+@validated
 def channels(
     dataset: Dataset,
     *,
@@ -59,7 +62,6 @@ def channels(
     ValueError
         Where one has no number.
     """
-    expect.these(dataset=dataset)
     values = numbers("K", k, int), numbers("L", l, int), numbers("EPSILON", epsilon, float)
     if not all(values):
         raise ValueError("K, L and EPSILON need one number or several each, separated by commas.")
@@ -75,8 +77,9 @@ def channels(
     return [first, *sorted(every, key=lambda sanitizer: order.index(type(sanitizer))), last]
 
 
+@validated
 def known_attributes(
-    dataset: Dataset, *, k: str | float = "10", fewest: int = withholding.LIMIT, store: str = ""
+    dataset: Dataset, *, k: str | float = "10", fewest: MinCount = withholding.LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
     """`leakage.Known` of the original, and of its generalization by Mondrian for each value of `k`.
 
@@ -95,20 +98,20 @@ def known_attributes(
     DataFrame
         Tidy results.
     """
-    expect.these(dataset=dataset, fewest=fewest, store=store)
     sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in numbers("K", k, int))]
     question = leakage.Known(secret_name(dataset, None))
     tasks = [partial(answer, dataset, each, 1, question, fewest) for each in sanitizers]
     return together(evaluated({"": tasks}, store, "every set of attributes").values())
 
 
+@validated
 def priced(
     dataset: Dataset,
     sanitizers: Sequence[Sanitizer],
     *,
     price: float = 1.0,
-    fewest: int = withholding.LIMIT,
-    store: str = "",
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
 ) -> pd.DataFrame:
     """`leakage.Worth` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones.
 
@@ -126,15 +129,15 @@ def priced(
     DataFrame
         Tidy results.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
     question = leakage.Worth.priced(dataset, price)
     tasks = [partial(answer, dataset, each, 1, question, fewest) for each in sanitizers]
     found = together(evaluated({"": tasks}, store, "worth of guesses").values())
     return found[found.status != "not possible"].reset_index(drop=True)
 
 
+@validated
 def leaked(
-    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: int = withholding.LIMIT, store: str = ""
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount = withholding.LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
     """`leakage.Leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
     and Shmatikov, `releases.Gains`, unless they would tell a share that is withheld.
@@ -152,7 +155,6 @@ def leaked(
     DataFrame
         Tidy results.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
     question = leakage.Leakage(secret_name(dataset, None))
     tasks = {each: [partial(answer, dataset, each, 1, question, fewest)] for each in sanitizers}
     found = evaluated(tasks, store, "leakage")

@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from privnb.evaluation.results import Results
 from privnb.measures import facts
 from privnb.papers.findings.channel import most_revealing
 from privnb.reporting.charts.base import distinguished, finish, none, of_columns, settings
@@ -13,6 +14,7 @@ from privnb.reporting.charts.looks import COLOURS, GREY, INK, WIDTH
 from privnb.runtime import expect
 from privnb.runtime.names import names_in
 from privnb.runtime.numerals import percent
+from privnb.runtime.validation import validated
 from privnb.sanitizers.catalogue import group, groups
 
 MOST = 500  # rows of an aggregate
@@ -20,7 +22,8 @@ VULNERABILITIES = ("identity_vulnerability", "attribute_vulnerability", "sensiti
 RIGHT = "probability that the guess is right"
 
 
-def known_attributes(results: pd.DataFrame, secret: str = "identity") -> Any:
+@validated
+def known_attributes(results: Results, secret: str = "identity") -> Any:
     """How likely a guess is right for an adversary who knows some attributes of a person.
 
     A tick for each set of attributes, by their number; the set that tells most is named. One panel per release.
@@ -37,7 +40,6 @@ def known_attributes(results: pd.DataFrame, secret: str = "identity") -> Any:
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
     expect.one_of("secret", secret, ("identity", "sensitive"))
     measure = f"{secret}_vulnerability"
     rows = _bounded(settings(results[(results.measure == measure) & (results.knows != "")]))
@@ -73,7 +75,8 @@ def known_attributes(results: pd.DataFrame, secret: str = "identity") -> Any:
     )
 
 
-def leaks(results: pd.DataFrame, attribute: str = "") -> Any:
+@validated
+def leaks(results: Results, attribute: str = "") -> Any:
     """All sanitizers on one axis: how likely a guess is right before and after, whatever kind of release it is made
     from. One panel per secret.
 
@@ -89,7 +92,6 @@ def leaks(results: pd.DataFrame, attribute: str = "") -> Any:
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
     expect.kind("attribute", attribute, str)
     if not results.measure.isin(VULNERABILITIES).any():
         return none("vulnerability")

@@ -7,18 +7,21 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from privnb.evaluation.results import Results
 from privnb.measures import facts
 from privnb.papers.findings.tradeoff import GAINS, LOSSES, both_critiques, critiques
 from privnb.papers.li_li_2009.study import pairs, queries_of
 from privnb.reporting.charts.base import distinguished, finish, none, of_columns
 from privnb.reporting.charts.frontier import LETTER, LINE, overlap
 from privnb.reporting.charts.looks import GREY, INK, WIDTH
-from privnb.runtime import expect, numerals
+from privnb.runtime import numerals
+from privnb.runtime.validation import validated
 
 HEIGHT = 300
 
 
-def trade_off(results: pd.DataFrame, measure: str = "utility_loss") -> Any:
+@validated
+def trade_off(results: Results, measure: str = "utility_loss") -> Any:
     """Privacy loss of each release against a measure of utility loss, one line per privacy model, form and target where
     these differ; beside it what both scales mean. Figures 2 and 3 of Li and Li 2009.
 
@@ -35,7 +38,6 @@ def trade_off(results: pd.DataFrame, measure: str = "utility_loss") -> Any:
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results, measure=measure)
     if not (results.measure == measure).any():
         return none(measure)
     rows = pairs(results, measure).dropna(subset="privacy").reset_index(drop=True)  # a withheld loss lies nowhere
@@ -71,13 +73,13 @@ def trade_off(results: pd.DataFrame, measure: str = "utility_loss") -> Any:
     )
 
 
-def two_critiques(results: pd.DataFrame) -> Any:
+@validated
+def two_critiques(results: Results) -> Any:
     """The direct comparison beside Li and Li's losses, one row per release: above, what an adversary and a researcher
     gain; below, the two losses as shares of the ends of their scales.
 
     `results`: rows of `papers.trade_off` and `papers.direct`.
     """
-    expect.these(results=results)
     wide = both_critiques(results)
     if wide.empty:
         return none("direct comparison")

@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from privnb.evaluation.results import check_results, setting_name
+from privnb.evaluation.results import Results, check_results, setting_name
 from privnb.papers import ledger
 from privnb.papers.brickell_shmatikov_2008 import judged
 from privnb.papers.findings.workload import ahead, best_adversary, both_sides, gains
@@ -13,18 +13,19 @@ from privnb.reporting.charts.base import distinguished, finish, intervals, none,
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, WIDTH
 from privnb.runtime import expect
 from privnb.runtime.sentences import say
+from privnb.runtime.validation import validated
 
 ADVERSARY = "adversary"
 TICK = "M-.2,-1H.2V1H-.2Z"
 
 
-def compared(results: pd.DataFrame) -> Any:
+@validated
+def compared(results: Results) -> Any:
     """Figures 1 to 4: the gains of the adversary and of each researcher's miner by sanitization, one panel per data
     set and workload.
 
     Ticks: what the adversary would gain by chance, from the same classes with values permuted at random.
     """
-    expect.these(results=results)
     sides = both_sides(results)
     if sides.empty or sides.gain.isna().all():
         return none("release with a researcher's gain")
@@ -91,7 +92,8 @@ def _panel(rows: pd.DataFrame, settings: list[str], order: list[str], named: boo
     return chart.properties(height=alt.Step(20 if len(order) == 2 else 9 * len(order), **{"for": "position"}))
 
 
-def printed(results: pd.DataFrame, source: str, items: str) -> Any:
+@validated
+def printed(results: Results, source: str, items: str) -> Any:
     """The paper's numbers whose item starts with `items` beside the measured ones: the rows of the ledger.
 
     Parameters
@@ -108,7 +110,6 @@ def printed(results: pd.DataFrame, source: str, items: str) -> Any:
     DataFrame or Sentences
         A sentence where none of them is measured, as on another table or a sample.
     """
-    expect.these(results=results)
     expect.strings(source=source, items=items)
     rows = ledger.compare(results)
     rows = rows[(rows.source == source) & rows.item.str.startswith(items)]

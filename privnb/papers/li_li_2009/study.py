@@ -6,27 +6,33 @@ Long, since the parameters and rows of each experiment are described where it st
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
+from privnb.decision.points import MeasureName
 from privnb.evaluation import trade_off as losses
 from privnb.evaluation.attributes import secret_name, sensitive_name
 from privnb.evaluation.cases import answers
 from privnb.evaluation.parameters import number, numbers
-from privnb.evaluation.profiles import check_miners, evaluated, profile_of, repeated, together
-from privnb.evaluation.results import join, main_parameter, over_seeds, row, tidy
+from privnb.evaluation.predictions import MinerNames
+from privnb.evaluation.profiles import ProfileName, check_miners, evaluated, profile_of, repeated, together
+from privnb.evaluation.results import Results, join, main_parameter, over_seeds, row, tidy
+from privnb.evaluation.store import Folder
 from privnb.evaluation.utility import queries
 from privnb.measures.base import state
 from privnb.measures.disclosure import tradeoff
 from privnb.measures.utility.populations import SUPPORT
 from privnb.measures.utility.queries import READINGS
 from privnb.microdata import withholding
+from privnb.microdata.withholding import MinCount
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.runtime import expect
+from privnb.runtime.validation import Seed, Share, one_of, validated
 from privnb.sanitizers import Bucketize, Mondrian
+from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
 
 SELECTIVITIES = (0.03, 0.05, 0.07, 0.1)  # of Figure 3(b)
@@ -52,6 +58,23 @@ state(
 )
 
 
+def check_number(_: str, value: Any) -> None:
+    """Raise ValueError unless `value` is a number of queries."""
+    if not (expect.is_whole(value) and 1 <= value <= MOST):
+        raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(value)}.")
+
+
+Queries = Annotated[int, check_number]
+
+
+def check_partitions(name: str, value: object) -> None:
+    """Raise TypeError unless `value` is a dictionary of lists of sanitizers."""
+    expect.kind(name, value, dict, instead="Give what papers.partitions gives.")
+    for each in value.values() if isinstance(value, dict) else ():
+        expect.all_of(name, each, Sanitizer, instead=Sanitizer.HINT)
+
+
+@validated
 def partitions(
     dataset: Dataset,
     *,
@@ -80,7 +103,6 @@ def partitions(
     dict of str to list of Mondrian
         By letter.
     """
-    expect.these(dataset=dataset)
     sensitive = sensitive_name(dataset, None)
     models: dict[str, list[Any]] = {
         "k": [KAnonymity(value) for value in numbers("K", k, int)],
@@ -94,15 +116,16 @@ def partitions(
     return found
 
 
+@validated
 def check_queries(
     dataset: Dataset,
     *,
-    number: int = 1000,
-    miners: str = "decision tree",
-    profile: str = "quick",
-    seeds: int = 0,
-    distance: str = "Jensen-Shannon",
-    support: float = SUPPORT,
+    number: Queries = 1000,
+    miners: MinerNames = "decision tree",
+    profile: ProfileName = "quick",
+    seeds: Seed = 0,
+    distance: Annotated[str, one_of(tradeoff.DISTANCES)] = "Jensen-Shannon",
+    support: Share = SUPPORT,
 ) -> None:
     """Refuse what `trade_off`, `count_queries` and `direct` would refuse after minutes of other work.
 
@@ -121,27 +144,20 @@ def check_queries(
     ValueError
         For a number of queries, miners, a profile, a number of repeats, a distance or a support that cannot be.
     """
-    expect.these(dataset=dataset, miners=miners, profile=profile, seeds=seeds, support=support)
-    expect.one_of("distance", distance, tradeoff.DISTANCES)
-    _check_number(number)
     repeated(seeds, profile_of(profile).queries)
     sensitive = dataset.table[sensitive_name(dataset, None)]
     check_miners("MINERS", miners, *([] if dataset.schema[sensitive.name].numeric else [sensitive]))
 
 
-def _check_number(number: int) -> None:
-    if not (expect.is_whole(number) and 1 <= number <= MOST):
-        raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(number)}.")
-
-
+@validated
 def trade_off(
     dataset: Dataset,
-    partitions: Partitions,
+    partitions: Annotated[Partitions, check_partitions],
     *,
-    distance: str = "Jensen-Shannon",
-    support: float = SUPPORT,
-    fewest: int = withholding.LIMIT,
-    store: str = "",
+    distance: Annotated[str, one_of(tradeoff.DISTANCES)] = "Jensen-Shannon",
+    support: Share = SUPPORT,
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
 ) -> pd.DataFrame:
     """Figure 2 and how it is read.
 
@@ -166,8 +182,6 @@ def trade_off(
         `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, of each model's letter in `group`,
         `above_scale`: how many releases have a privacy loss above the lower end of the scale.
     """
-    _check(dataset, partitions, support=support, fewest=fewest, store=store)
-    expect.one_of("distance", distance, tradeoff.DISTANCES)
     lines = losses.on_lines(dataset)
     secret, hierarchies = secret_name(dataset, None), dict(dataset.hierarchies)
     question = losses.Losses(secret, distance=distance, support=support, hierarchies=hierarchies)
@@ -192,14 +206,15 @@ def trade_off(
     return join(found, _overall(dataset, found, partitions))
 
 
+@validated
 def count_queries(
     dataset: Dataset,
-    partitions: Partitions,
+    partitions: Annotated[Partitions, check_partitions],
     *,
-    number: int = 1000,
-    profile: str = "quick",
-    seeds: int = 0,
-    store: str = "",
+    number: Queries = 1000,
+    profile: ProfileName = "quick",
+    seeds: Seed = 0,
+    store: Folder = "",
 ) -> pd.DataFrame:
     """Figure 3: `queries.count_queries` of each partition as (a) asks, both forms; of the buckets of t-closeness by
     selectivity (b) and by dimension (c); of its first and last bound also in the literal reading of selectivity.
@@ -221,8 +236,6 @@ def count_queries(
     DataFrame
         Tidy results.
     """
-    _check(dataset, partitions, profile=profile, seeds=seeds, store=store)
-    _check_number(number)
     repeats = repeated(seeds, profile_of(profile).queries)
     ask = partial(queries.count_queries, losses.on_lines(dataset), number=number)
     there = len(dataset.schema.quasi_identifiers)
@@ -245,14 +258,15 @@ def count_queries(
     return together(evaluated({"": tasks}, store, "count").values())
 
 
+@validated
 def direct(
     dataset: Dataset,
-    partitions: Partitions,
+    partitions: Annotated[Partitions, check_partitions],
     *,
-    miners: str = "decision tree",
-    profile: str = "quick",
-    fewest: int = withholding.LIMIT,
-    store: str = "",
+    miners: MinerNames = "decision tree",
+    profile: ProfileName = "quick",
+    fewest: MinCount = withholding.LIMIT,
+    store: Folder = "",
 ) -> pd.DataFrame:
     """`trade_off.direct` of every fourth partition of each privacy model: the critics' comparison on the same releases.
 
@@ -271,7 +285,6 @@ def direct(
     DataFrame
         Tidy results.
     """
-    _check(dataset, partitions, miners=miners, profile=profile, fewest=fewest, store=store)
     check_miners("MINERS", miners)
     folds = next(iter(profile_of(profile).workloads.values()))[1]
     some = [each for found in partitions.values() for each in found[::4]]
@@ -279,7 +292,8 @@ def direct(
     return together(evaluated({"": [task]}, store, "compare directly").values())
 
 
-def pairs(results: pd.DataFrame, measure: str = "utility_loss") -> pd.DataFrame:
+@validated
+def pairs(results: Results, measure: MeasureName = "utility_loss") -> pd.DataFrame:
     """The losses of each release side by side.
 
     Parameters
@@ -295,7 +309,6 @@ def pairs(results: pd.DataFrame, measure: str = "utility_loss") -> pd.DataFrame:
         One row for the mean `value` over seeds, with `low`, `high` and `baseline`, beside the `privacy` loss. Columns
         too: `letter` and `bound` of its privacy model, `model` and `form` in words.
     """
-    expect.these(results=results, measure=measure)
     rows = over_seeds(results[results.measure == measure]).dropna(subset="value")
     private = over_seeds(results[results.measure == "privacy_loss"])
     private = private[["sanitizer", "parameters", "value"]].rename(columns={"value": "privacy"})
@@ -303,7 +316,8 @@ def pairs(results: pd.DataFrame, measure: str = "utility_loss") -> pd.DataFrame:
     return rows.assign(letter=rows.parameter, model=rows.parameter.map(MODELS), form=rows.sanitizer.map(FORMS))
 
 
-def asked(results: pd.DataFrame, by: str = "", form: str = "Bucketize") -> pd.DataFrame:
+@validated
+def asked(results: Results, by: str = "", form: str = "Bucketize") -> pd.DataFrame:
     """Results with the COUNT queries of one panel of Figure 3 alone.
 
     Parameters
@@ -320,7 +334,6 @@ def asked(results: pd.DataFrame, by: str = "", form: str = "Bucketize") -> pd.Da
     DataFrame
         Tidy results.
     """
-    expect.these(results=results)
     if not isinstance(by, str) or by:
         expect.one_of("by", by, ("selectivity", "dimension"))
     expect.one_of("form", form, FORMS)
@@ -341,12 +354,6 @@ def queries_of(results: pd.DataFrame) -> pd.DataFrame:
     kinds = {queries.queries_name(*each): each for each in asked}
     found = [kinds.get(target, (float("nan"), float("nan"))) for target in results.target]
     return pd.DataFrame(found, columns=["dimension", "selectivity"], index=results.index)
-
-
-def _check(dataset: Dataset, partitions: Partitions, **others: object) -> None:
-    """Raise the error of an argument that is not what its name means; `partitions` are by letter here."""
-    expect.kind("partitions", partitions, dict, instead="Give what papers.partitions gives.")
-    expect.these(dataset=dataset, partitions=[each for found in partitions.values() for each in found], **others)
 
 
 def _both(partitions: Iterable[Mondrian]) -> list[Mondrian | Bucketize]:

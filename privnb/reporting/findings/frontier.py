@@ -8,10 +8,10 @@ import pandas as pd
 
 from privnb import decision
 from privnb.decision import AXES
-from privnb.decision.points import Floor, Releases, bounded, check_loss
+from privnb.decision.points import Releases, bounded, check_loss
 from privnb.decision.policies import Policy
 from privnb.decision.two_losses import check_share, ends
-from privnb.evaluation.combinations import FLOOR
+from privnb.evaluation.combinations import FLOOR, Floor
 from privnb.evaluation.results import Results, check_results, whose
 from privnb.measures import facts
 from privnb.measures.base import Measure

@@ -5,8 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from privnb.decision.points import Floor
-from privnb.evaluation.combinations import FLOOR
+from privnb.evaluation.combinations import FLOOR, Floor
 from privnb.evaluation.results import Results, over_seeds, setting_name
 from privnb.reporting.findings.base import Finding, Part, of_results
 from privnb.reporting.findings.rows import WORST, most_often, named, of, same_release, settings
