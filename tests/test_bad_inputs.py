@@ -423,7 +423,7 @@ def of_one():
         "frontier.decide.results": costs,
         **{
             f"experiments.{f}.found": Searched(decision.decide(costs, OWNERS), costs, [], [])
-            for f in ("decided", "of_the_card")
+            for f in ("decided", "of_the_card", "what_would_help")
         },
         "experiments.of_the_card.card": Card({}),
         "charts.summary.found": decision.Summary("", "nobody is below the floor", ()),
