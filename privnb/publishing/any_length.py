@@ -37,7 +37,7 @@ def sanitize(
     dataset : str or path-like, optional
         The dataset whose description says what the columns are. A frame needs one.
     study : str, optional
-        As of `load`.
+        As in `load`.
     memory : str
         What this process may take at most, such as "800MB" or "2GB".
     allow : str, optional
@@ -53,7 +53,7 @@ def sanitize(
     SanitizationError
     SchemaError
     OSError
-        As of `from_files.sanitize` and `from_frames.sanitize`.
+        As in `from_files.sanitize` and `from_frames.sanitize`.
     TypeError
         For files without `out`, a frame with one, and for what is neither.
     """

@@ -396,11 +396,6 @@ class Verdict:
         return (*self.reasons, *self.notices)
 
     @property
-    def people_alone(self) -> int:
-        """How many people share a combination with too few others."""
-        return sum(each.people for each in self.reasons if isinstance(each, SmallGroups))
-
-    @property
     def refusal(self) -> str:
         """Why it is refused, in sentences; empty where it is allowed."""
         return " ".join([f"The gate refuses {self.sanitizer}.", *map(str, self.reasons)]) * bool(self.reasons)
@@ -705,7 +700,7 @@ def certain_in_altered(release: Release, original: Dataset | None = None) -> lis
     Parameters
     ----------
     release, original
-        As of `found_in_altered`.
+        As in `found_in_altered`.
     """
     nobody = release.provenance.rows is Rows.NOBODY
     altered = nobody or release.treated("noisy", "perturbed", "synthetic")

@@ -57,7 +57,7 @@ def judged(
     buckets : DataFrame, optional
         The second table of a bucketized release.
     rule, beside, allow
-        As of `gate`.
+        As in `gate`.
     """
     there = [a.name for a in schema.attributes if a.role in PUBLISHED and _in_file(done, a.name) in table.names]
     provenance = _provenance(schema, done)

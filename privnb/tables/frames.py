@@ -74,7 +74,7 @@ ENGINES = {
 class LongFrame(LongTable):
     """A lazy frame of somebody else's engine, to which frames of ours are given back.
 
-    `named`: as of `Engine`.
+    `named`: as in `Engine`.
     """
 
     named: Callable[[Any, Sequence[str]], Any] = _named

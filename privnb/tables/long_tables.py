@@ -2,8 +2,6 @@
 
 Only these three steps touch every record. They are written once, for any lazy frame that Narwhals knows: DuckDB's, of
 files, or another engine's, of a cluster.
-
-One module: what files are asked for, and what an engine makes of it, are read side by side.
 """
 
 from __future__ import annotations
@@ -236,7 +234,7 @@ def opened(
 ) -> Iterator[LongTable]:
     """Open the records of files, as a `LongTable` of an engine of its own, which is closed at the end.
 
-    Arguments and errors as of `asked`.
+    Arguments and errors as in `asked`.
     """
     import narwhals as nw
 
@@ -278,7 +276,7 @@ def asked(
     queries : list of str
         In SQL, one per file, in brackets. They call the columns as `numbered` does.
     check : function without arguments
-        As of a `LongTable`.
+        As in a `LongTable`.
 
     Raises
     ------

@@ -150,7 +150,7 @@ def read_unknown(path: validation.Path, encoding: str | None = None) -> tuple[pd
     path : path-like
         A file, or a folder of the parts of one table.
     encoding : str, optional
-        As of `text_files.guessed`.
+        As in `text_files.guessed`.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def check_different(files: Sequence[Path]) -> None:
 def layouts_of(files: Sequence[Path], encoding: str | None = None) -> list[Layout | None]:
     """How the records of each file stand in it, None in one that is no text. Raises SchemaError for different ones.
 
-    `encoding`: as of `text_files.guessed`.
+    `encoding`: as in `text_files.guessed`.
     """
     layouts = [guessed(file, encoding) if kind(file) == TEXT else None for file in files]
     for file, layout in zip(files, layouts, strict=True):

@@ -3,8 +3,6 @@
 DuckDB reads them. A file that is not UTF-8, or whose header holds line breaks, is read from a copy that is its owner's
 alone and gone afterwards. Python's csv module counts the records again. A file may be longer than the memory, and is
 looked at in pieces.
-
-One module: what is wrong with a file is found by the same pieces as what it is.
 """
 
 from __future__ import annotations
