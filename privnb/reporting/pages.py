@@ -12,7 +12,7 @@ the code folded away).
 import platform
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,9 @@ def make(
         **about,
         versions=[("Python", platform.python_version()), *((n, metadata.version(n)) for n in LIBRARIES)],
     )
-    files["glossary.html"] = rendered("glossary", terms=_by_name(glossary.terms()), methods=glossary.methods())
+    files["glossary.html"] = rendered(
+        "glossary", terms=sorted(glossary.terms(), key=lambda term: term.name.lower()), methods=glossary.methods()
+    )
     decided = next((page for page in pages if page["decides"]), None)
     files["index.html"] = rendered(
         "index",
@@ -118,10 +120,6 @@ def _page(notebook: Notebook, cells: list[NotebookNode], printed: Any) -> dict[s
         "printed": printed,
         "script": rendering.vega_script() if live else "",
     }
-
-
-def _by_name(terms: Iterable[glossary.Term]) -> list[glossary.Term]:
-    return sorted(terms, key=lambda term: term.name.lower())
 
 
 def _lines(summary: Summary | None) -> dict[str, list[dict[str, Any]]]:

@@ -144,7 +144,9 @@ def build(
     if any("STORE" in notebook.parameters for notebook in chosen):
         store.check(store_folder(out))
     nothing = check(chosen)
-    _refuse_unless_any(nothing, chosen)
+    if len(nothing) == len(chosen):
+        reasons = "\n".join(dict.fromkeys(nothing.values()))
+        raise ReportError(f"there is nothing to say about this table. {reasons}")
     with places.work_folder(out) as work:
         ended = {
             notebook.name: without(notebook, nothing[notebook.name]) for notebook in chosen if notebook.name in nothing
@@ -172,13 +174,6 @@ def _drawing() -> Iterator[Callable[[Ended], object]]:
         yield lambda ended: thread.submit(rendering.draw, ended.text)
     finally:
         thread.shutdown(cancel_futures=True)
-
-
-def _refuse_unless_any(nothing: Mapping[str, str], chosen: Sequence[Notebook]) -> None:
-    """Raise ReportError if all that are `chosen` have nothing to say, as `nothing` tells of each."""
-    if len(nothing) == len(chosen):
-        reasons = "\n".join(dict.fromkeys(nothing.values()))
-        raise ReportError(f"there is nothing to say about this table. {reasons}")
 
 
 def withheld_folder(out: Path) -> Path:
