@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.evaluation.results import measured, of_one_miner, tidy
+from privnb.evaluation.results import measured, of_one_miner
 from privnb.explorer.figures import Figure, number
 from privnb.explorer.html import render
 from privnb.explorer.numbers import Reading
@@ -20,19 +20,17 @@ CONTROLS = {
     "permuted": "what guesses at random reach",
     "held-out": "the same miner, of people it never saw",
 }
-NOTHING = tidy([])
 REFERENCES = {"Identity": "original", "Suppress": "trivial release"}
 
 
 class Miner(NamedTuple):
-    """What is known of a miner's numbers: why there are none, what went wrong, whether it is done, whether it could
-    guess, and of which sample.
+    """What is known of a miner's numbers: why there are none, what went wrong, whether it is done, and of which
+    sample.
     """
 
     why: str
     trouble: str
     is_done: bool
-    has_guess: bool
     sample: str
 
 
@@ -61,21 +59,12 @@ def kept(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -
     """
     if reading.refused:
         return render("kept", reading=reading)
-    found = NOTHING if mined is None else mined
-    good = measured(found[found.measure == "good_utility"]).drop_duplicates("sanitizer")
-    ordered = sorted(good.itertuples(), key=lambda row: (row.sanitizer == "Suppress", row.sanitizer != "Identity"))
-    titles = {name: f"the {title}" for name, title in REFERENCES.items()}
-    decline = found[(found.measure == "utility_decline") & ~found.sanitizer.isin(REFERENCES)]
     return render(
         "kept",
         reading=reading,
-        lead=_says_kept(found, reading.setting.sanitizer),
-        miner=_miner(reading, mined, why, trouble, good),
-        learned=[] if good.empty else [*good.iloc[0][["miner", "target"]]],
-        figures=[
-            *(number(row, f"Guessed right from {titles.get(row.sanitizer, 'this release')}") for row in ordered),
-            *map(number, decline.itertuples()),
-        ],
+        lead="" if mined is None else _says_kept(mined, reading.setting.sanitizer),
+        miner=_miner(reading, mined, why, trouble),
+        **({"learned": [], "figures": []} if mined is None else _learned(mined)),
         groups=_parts(reading)["utility"],
     )
 
@@ -84,25 +73,13 @@ def gained(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str)
     """Return what the adversary gains: by counts, by a miner, and who is hit most; arguments as of `kept`."""
     if reading.refused:
         return render("gained", reading=reading)
-    found = NOTHING if mined is None else mined
-    bad = measured(found[(found.measure == "anti_utility") & (found.variant != "distinct")])
-    groups = found[(found.measure == "nearer_share") & found.value.gt(0)].sort_values("value", ascending=False)
     return render(
         "gained",
         reading=reading,
         lead=_says_gained(reading.results),
         counted=_parts(reading)["privacy"],
-        # Of noise a gain is known by what a miner reaches.
-        gains=[*map(number, found[found.measure == "accuracy_gain"].itertuples())],
-        miner=_miner(reading, mined, why, trouble, bad),
-        figures=[
-            *(number(row, f"{row.miner} on {row.target}") for row in bad[of_one_miner(bad)].itertuples()),
-            *(number(row, f"Control: {CONTROLS[row.control]}") for row in bad.itertuples() if row.control in CONTROLS),
-        ],
-        groups=[
-            (row.group, f"{row.value:.1%}", f"{row.low:.1%} to {row.high:.1%}", _share(row.baseline))
-            for row in groups.head(5).itertuples()
-        ],
+        miner=_miner(reading, mined, why, trouble),
+        **({"gains": [], "figures": [], "groups": []} if mined is None else _nearer(mined)),
     )
 
 
@@ -182,11 +159,44 @@ def _bars(sizes: pd.DataFrame) -> Iterable[tuple[str, str, Markup]]:
         yield name, f"{people:,}", Markup('<span class="privnb-bar" style="width:{:.1f}%"></span>').format(share)
 
 
-def _miner(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str, guesses: pd.DataFrame) -> Miner:
+def _miner(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -> Miner:
     name = "" if mined is None or mined.empty else mined.dataset.iloc[0]
     is_sample = bool(name) and name != reading.results.dataset.iloc[0]  # see `record_by_record`
     sample = f"Of a random sample, which is mined: {name}." if is_sample else ""
-    return Miner(why, trouble, mined is not None, not guesses.empty, sample)
+    return Miner(why, trouble, mined is not None, sample)
+
+
+def _learned(mined: pd.DataFrame) -> dict[str, list[Any]]:
+    """What the miner learns from the release, between the original and the trivial release."""
+    good = measured(mined[mined.measure == "good_utility"]).drop_duplicates("sanitizer")
+    decline = mined[(mined.measure == "utility_decline") & ~mined.sanitizer.isin(REFERENCES)]
+    titles = {name: f"the {title}" for name, title in REFERENCES.items()}
+    ordered = sorted(good.itertuples(), key=lambda row: (row.sanitizer == "Suppress", row.sanitizer != "Identity"))
+    return {
+        "learned": [] if good.empty else [*good.iloc[0][["miner", "target"]]],
+        "figures": [
+            *(number(row, f"Guessed right from {titles.get(row.sanitizer, 'this release')}") for row in ordered),
+            *map(number, decline.itertuples()),
+        ],
+    }
+
+
+def _nearer(mined: pd.DataFrame) -> dict[str, list[Any]]:
+    """The anti-utility of the miner, next to its controls, and who is hit most."""
+    bad = measured(mined[(mined.measure == "anti_utility") & (mined.variant != "distinct")])
+    groups = mined[(mined.measure == "nearer_share") & mined.value.gt(0)].sort_values("value", ascending=False)
+    return {
+        # Of noise a gain is known by what a miner reaches.
+        "gains": [*map(number, mined[mined.measure == "accuracy_gain"].itertuples())],
+        "figures": [
+            *(number(row, f"{row.miner} on {row.target}") for row in bad[of_one_miner(bad)].itertuples()),
+            *(number(row, f"Control: {CONTROLS[row.control]}") for row in bad.itertuples() if row.control in CONTROLS),
+        ],
+        "groups": [
+            (row.group, f"{row.value:.1%}", f"{row.low:.1%} to {row.high:.1%}", _share(row.baseline))
+            for row in groups.head(5).itertuples()
+        ],
+    }
 
 
 def _share(share: float) -> str:
