@@ -59,7 +59,7 @@ from privnb import KAnonymity, Linkage, Mondrian, achieved, evaluate, load
 dataset = load("hypertension")
 release = Mondrian(KAnonymity(5)).sanitize(dataset, rng=1)
 print(achieved(KAnonymity(5), release) >= 5)
-print(len(evaluate(dataset, [Mondrian(KAnonymity(5))], measures=[Linkage()], seeds=1)) > 0)
+print(len(evaluate(dataset, [Mondrian(KAnonymity(5))], attacks=[Linkage()])) > 0)
 """
     assert run(code).split() == ["True", "True"]
 

@@ -10,6 +10,7 @@ from importlib import import_module, metadata
 from privnb.cli.arguments import Parser
 from privnb.runtime.invisible import Shown
 from privnb.runtime.processes import fit_to_limit, memory_limit, runs_as, wants_memory
+from privnb.runtime.refusals import is_ours
 from privnb.runtime.stopping import stoppable
 
 COMMANDS = ("report", "lab", "app", "new", "describe", "sanitize", "decide", "check", "audit")  # modules of this room
@@ -85,8 +86,6 @@ def _refused(error: Exception) -> int | None:
         print(f"privnb: {error.filename}: {error.strerror}.", file=sys.stderr)
         return 2
     if isinstance(error, ValueError | OSError):
-        from privnb.reporting.notebooks import is_ours
-
         if is_ours(error):
             print(f"privnb: {error}", file=sys.stderr)
             return 2

@@ -10,7 +10,6 @@ One module, since all of it reads the same cells: what is offered, what is asked
 import ast
 import contextlib
 import functools
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from privnb.measures.utility import mining
 from privnb.microdata import withholding
 from privnb.microdata.schema import NotForThisTable
 from privnb.runtime.names import meant
+from privnb.runtime.refusals import is_ours
 
 OWN = ("OUT", "STORE")  # the parameters that are the report's own business
 # What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.
@@ -210,12 +210,6 @@ def check(chosen: Iterable[Notebook]) -> dict[str, str]:
                 except Exception:
                     continue
     return silent
-
-
-def is_ours(error: BaseException) -> bool:
-    """Whether the package itself raised it, in words meant for people; all else is a fault."""
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return frame.f_globals.get("__name__", "").startswith("privnb")
 
 
 def _tagged(path: Path, tag: str) -> list[str]:

@@ -220,7 +220,7 @@ def steps(file, truth, place, asked, requests):
     from privnb.cli import main
     from privnb.datasets.dataset import load
     from privnb.datasets.draft import draft
-    from privnb.reporting.notebooks import is_ours
+    from privnb.runtime.refusals import is_ours
 
     found, path = [], place / "data" / "table" / "table.toml"
     if run("new", lambda: draft(file, "table", place / "data") and None) != "ok":
