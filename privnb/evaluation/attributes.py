@@ -1,7 +1,5 @@
 """Which attribute is asked about: by its name, or the one that is taken where none is named."""
 
-from typing import Any
-
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import NotForThisTable
 from privnb.runtime import expect
@@ -66,7 +64,7 @@ def sensitive_name(dataset: Dataset, name: AttributeName | None) -> str:
 
 
 @validated
-def first_secret(dataset: Dataset) -> Any:
+def first_secret(dataset: Dataset) -> str | None:
     """The first sensitive attribute, or None where a table has none, for what asks of it only where it is there."""
     return sensitive_name(dataset, None) if dataset.schema.sensitive else None
 

@@ -33,7 +33,7 @@ READERS = (
 )  # fmt: skip
 
 
-def content(value: Any) -> Any:
+def content(value: Any) -> bytes:
     """A digest (32 bytes) of what `value` holds, not of how it is kept: equal digests, equal values.
 
     Of plain values, sequences, mappings, arrays, tables, functions and classes of modules, miners, and dataclasses:
@@ -74,7 +74,7 @@ def content(value: Any) -> Any:
     return _whole(kind, parts)
 
 
-def _whole(kind: type[Any], parts: tuple[Any, ...] | Sequence[Any]) -> Any:
+def _whole(kind: type[Any], parts: tuple[Any, ...] | Sequence[Any]) -> bytes:
     bases = [content(base) for base in kind.__mro__ if base.__module__ not in ("builtins", "abc")]
     return sealed(kind.__name__.encode(), sealed(*bases), *map(content, parts))
 
@@ -84,14 +84,14 @@ def _fields(value: Any) -> list[Any]:
 
 
 @functools.lru_cache(maxsize=8)
-def _of_dataset(dataset: Dataset) -> Any:
+def _of_dataset(dataset: Dataset) -> bytes:
     """Read once: a dataset is an input of many tasks, and never changed."""
     fields = ("cells" if field.name == "table" else field.name for field in dataclasses.fields(dataset))
     return _whole(type(dataset), [getattr(dataset, name) for name in fields])
 
 
 @functools.cache
-def fingerprint() -> Any:
+def fingerprint() -> bytes:
     """A digest of the package's code and of the versions beneath it: a changed formula returns no old number."""
     code = [part for name, file in sources().items() for part in (name.encode(), file.read_bytes())]
     versions = [f"{name} {importlib.metadata.version(name)}".encode() for name in VERSIONED.values()]
@@ -118,7 +118,7 @@ def unchanged() -> bool:
     return all(file.stat().st_mtime < privnb.BEGAN for file in sources().values())
 
 
-def sealed(*parts: Any) -> Any:
+def sealed(*parts: Any) -> bytes:
     """A digest of byte strings that tells where each one ends."""
     digest = hashlib.sha256()
     for part in parts:
@@ -127,7 +127,7 @@ def sealed(*parts: Any) -> Any:
     return digest.digest()
 
 
-def _column(values: Any) -> Any:
+def _column(values: Any) -> bytes:
     values = getattr(values, "array", values)
     if isinstance(values, pd.Categorical) and isinstance(values.categories.dtype, pd.StringDtype):
         if (values.codes >= 0).any():  # numbered as they first stand, as texts are
@@ -142,7 +142,7 @@ def _column(values: Any) -> Any:
     return _texts(values.shape, *factorized(cells))
 
 
-def _texts(shape: tuple[int], codes: IntArray, distinct: Any) -> Any:
+def _texts(shape: tuple[int], codes: IntArray, distinct: Any) -> bytes:
     return sealed(b"texts", repr(shape).encode(), codes.astype(np.int64).tobytes(), content([*map(str, distinct)]))
 
 
@@ -150,7 +150,7 @@ def _package(thing: type[Any]) -> str:
     return thing.__module__.partition(".")[0]
 
 
-def _code(thing: Callable[..., Any] | type[Any]) -> Any:
+def _code(thing: Callable[..., Any] | type[Any]) -> bytes:
     """The code behind a class or function, unless the fingerprint has it."""
     if "<" in thing.__qualname__ or thing.__module__ in ("__main__", "__mp_main__"):
         raise TypeError(
@@ -178,7 +178,7 @@ def _own_files(name: str) -> list[Any]:
 
 
 @functools.lru_cache(maxsize=128)
-def _imported(package: str, source: Any, file: str) -> Any:
+def _imported(package: str, source: Any, file: str) -> set[str]:
     """The modules that a text of a package's module imports, by the names that they may have; of `from a import b` both
     a and a.b. A text that is no Python is an error with the name and the line of its file.
     """

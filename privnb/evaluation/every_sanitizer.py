@@ -4,7 +4,7 @@ Each release is measured on privacy and on utility, so that any pair of measures
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -31,7 +31,7 @@ from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import AlphaKAnonymity, DistinctDiversity, KAnonymity
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime import expect
-from privnb.runtime.sentences import say
+from privnb.runtime.sentences import Sentences, say
 from privnb.runtime.validation import Seeds, validated
 from privnb.sanitizers import SanitizationError, catalogue
 from privnb.sanitizers.base import USUAL, Sanitizer
@@ -112,7 +112,7 @@ def family(
 
 
 @validated
-def diverse(dataset: Dataset, *, k: str | float) -> Any:
+def diverse(dataset: Dataset, *, k: str | float) -> list[Sanitizer]:
     """Return the sanitizers that generalize until every class of `k` people also mixes the values of each sensitive
     attribute: at least two different values, and in a second form none with more than 95% of a class (`SURE`).
 
@@ -140,12 +140,12 @@ def diverse(dataset: Dataset, *, k: str | float) -> Any:
     return found
 
 
-def _empty(text: str | float) -> Any:
+def _empty(text: str | float) -> bool:
     return isinstance(text, str) and not text
 
 
 @validated
-def axes(dataset: Dataset, privacy: str = "privacy_loss", utility: str = "utility_loss") -> Any:
+def axes(dataset: Dataset, privacy: str = "privacy_loss", utility: str = "utility_loss") -> dict[str, str]:
     """The two measures of a chart: those asked for, by default Li and Li's.
 
     Parameters
@@ -182,7 +182,7 @@ def axes(dataset: Dataset, privacy: str = "privacy_loss", utility: str = "utilit
 
 
 @validated
-def few_conditions(dataset: Dataset) -> Any:
+def few_conditions(dataset: Dataset) -> Sentences | None:
     """A sentence where a table has so many large populations that utility losses are of those of few conditions alone.
 
     Parameters
@@ -215,7 +215,7 @@ def appraised(
     floor: Floor = FLOOR,
     fewest: MinCount = LIMIT,
     store: Folder = "",
-) -> Any:
+) -> pd.DataFrame:
     """The releases of `sanitizers`, measured.
 
     `accuracy_gain` is exact for classes and buckets. Noise has no classes: there it is what each of the miners reaches.
@@ -255,7 +255,7 @@ def appraised(
     return plan.joined(evaluated({"": tasks}, store, "measure releases").values())
 
 
-def _check_measures(measures: Any) -> Any:
+def _check_measures(measures: Any) -> None:
     """Raise ValueError for a name that no evaluation here gives, and of which no release is asked."""
     known = dict.fromkeys(each for kind in MEASURES.values() for given in kind.values() for each in given)
     for measure in measures:
@@ -263,7 +263,7 @@ def _check_measures(measures: Any) -> Any:
             expect.one_of("measures", measure, known)
 
 
-def is_marked(measure: Any, kind: Any = None) -> Any:
+def is_marked(measure: Any, kind: Any = None) -> bool:
     """Whether a measure that is none of `MEASURES` can be asked of each release: of one kind, or of either. It is a
     function marked with `@measure` that takes the release, the dataset and the sensitive attribute alone.
     """
@@ -277,7 +277,7 @@ def is_marked(measure: Any, kind: Any = None) -> Any:
 
 
 @validated
-def left_out(dataset: Dataset, sanitizers: Sequence[Sanitizer], results: Results) -> Any:
+def left_out(dataset: Dataset, sanitizers: Sequence[Sanitizer], results: Results) -> Sentences:
     """Which sanitizers cannot do what is asked of this table, and why.
 
     Parameters
@@ -303,7 +303,7 @@ def left_out(dataset: Dataset, sanitizers: Sequence[Sanitizer], results: Results
 
 
 @validated
-def settings_along(dataset: Dataset, tuned: str, values: Sequence[float]) -> Any:
+def settings_along(dataset: Dataset, tuned: str, values: Sequence[float]) -> dict[float, Sanitizer]:
     """One sanitizer at each value of one of its parameters, for `along`.
 
     Parameters
@@ -350,7 +350,7 @@ def along(
     floor: int = FLOOR,
     fewest: int = LIMIT,
     store: str | os.PathLike[str] = "",
-) -> Any:
+) -> tuple[Callable[[float], pd.DataFrame], pd.DataFrame | None]:
     """What `frontier.tune` searches along one parameter.
 
     Parameters
@@ -376,7 +376,7 @@ def along(
         options |= {"fewest": fewest, "store": store}
         whole = appraised(dataset, list(made.values()), *measures, **options)
 
-    def evaluate(value: Any) -> Any:
+    def evaluate(value: Any) -> pd.DataFrame:
         sanitizer = made[value]
         results = plan.here(sanitizer, store) if whole is None else whole[_about(sanitizer, whole)]
         if _refused(sanitizer, results).any():
@@ -406,7 +406,7 @@ class _Plan:
         miners_of(self.miners)  # refuses an unknown name before anything runs
 
     @property
-    def wanted(self) -> Any:
+    def wanted(self) -> list[str]:
         """The evaluations by name, `trade_off` first, then what says who is singled out."""
         every = [item for kind in MEASURES.values() for item in kind.items()]
         asked = [name for name, measures in every if self.profile.family["all"] or {*measures} & {*self.measures}]
@@ -415,7 +415,7 @@ class _Plan:
         return list(dict.fromkeys(["trade_off", "combinations", *asked, *others]))
 
     @cached_property
-    def questions(self) -> Any:
+    def questions(self) -> dict[bool, dict[str, Question]]:
         """What is asked of releases without noise and with it: `{noisy: {evaluation: question}}`."""
         target = first_secret(self.dataset)
         # One for all, since it keeps what they have in common.
@@ -437,7 +437,7 @@ class _Plan:
             found[noisy] = {name: every[name] for name in self.wanted if name in every}
         return found
 
-    def tasks(self, sanitizer: Sanitizer) -> Any:
+    def tasks(self, sanitizer: Sanitizer) -> list[partial[pd.DataFrame]]:
         """The tasks of a sanitizer: one for each seed and evaluation, the losses first."""
         tasks = []
         for seed in range(1, self.seeds + 1):
@@ -446,12 +446,12 @@ class _Plan:
                     tasks.append(partial(answer, self.dataset, sanitizer, seed, question, self.fewest))
         return tasks
 
-    def here(self, sanitizer: Sanitizer, store: str | os.PathLike[str]) -> Any:
+    def here(self, sanitizer: Sanitizer, store: str | os.PathLike[str]) -> pd.DataFrame:
         """The results of one sanitizer, made in this process: to start others would take longer."""
         call = Store(store).call if store else lambda function, *given: function(*given)
         return self.joined([call(task.func, *task.args) for task in self.tasks(sanitizer)])
 
-    def joined(self, parts: Any) -> Any:
+    def joined(self, parts: Any) -> pd.DataFrame:
         """All rows as one table, with those of the worst adversary."""
         found = together(parts)
         absent = (found.status == "not possible").groupby([found[name] for name in SETTING]).transform("any")
@@ -467,12 +467,12 @@ def _bounded(gains: pd.DataFrame) -> pd.DataFrame:
     return gains.assign(**least, high=gains.high.mask(mined, np.inf))
 
 
-def _refused(sanitizer: Sanitizer, results: pd.DataFrame) -> Any:
+def _refused(sanitizer: Sanitizer, results: pd.DataFrame) -> pd.Series:
     """Which rows say that a sanitizer could not do what it was asked: boolean Series."""
     return _about(sanitizer, results) & (results.status == "not possible")
 
 
-def _about(sanitizer: Sanitizer, results: pd.DataFrame) -> Any:
+def _about(sanitizer: Sanitizer, results: pd.DataFrame) -> pd.Series:
     """Which rows are about a sanitizer: boolean Series."""
     named = setting(sanitizer)
     return (results.sanitizer == named["sanitizer"]) & (results.parameters == named["parameters"])

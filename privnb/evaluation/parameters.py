@@ -11,7 +11,7 @@ from privnb.evaluation.attributes import sensitive_name
 from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
 from privnb.runtime.names import some_of
-from privnb.runtime.sentences import say
+from privnb.runtime.sentences import Sentences, say
 from privnb.runtime.validation import AttributeName, validated
 from privnb.sanitizers import KMember, LaplaceNoise, Mondrian
 from privnb.sanitizers.noise.mechanisms import check_epsilon
@@ -53,7 +53,7 @@ def sramka_sanitizers(
 K = (2, 10, 50, 100)  # Sramka et al. 2010, section 4
 
 
-def default_k(k: Any, dataset: Dataset) -> Any:
+def default_k(k: Any, dataset: Dataset) -> str | float:
     """`k` as it is asked for; where that is empty, those of `K` for which the dataset has people enough.
 
     Parameters
@@ -82,13 +82,13 @@ def default_k(k: Any, dataset: Dataset) -> Any:
     return k
 
 
-def _check_k(k: Any, dataset: Dataset) -> Any:
+def _check_k(k: Any, dataset: Dataset) -> None:
     expect.these(dataset=dataset)
     if not (isinstance(k, str) or expect.is_number(k)):
         raise ValueError(f"k must be a number, or several as text with commas between, got {expect.found(k)}.")
 
 
-def too_large_k(k: Any, dataset: Dataset) -> Any:
+def too_large_k(k: Any, dataset: Dataset) -> Sentences | None:
     """A sentence on the defaults that `default_k` leaves out.
 
     Parameters
@@ -111,12 +111,12 @@ def too_large_k(k: Any, dataset: Dataset) -> Any:
     )
 
 
-def _who(dataset: Dataset) -> Any:
+def _who(dataset: Dataset) -> str:
     return "records" if dataset.people is None else "people"
 
 
 @validated
-def possible_epsilon(epsilon: str | float, dataset: Dataset) -> Any:
+def possible_epsilon(epsilon: str | float, dataset: Dataset) -> str | float:
     """`epsilon` as it is asked for; empty where no quasi-identifier is a number, to which noise can be added, where
     numbers may be missing and epsilon does not cover which are, and where people may have several records, of which an
     epsilon promises one alone.
@@ -148,7 +148,7 @@ def _secretly_missing(dataset: Dataset) -> list[str]:
 
 
 @validated
-def no_noise(dataset: Dataset) -> Any:
+def no_noise(dataset: Dataset) -> Sentences | None:
     """A sentence where `possible_epsilon` leaves out all noise of a dataset, and whatever stands for it, else None."""
     if dataset.schema.person:
         return say(
@@ -169,7 +169,7 @@ def no_noise(dataset: Dataset) -> Any:
 
 
 @validated
-def predicted(dataset: Dataset, target: AttributeName) -> Any:
+def predicted(dataset: Dataset, target: AttributeName) -> Dataset:
     """The dataset as a miner sees it who predicts categories: with `target` in bands where it is a number.
 
     Parameters
@@ -207,12 +207,12 @@ def numbers(name: str, text: str | float, kind: Callable[[str], Any]) -> list[An
         ) from None
 
 
-def number(text: str) -> Any:
+def number(text: str) -> float:
     """A number, whole where it is, so that results name it "l=3"."""
     return int(float(text)) if float(text).is_integer() else float(text)
 
 
-def study(name: str, asked: Any = "", preferred: Any = "li-li") -> Any:
+def study(name: str, asked: Any = "", preferred: Any = "li-li") -> str:
     """Which study of a dataset's description to load.
 
     Parameters

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ from privnb.evaluation.store import Store, run
 from privnb.miners import weka
 from privnb.miners.miner import Miner
 from privnb.runtime import expect
-from privnb.runtime.sentences import B, C, say
+from privnb.runtime.sentences import B, C, Sentences, say
 from privnb.runtime.validation import Seeds, instead, validated
 
 __all__ = ["PROFILES", "Profile", "check_runs", "together", "weka_here"]
@@ -41,7 +41,7 @@ class Profile:
     workloads: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     queries: int = 1
     others: int | None = None
-    family: Mapping[str, str | bool] = field(default_factory=dict)
+    family: Mapping[str, Any] = field(default_factory=dict)
 
 
 PROFILES = {
@@ -68,7 +68,7 @@ PROFILES = {
 }  # fmt: skip
 
 
-def weka_here(results: pd.DataFrame) -> Any:
+def weka_here(results: pd.DataFrame) -> Sentences:
     """Whether the real Weka made a part of `results`, and what to do if not, in sentences."""
     check_results("results", results, ["miner"])
     lacks, ran = weka.missing(), {weka.unversioned(name)[0] for name in results.miner} - {""}
@@ -79,7 +79,7 @@ def weka_here(results: pd.DataFrame) -> Any:
     return say(f"Weka {weka.version()} is here; this run did without. {C}privnb report -p PROFILE full{C} runs it.")
 
 
-def profile_of(name: str) -> Any:
+def profile_of(name: str) -> Profile:
     """The profile of that name. Raises ValueError for an unknown one."""
     if name not in PROFILES:
         raise ValueError(f"there is no profile {name!r}. PROFILE is one of {', '.join(PROFILES)}.")
@@ -87,7 +87,7 @@ def profile_of(name: str) -> Any:
 
 
 @validated
-def check_runs(profile: ProfileName, miners: MinerNames = "", seeds: Seeds = 0) -> Any:
+def check_runs(profile: ProfileName, miners: MinerNames = "", seeds: Seeds = 0) -> None:
     """Raise ValueError for an unknown profile or miner, and for a number of repeats below 0.
 
     Parameters
@@ -110,7 +110,7 @@ def check_runs(profile: ProfileName, miners: MinerNames = "", seeds: Seeds = 0) 
         miners_of(miners)
 
 
-def sets_of(sets: Any, miners: str, seeds: int) -> Any:
+def sets_of(sets: Any, miners: str, seeds: int) -> Iterator[tuple[str, str, range]]:
     """(name of the set in results, names of miners, seeds) of each set that can run here; the main one is ""."""
     for place, (names, repeats) in enumerate(sets.items()):
         if place == 0:
@@ -128,7 +128,7 @@ def able(miners: Iterable[Miner], column: Any) -> list[str]:
     return [miner.name for miner in miners if weka.is_weka(miner.name) or miner.predicts(column)]
 
 
-def check_miners(parameter: Any, names: str, *columns: Any) -> Any:
+def check_miners(parameter: Any, names: str, *columns: Any) -> None:
     """Raise ValueError for an unknown miner in `names`, and where none of them can guess one of the columns, Series."""
     miners = miners_of(names)
     for column in columns:
@@ -139,13 +139,13 @@ def check_miners(parameter: Any, names: str, *columns: Any) -> Any:
             )
 
 
-def repeated(seeds: int, profile: int) -> Any:
+def repeated(seeds: int, profile: int) -> range:
     """The seeds to run: 1 to `seeds`, or to the profile's number where that is 0. Raises ValueError for any other."""
     expect.repeats("SEEDS", seeds)
     return range(1, (seeds or profile) + 1)
 
 
-def evaluated(tasks: Any, store: str | os.PathLike[str], description: str) -> Any:
+def evaluated(tasks: Any, store: str | os.PathLike[str], description: str) -> dict[Any, pd.DataFrame]:
     """`{name: the joined results}` of `{name: tasks}`, all of them run together."""
     with contextlib.ExitStack() as stack:
         folder = store or stack.enter_context(tempfile.TemporaryDirectory())
@@ -156,7 +156,7 @@ def evaluated(tasks: Any, store: str | os.PathLike[str], description: str) -> An
     return {name: found[name] for name in tasks if name in found}
 
 
-def together(parts: Any) -> Any:
+def together(parts: Any) -> pd.DataFrame:
     """All rows as one table; a miner of two sets is there once."""
     if not parts:
         raise ValueError("there is no sanitizer to run: give one or more.")

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -214,7 +213,7 @@ def adversary_gains(
 
 
 @validated
-def gains_at_the_ends(datasets: Sequence[Dataset], *, fewest: MinCount = withholding.LIMIT) -> Any:
+def gains_at_the_ends(datasets: Sequence[Dataset], *, fewest: MinCount = withholding.LIMIT) -> pd.DataFrame:
     """The gains of each dataset published intact and with either trivial sanitization, after its `describe` rows.
 
     Parameters

@@ -188,7 +188,7 @@ def tidy(rows: Iterable[Row]) -> pd.DataFrame:
 
 
 @validated
-def whose(results: Results) -> Any:
+def whose(results: Results) -> str:
     """Which table, by which study, and which sensitive attribute the results are of: under another one the same release
     has other numbers.
 
@@ -299,7 +299,7 @@ def _mean(part: Mapping[str, Array | FloatArray]) -> dict[str, Any]:
 
 
 @validated
-def as_shares(results: Results) -> Any:
+def as_shares(results: Results) -> pd.DataFrame:
     """The results, with numbers that have an `of` as shares of it: tidy results."""
     numbers = [name for name in NUMBERS if name != "of"]
     return results.assign(**results[numbers].div(results.of.fillna(1), axis=0))
@@ -343,7 +343,7 @@ def counts_people(results: pd.DataFrame) -> pd.Series:
     return results.measure.isin(people) & (results.variant != "weighted")
 
 
-def bounded(low: Any, high: Any) -> Any:
+def bounded(low: Any, high: Any) -> str:
     """What is said of a count that is withheld with these bounds: of few people, or of all but few.
 
     >>> bounded(1, 9), bounded(391, 399)

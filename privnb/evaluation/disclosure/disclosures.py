@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain, combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -163,7 +162,7 @@ class Disclosure(Question):
     )  # fmt: skip
 
     @property
-    def varies(self) -> Any:
+    def varies(self) -> bool:
         return bool(self.miners)
 
     @classmethod

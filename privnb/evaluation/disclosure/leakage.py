@@ -7,7 +7,7 @@ their bucket, noise a random row. The baseline is always the prior vulnerability
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -208,7 +208,7 @@ class Leakage(Question):
         return rows if release.treated("noisy") else rows + class_rows(case, release, self.sensitive)
 
 
-def check_price(price: Any) -> Any:
+def check_price(price: Any) -> None:
     """Raise ValueError for a price that is no finite number from 0."""
     if not (expect.is_number(price) and price >= 0):
         raise ValueError(f"the price of a wrong guess must be 0 or more, got {expect.found(price)}.")
@@ -242,7 +242,7 @@ class Worth(Question):
         expect.kind("gain", self.gain, pd.DataFrame, instead="One row per guess, one column per value.")
 
     @classmethod
-    def priced(cls, dataset: Dataset, price: Any = 1.0) -> Any:
+    def priced(cls, dataset: Dataset, price: Any = 1.0) -> Self:
         """The question for an adversary who gains 1 by a right guess at the first sensitive attribute and pays `price`,
         0 or more, for a wrong one, or keeps silent.
         """
@@ -345,7 +345,7 @@ def identity_rows(case: Case, release: Release) -> list[Row]:
     return _pair(case, "identity", right, 1 / n, "identity")
 
 
-def people_rows(case: Case, release: Release, sensitive: str) -> Any:
+def people_rows(case: Case, release: Release, sensitive: str) -> list[Row]:
     """Rows of whose a released row is, and of what the sensitive value is, where people may have several records."""
     n, people = len(release), np.asarray(release.people)
     right = channel.posterior_vulnerability(record_channel(release.equivalence_classes, people)) * n

@@ -184,7 +184,7 @@ def scenarios(
     return feared | ({W: AntiUtility(nearer, weights=mining.interest_of(weights))} if weights else {})
 
 
-def _of_people(idea: Any, dataset: Dataset) -> Any:
+def _of_people(idea: Any, dataset: Dataset) -> AntiUtility:
     """The idea with the weights of people as those of their records."""
     given = idea.weights
     return idea if given is None or callable(given) else replace(idea, weights=given[dataset.people])
@@ -251,7 +251,7 @@ def _who_is_hit(row: Callable[..., Row], dataset: Dataset, scores: Scores, worst
     return tidy(rows)
 
 
-def _hidden_groups(hits: pd.Series, of: pd.Series, fewest: int) -> Any:
+def _hidden_groups(hits: pd.Series, of: pd.Series, fewest: int) -> set[Any]:
     """The labels of the groups whose number of `hits` is withheld, since the total is shown; `of`: people of each."""
     rising = hits[hits > 0].sort_values(kind="stable").index
     order = [*hits.index[hits == 0], *rising[::-1]]

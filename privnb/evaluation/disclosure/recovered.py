@@ -81,7 +81,7 @@ class Recovered(Question):
         check_c(self.c)
 
     @property
-    def varies(self) -> Any:
+    def varies(self) -> bool:
         return self.attack.people > 0  # whom the adversary knows is drawn
 
     def row(self, case: Case) -> Callable[..., Row]:

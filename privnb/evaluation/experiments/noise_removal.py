@@ -33,7 +33,7 @@ from privnb.attacks.recovery.noise_knowledge import EstimatedNoise, SupposedNois
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import evaluate, possible
 from privnb.evaluation.parameters import numbers
-from privnb.evaluation.results import Results, row, tidy
+from privnb.evaluation.results import Results, Row, row, tidy
 from privnb.evaluation.store import Folder
 from privnb.measures.base import state
 from privnb.microdata.withholding import LIMIT, MinCount
@@ -143,7 +143,7 @@ def enough(records: int) -> int:
     return records
 
 
-def deviations(text: str) -> Any:
+def deviations(text: str) -> list[float]:
     """The standard deviations of noise that a parameter names, as shares of the domain's width: a list of numbers."""
     found = numbers("DEVIATION", text, float)
     if not found:
@@ -154,7 +154,9 @@ def deviations(text: str) -> Any:
 
 
 @validated
-def noise_removed(dataset: Dataset, deviation: Sequence[float], *, fewest: MinCount = LIMIT, store: Folder = "") -> Any:
+def noise_removed(
+    dataset: Dataset, deviation: Sequence[float], *, fewest: MinCount = LIMIT, store: Folder = ""
+) -> pd.DataFrame:
     """How near each attack comes to the numbers of a table under Gaussian noise of each deviation, and under uniform
     noise of the largest.
 
@@ -204,7 +206,7 @@ def masking_noise_removed(
     return evaluate(dataset, made, attacks=attacks, fewest=fewest, store=store)
 
 
-def known_people(text: str) -> Any:
+def known_people(text: str) -> list[int]:
     """How many people an adversary knows, as a parameter names them: a list of whole numbers from 0."""
     found = numbers("KNOWN", text, int)
     if not found or min(found) < 0:
@@ -213,7 +215,9 @@ def known_people(text: str) -> Any:
 
 
 @validated
-def rotation_undone(dataset: Dataset, known: Sequence[int], *, fewest: MinCount = LIMIT, store: Folder = "") -> Any:
+def rotation_undone(
+    dataset: Dataset, known: Sequence[int], *, fewest: MinCount = LIMIT, store: Folder = ""
+) -> pd.DataFrame:
     """How near an adversary comes to rotated numbers who knows record and row of so many people; of none, who takes the
     rotated numbers for the true ones.
 
@@ -237,14 +241,14 @@ def rotation_undone(dataset: Dataset, known: Sequence[int], *, fewest: MinCount 
     return evaluate(dataset, made, attacks=attacks, fewest=fewest, store=store) if made else tidy([])
 
 
-def _check_some(name: str, values: Any) -> Any:
+def _check_some(name: str, values: Any) -> Sequence[Any]:
     if not values:
         raise ValueError(f"{name} must be a list of one number or more, got none.")
     return values
 
 
 @validated
-def hit(results: Results) -> Any:
+def hit(results: Results) -> list[Row]:
     """The rows that say what an attack reaches for outliers, and for the others."""
     rows = results[(results.measure == "recovery_error") & (results.target == "")]
     return rows[rows.group != ""]

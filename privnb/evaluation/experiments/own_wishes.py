@@ -65,7 +65,7 @@ state(
 
 
 @validated
-def with_wishes(dataset: Dataset) -> Any:
+def with_wishes(dataset: Dataset) -> Dataset:
     """The dataset. Raises NotForThisTable without a secret of categories, or quasi-identifiers, and where people have
     several records."""
     secret = secret_name(dataset, None)
@@ -80,7 +80,7 @@ def with_wishes(dataset: Dataset) -> Any:
     return dataset
 
 
-def wishing(text: str) -> Any:
+def wishing(text: str) -> list[float]:
     """The shares of people that a parameter names, ascending: a list of numbers above 0 and below 1."""
     found = numbers("WISHING", text, float)
     if not found or not all(0 < each < 1 for each in found):
@@ -123,7 +123,7 @@ def check_pair(name: str, ks: tuple[int, int]) -> None:
         raise ValueError(f"{name} must be the smaller and the larger k, got {expect.found(ks)}.")
 
 
-def check_breach(share: float) -> Any:
+def check_breach(share: float) -> float:
     """The largest breach probability, checked: a share above 0, at most 1."""
     return expect.share("BREACH", share)
 

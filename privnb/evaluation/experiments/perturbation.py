@@ -8,6 +8,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
+
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.attributes import first_number
 from privnb.evaluation.cases import evaluate
@@ -25,7 +27,7 @@ from privnb.sanitizers import Sanitizer, catalogue
 OF = ("noisy", "perturbed", "synthetic", "suppressed", "exact")  # treatments of what does not generalize
 
 
-def perturbing(dataset: Dataset, *, k: Any = 10, epsilon: Any = 1.0) -> Any:
+def perturbing(dataset: Dataset, *, k: Any = 10, epsilon: Any = 1.0) -> list[Sanitizer]:
     """One sanitizer of each kind that changes, draws, blanks or leaves out instead of generalizing: a list.
 
     Parameters
@@ -56,7 +58,7 @@ def perturbing(dataset: Dataset, *, k: Any = 10, epsilon: Any = 1.0) -> Any:
 
 
 @validated
-def with_numbers(dataset: Dataset) -> Any:
+def with_numbers(dataset: Dataset) -> Dataset:
     """The dataset. Raises NotForThisTable where no quasi-identifier is a number, or people have several records."""
     first_number(dataset)  # there is nothing to perturb without a quasi-identifier
     if dataset.schema.person:
@@ -73,7 +75,7 @@ def with_numbers(dataset: Dataset) -> Any:
 
 
 @validated
-def compared(dataset: Dataset, records: int) -> Any:
+def compared(dataset: Dataset, records: int) -> Dataset:
     """The dataset, or a random sample of it, for what compares each record with each.
 
     Parameters
@@ -99,7 +101,7 @@ def mapped(
     floor: Floor = FLOOR,
     fewest: MinCount = LIMIT,
     store: Folder = "",
-) -> Any:
+) -> pd.DataFrame:
     """How often people are linked, and what is lost, of perturbed releases and of those that generalize: the points of
     the R-U map.
 
@@ -130,7 +132,7 @@ def mapped(
     return appraised(dataset, every, *measures, seeds=1, floor=floor, fewest=fewest, store=store)
 
 
-def masking_scores(*, fewest: int = LIMIT, store: str | os.PathLike[str] = "") -> Any:
+def masking_scores(*, fewest: int = LIMIT, store: str | os.PathLike[str] = "") -> pd.DataFrame:
     """The score of masking, and its parts, of each kind that masks numbers, on the table `census`: tidy results.
 
     Parameters

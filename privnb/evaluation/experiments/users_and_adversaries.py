@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.datasets.dataset import Dataset
@@ -19,7 +20,7 @@ from privnb.evaluation.utility.good_utility import good_utility
 from privnb.microdata import withholding
 from privnb.microdata.withholding import MinCount
 from privnb.runtime.names import name_list
-from privnb.runtime.sentences import B, C, say
+from privnb.runtime.sentences import B, C, Sentences, say
 from privnb.runtime.validation import AttributeName, Seeds, Share, validated
 from privnb.sanitizers import Suppress
 from privnb.sanitizers.base import Sanitizer
@@ -36,7 +37,7 @@ def users(
     seeds: Seeds = 0,
     fewest: MinCount = withholding.LIMIT,
     store: Folder = "",
-) -> Any:
+) -> pd.DataFrame:
     """Table 1: `evaluation.good_utility` of each miner and seed, and `worst`, the largest decline of each set.
 
     Beside the sanitizers stands `absent`, for comparison. Fusions are an adversary's, and left out.
@@ -104,7 +105,7 @@ def adversaries(
     seeds: Seeds = 0,
     fewest: MinCount = withholding.LIMIT,
     store: Folder = "",
-) -> Any:
+) -> pd.DataFrame:
     """Table 2: `nearer_predictions.Nearer` of each set, sanitizer and seed, with `average` and `worst` of each
     set.
 
@@ -143,7 +144,7 @@ def adversaries(
 @validated
 def check_adversaries(
     dataset: Dataset, *, target: AttributeName = "", c: float = 0, share: Share = 0.05, weights: str = ""
-) -> Any:
+) -> None:
     """Refuse what `adversaries` refuses of the dataset.
 
     Parameters
@@ -162,7 +163,7 @@ def check_adversaries(
 
 
 @validated
-def guessed(dataset: Dataset, target: AttributeName = "") -> Any:
+def guessed(dataset: Dataset, target: AttributeName = "") -> Sentences:
     """A sentence on what the adversary of `adversaries` guesses, and where the sensitive attribute stands.
 
     Parameters
@@ -198,7 +199,7 @@ def gains(
     seeds: Seeds = 0,
     fewest: MinCount = withholding.LIMIT,
     store: Folder = "",
-) -> Any:
+) -> pd.DataFrame:
     """Table 3: `predicted_gains.PutIn` of each sanitizer and seed.
 
     Of Weka's miners those are put in that come nearest for most people and for most distinct records, in rows of the
@@ -236,13 +237,13 @@ def gains(
     return together(evaluated(tasks, store, "put predictions in").values())
 
 
-def _possible(dataset: Dataset, sanitizer: Sanitizer, seed: int, question: Question, fewest: int) -> Any:
+def _possible(dataset: Dataset, sanitizer: Sanitizer, seed: int, question: Question, fewest: int) -> pd.DataFrame:
     """`answer`, of a release that must be possible."""
     return reached(answer(dataset, sanitizer, seed, question, fewest))
 
 
 @validated
-def absent(dataset: Dataset, sanitizers: Sequence[Sanitizer]) -> Any:
+def absent(dataset: Dataset, sanitizers: Sequence[Sanitizer]) -> list[Sanitizer]:
     """What noise can destroy at most: the sanitizers that publish `*` for all that noise among `sanitizers` blurs.
 
     Parameters
@@ -258,14 +259,14 @@ def absent(dataset: Dataset, sanitizers: Sequence[Sanitizer]) -> Any:
     return [Suppress(name_list(names)) for names in noisy if names]
 
 
-def _weka(dataset: Dataset, sanitizer: Sanitizer, target: str) -> Any:
+def _weka(dataset: Dataset, sanitizer: Sanitizer, target: str) -> list[str]:
     """The names of the paper's miners for what a sanitizer publishes of the target, labels or numbers."""
     release = sanitizer.sanitize(dataset, rng=1)
     numeric = is_numeric_dtype(release.table[published_name(dataset, target or first_number(dataset))])
     return [miner.name for miner in miners_of("Weka numerical" if numeric else "Weka categorical")]
 
 
-def _worst(found: Any) -> Any:
+def _worst(found: Any) -> str:
     """The miners that come nearest for most people and for most distinct records, by name; "" where none finished."""
     rows = measured(found[(found.measure == "anti_utility") & (found.scenario == "A")])
     rows = rows.assign(value=rows.value.fillna(rows.low))

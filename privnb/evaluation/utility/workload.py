@@ -143,7 +143,7 @@ def _weights(dataset: Dataset) -> FloatArray | None:
     return None if dataset.weights is None else most_of_people(dataset.weights, dataset.people)
 
 
-def _effective(weights: Any) -> Any:
+def _effective(weights: Any) -> float:
     """How many people with equal weights would say as much: Kish, Survey Sampling, 1965."""
     return weights.sum() ** 2 / (weights**2).sum()
 
