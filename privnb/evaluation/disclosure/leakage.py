@@ -157,7 +157,7 @@ class Known(Question):
 
 
 @lru_cache(maxsize=2)
-def _subsets_of_original(dataset: Dataset, sensitive: str) -> dict[tuple[str, str] | tuple[str], tuple[int, float]]:
+def _subsets_of_original(dataset: Dataset, sensitive: str) -> dict[tuple[str, ...], tuple[int, float]]:
     names = dataset.schema.quasi_identifiers
     return by_subset({name: dataset.cells[name] for name in names}, dataset.cells[sensitive], subsets_of(names))
 
