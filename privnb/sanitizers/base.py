@@ -286,11 +286,12 @@ class Sanitizer(Validated, ABC):
         published = (attribute for attribute in dataset.schema.attributes if attribute.role in PUBLISHED)
         schema = replace(dataset.schema, attributes=(*published, *new))
         own, nobody = slice(None) if records is None else records, rows is Rows.NOBODY
-        each = (None if of is None or nobody else of[own] for of in (dataset.people, dataset.weights))
+        columns = (dataset.people, dataset.weights)
+        people, weights = (None if column is None or nobody else column[own] for column in columns)
         hidden = [name for name in dataset.schema.published if name not in table]
         apart = None if dataset.people is None else dataset.cells[hidden].iloc[own]
         known = dataset.hierarchies, provenance, buckets, dataset.shared
-        return Release(table, schema, *known, records, *each, apart, dataset.times)
+        return Release(table, schema, *known, records, people, weights, apart, dataset.times)
 
     def _numbers_read(self, schema: Schema) -> list[str]:
         """Name the numeric columns in which the method needs a number in every cell."""

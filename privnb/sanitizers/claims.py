@@ -144,7 +144,8 @@ def _covered(hierarchy: Any, labels: Array, number: IntArray, codes: IntArray) -
 
 def _reader(hierarchy: Any) -> Callable[[str], Any]:
     """What says which values a label covers, and refuses what is none."""
-    return hierarchy.ends if isinstance(hierarchy, OnALine) else hierarchy.covered
+    on_a_line = isinstance(hierarchy, OnALine)
+    return hierarchy.ends if on_a_line else hierarchy.covered
 
 
 def _of_label(read: Callable[[str], Any], label: object, nothing: Any) -> Any:
@@ -165,7 +166,8 @@ def _values(dataset: Microdata, release: Release) -> Iterator[str]:
     for name in (each for each in others if each not in dataset.schema.quasi_identifiers):  # of these, labels are read
         here, before = (np.asarray(each.cells[name], dtype=object) for each in (release, dataset))
         # A missing value is like nothing and unlike nothing, and pandas' mark of one is so without saying it.
-        here, before = (np.where(pd.isna(cells), None, cells) for cells in (here, before))
+        nothing: Any = None
+        here, before = (np.where(pd.isna(cells), nothing, cells) for cells in (here, before))
         changed = (here != before) & (here != SUPPRESSED)
         if changed.any():
             yield (
