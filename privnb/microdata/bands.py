@@ -4,14 +4,20 @@ Privacy models, attacks and measures of a sensitive attribute count values. Of a
 people share one, so that every class looks diverse; and a number that is published exactly names its person.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from privnb.microdata import cuts
 from privnb.microdata.schema import Categories, Numbers, text
 from privnb.runtime import expect
-from privnb.runtime.sentences import C, say
+from privnb.runtime.sentences import C, Sentences, say
+
+if TYPE_CHECKING:  # which imports this module
+    from privnb.microdata.rows import Microdata
 
 FEW = 10  # values of a domain that are its bands themselves, unless its owner cuts it otherwise
 
@@ -40,7 +46,7 @@ class Bands(Categories):
     starts: tuple[int, ...]
 
     @staticmethod
-    def of(numbers):
+    def of(numbers: Numbers) -> Bands:
         """The bands of a domain: its public intervals. Where it has few values, and its cuts are the usual ones, or has
         no other cuts: each value.
         """
@@ -56,16 +62,16 @@ class Bands(Categories):
         ]
         return Bands(tuple(a if a == b else f"{a}-{b}" for a, b in pairs), numbers, tuple(starts))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"bands of {self.numbers}: {', '.join(self.values[:4])}" + (", ..." if len(self.values) > 4 else "")
 
-    def labels(self, column):
+    def labels(self, column: Any) -> list[str]:
         """The band of each of `column`, numbers of the domain: list of str."""
         places = np.searchsorted(self.starts, self.numbers.codes(column), side="right") - 1
         return [self.values[place] for place in places.tolist()]
 
 
-def sentence(dataset):
+def sentence(dataset: Microdata) -> Sentences | None:
     """On each attribute that a table has as a number and that is published and counted in bands: `Sentences`, or None
     where there is none.
     """

@@ -4,6 +4,11 @@ They are Categoricals whose categories are what is found, in no order; the code 
 hands them over, and whoever counts reads them, so that no record costs a text.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -18,26 +23,26 @@ class WrittenOut:
     be coded, and written out when it is first asked for, which takes 8 bytes per cell and a pass over each column.
     """
 
-    def __get__(self, owner, kind=None):
+    def __get__(self, owner: Any, kind: type | None = None) -> pd.DataFrame:
         if owner is None:
             raise AttributeError("table")  # so that the field has no default
         if "table" not in vars(owner):
             vars(owner)["table"] = written(owner.cells)
         return vars(owner)["table"]
 
-    def __set__(self, owner, table):
+    def __set__(self, owner: Any, table: pd.DataFrame) -> None:
         vars(owner).pop("table", None)
         vars(owner)["cells"] = table
 
 
-def written(cells):
+def written(cells: pd.DataFrame) -> pd.DataFrame:
     """A DataFrame of cells as text and numbers, and not as codes: the same one if it holds no codes."""
     if not any(map(is_coded, cells.dtypes)):
         return cells
     return pd.DataFrame({name: plain(cells[name]) for name in cells}, index=cells.index)
 
 
-def having(table, columns):
+def having(table: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
     """`table.assign(**columns)`, whatever the columns are called.
 
     >>> having(pd.DataFrame({"age": [30]}), {"self": [1]}).columns.tolist()
@@ -49,7 +54,7 @@ def having(table, columns):
     return table
 
 
-def plain(column):
+def plain(column: pd.Series) -> pd.Series:
     """A Series as text or numbers, and not as codes; whole numbers with gaps as floats."""
     if not is_coded(column.dtype):
         return column
@@ -57,12 +62,12 @@ def plain(column):
     return column.astype(float if _gapless(dtype) and column.hasnans else dtype)
 
 
-def _gapless(dtype):
+def _gapless(dtype: Any) -> bool:
     """Whether cells of this type are whole numbers of NumPy, which have no missing one."""
     return isinstance(dtype, np.dtype) and dtype.kind in "iu"
 
 
-def in_codes(column):
+def in_codes(column: pd.Series) -> pd.Series:
     """A Series as a coded one; as it is if its cells are of several kinds, of which 1, 1.0 and True are equal."""
     if is_coded(column.dtype):
         return column
@@ -75,7 +80,7 @@ def in_codes(column):
     return pd.Series(of_codes(codes, pd.Index(values, dtype=column.dtype)), column.index, name=column.name, copy=False)
 
 
-def of_codes(codes, values):
+def of_codes(codes: Any, values: Any) -> pd.Categorical:
     """The Categorical whose entry i is `values[codes[i]]`, a missing one at code -1.
 
     `codes`: integer array (n,); `values`: array, Series or Index (m,), of which some may be equal or missing.
@@ -94,7 +99,7 @@ def of_codes(codes, values):
     return pd.Categorical.from_codes(codes, values)
 
 
-def by_value(function, column):
+def by_value(function: Callable[[pd.Series], Any], column: pd.Series) -> pd.Series:
     """What `function` makes of a Series cell by cell; it is given each value of a coded one once."""
     if not is_coded(column.dtype):
         return function(column)

@@ -7,15 +7,19 @@ later ones only what one of them has.
 Source: Lauritzen, "Graphical Models", 1996, section 4.4; Aggarwal and Yu 2008, chapter 12.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array
 
 LARGEST = 2**22  # cells
 
@@ -44,7 +48,7 @@ class TableOfCounts:
     values: Mapping[str, tuple]
     counts: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.kind("values", self.values, Mapping, instead="Give the values of each attribute.")
         expect.kind("counts", self.counts, np.ndarray)
         shape = tuple(len(each) for each in self.values.values())
@@ -53,11 +57,11 @@ class TableOfCounts:
         if not (self.counts >= 0).all():
             raise ValueError(f"counts must be 0 or more, got {self.counts.min():g}.")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"TableOfCounts({' x '.join(self.values)}: {self.counts.sum():,})"
 
     @classmethod
-    def of(cls, table, names):
+    def of(cls, table: pd.DataFrame, names: Sequence[str]) -> TableOfCounts:
         """The counts of the records of a table.
 
         Parameters
@@ -89,11 +93,11 @@ class TableOfCounts:
         return cls({name: tuple(c.cat.categories) for name, c in zip(names, columns, strict=True)}, counts)
 
     @property
-    def names(self):
+    def names(self) -> tuple[str, ...]:
         """Of the attributes, a tuple."""
         return tuple(self.values)
 
-    def margin(self, names):
+    def margin(self, names: str) -> TableOfCounts:
         """The counts of some of the attributes, in the order of this table: a TableOfCounts.
 
         Raises ValueError for none and for unknown ones. One letter each may be written together: "ACD".
@@ -105,13 +109,13 @@ class TableOfCounts:
         kept = {name: values for name, values in self.values.items() if name in wanted}
         return TableOfCounts(kept, self.counts.sum(axis=others))
 
-    def frame(self):
+    def frame(self) -> pd.DataFrame:
         """A DataFrame of one row a cell: a column an attribute, and `count`."""
         index = pd.MultiIndex.from_product(self.values.values(), names=self.values)
         return index.to_frame(index=False).assign(count=self.counts.ravel())
 
 
-def with_totals(counts):
+def with_totals(counts: Array) -> Array:
     """Counts with their sums over each set of axes, which stand last on each axis: an array of one more each way.
 
     >>> with_totals(np.array([[1, 2], [3, 4]])).tolist()
@@ -122,7 +126,7 @@ def with_totals(counts):
     return counts
 
 
-def sums_of(shape):
+def sums_of(shape: Sequence[int]) -> Any:
     """What `with_totals` adds up: a sparse 0/1 matrix, a row an entry with totals, a column a cell without.
 
     >>> sums_of((2,)).toarray().astype(int).tolist()
@@ -135,7 +139,7 @@ def sums_of(shape):
     return sparse.csr_array(whole)
 
 
-def check_margins(margins):
+def check_margins(margins: Sequence[TableOfCounts]) -> dict[str, tuple[str, ...]]:
     """The values of all attributes of some margins, `{name: values}`, in the order in which they first stand.
 
     Raises ValueError unless they share values, and what they share has the same counts in all; names two that differ.
@@ -160,7 +164,7 @@ def check_margins(margins):
     return values
 
 
-def _shared(margin, names):
+def _shared(margin: TableOfCounts, names: Sequence[str]) -> Array:
     """The counts of `names`, one axis each in that order."""
     if not names:
         return margin.counts.sum()
@@ -168,14 +172,14 @@ def _shared(margin, names):
     return table.counts.transpose([table.names.index(name) for name in names])
 
 
-def spread(margin, values):
+def spread(margin: TableOfCounts, values: Mapping[str, Sequence[str]]) -> Array:
     """The counts of a margin as an array that has an axis for each of `values`, of length 1 where it has none."""
     places = [name for name in values if name in margin.values]
     shape = [len(values[name]) if name in margin.values else 1 for name in values]
     return _shared(margin, places).reshape(shape)
 
 
-def decomposable(sets):
+def decomposable(sets: Sequence[Iterable[str]]) -> bool:
     """Whether count tables over these sets of attributes are decomposable.
 
     >>> decomposable(["ABC", "BCD"]), decomposable(["ABC", "BD", "CD"])
@@ -184,7 +188,7 @@ def decomposable(sets):
     return separators(sets) is not None
 
 
-def separators(sets):
+def separators(sets: Sequence[Iterable[str]]) -> list[tuple[int, list[str]]] | None:
     """An order in which each set shares with the later ones only what one of them has: (its place, what it shares, a
     list in its own order).
 

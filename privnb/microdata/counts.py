@@ -5,10 +5,15 @@ Privacy models, gains and losses need only counts. Grouping is the one step that
 One module: what counts rows groups them, in the same few passes.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+
+from privnb.runtime.arrays import Array, IntArray
 
 
 class DistinctRows(NamedTuple):
@@ -22,11 +27,11 @@ class DistinctRows(NamedTuple):
     multiplicities: np.ndarray
     index: np.ndarray
 
-    def __repr__(self):  # never the rows: they may be records
+    def __repr__(self) -> str:  # never the rows: they may be records
         return f"DistinctRows({len(self.values)} of {len(self.index)} records)"
 
 
-def combinations(table):
+def combinations(table: pd.DataFrame) -> DistinctRows:
     """Group equal rows of a DataFrame: its distinct rows, how often each stands, and where.
 
     The result does not depend on the table's index, nor (but for `index`) on the order of its records.
@@ -39,7 +44,7 @@ def combinations(table):
     return DistinctRows(table.iloc[first].reset_index(drop=True), np.bincount(index, minlength=len(first)), index)
 
 
-def coded(column):
+def coded(column: Any) -> tuple[IntArray, Array]:
     """The distinct values of a column, and which of them stands where.
 
     `column`: Series or array (n,) of any kind. Returns the position of each entry, integer array (n,), and the
@@ -52,12 +57,12 @@ def coded(column):
     return codes, values
 
 
-def is_coded(dtype):
+def is_coded(dtype: Any) -> bool:
     """Whether a column of this type is kept as codes, see `columns`."""
     return isinstance(dtype, pd.CategoricalDtype)
 
 
-def factorized(values, **options):
+def factorized(values: Any, **options: Any) -> tuple[IntArray, Any]:
     """What `pd.factorize(np.asarray(values), **options)` gives, sooner where values are coded already, or where many
     equal texts are one object, as in columns of labels: each value or object is then read once, and not each cell. Of
     coded values the order is that of the categories, unless they are sorted.
@@ -81,7 +86,7 @@ def factorized(values, **options):
     return codes[number], distinct
 
 
-def looked_up(values):
+def looked_up(values: Any) -> tuple[IntArray, Any]:
     """What `factorized(values)` gives, but of coded values with each category, which need not occur: sooner for whoever
     looks the values up. A missing one has the code -1.
 
@@ -94,7 +99,7 @@ def looked_up(values):
     return factorized(values)
 
 
-def _of_categories(codes, categories, options):
+def _of_categories(codes: IntArray, categories: Array, options: Mapping[str, Any]) -> tuple[IntArray, Array]:
     """What `factorized` gives of codes: not every category need occur."""
     codes = codes.astype(np.intp)  # as numpy makes of them whenever it is given them as an index
     occurs = np.zeros(len(categories) + 1, dtype=bool)  # the last is that of a missing value
@@ -108,7 +113,7 @@ def _of_categories(codes, categories, options):
     return number[codes], distinct
 
 
-def objects(values):
+def objects(values: Array) -> tuple[IntArray, IntArray]:
     """Which object stands where in an array (n,) of some, whether or not it equals others: two integer arrays, the
     number of each entry's object, (n,), and a place of each object, (m,).
     """
@@ -122,7 +127,7 @@ def objects(values):
 FEW = 100  # cells of two columns that are compared before all are
 
 
-def same(first, second):
+def same(first: pd.Series, second: pd.Series) -> bool:
     """Whether two Series hold equal values, at once where they are the same cells.
 
     >>> column = pd.Series([1.5, np.nan])
@@ -137,16 +142,16 @@ def same(first, second):
     return _same_cells(*(column.to_numpy() for column in (first, second))) or first.equals(second)
 
 
-def _of_one_kind(first, second):
+def _of_one_kind(first: Any, second: Any) -> bool:
     """Whether cells of two types can be equal: of texts it does not matter how pandas keeps them."""
     return first == second or (isinstance(first, pd.StringDtype) and isinstance(second, pd.StringDtype))
 
 
-def _same_cells(first, second):
+def _same_cells(first: Any, second: Any) -> bool:
     return first.__array_interface__ == second.__array_interface__
 
 
-def _same_codes(first, second):
+def _same_codes(first: pd.Categorical, second: pd.Categorical) -> bool:
     """The same of two Categoricals, of which no cell is written out."""
     codes, others = first.codes, second.codes
     if not first.categories.equals(second.categories):
@@ -160,7 +165,7 @@ def _same_codes(first, second):
     return _same_cells(codes, others) or np.array_equal(codes, others)
 
 
-def distinct_codes(columns, widths):
+def distinct_codes(columns: Sequence[Array], widths: Iterable[int]) -> tuple[IntArray, IntArray]:
     """Group equal rows of integer columns: the first position of each distinct row, in sorted order, and where each
     stands.
 
@@ -178,7 +183,7 @@ def distinct_codes(columns, widths):
     return _distinct(key, room)
 
 
-def _distinct(key, room):
+def _distinct(key: IntArray, room: int) -> tuple[IntArray, IntArray]:
     """What `distinct_codes` gives of one column, numbers below `room`: by the place of each number where there are not
     many more than rows, by hashing where few are distinct, else by sorting, which takes as long however many are.
     """
@@ -203,7 +208,7 @@ def _distinct(key, room):
     return places[new], index
 
 
-def _few_differ(key, looked_at=4096):
+def _few_differ(key: IntArray, looked_at: int = 4096) -> bool:
     """Whether of many numbers, integer array (n,), a tenth or less seem to be distinct, by how many of some are equal:
     of s numbers among d about s^2 / 2d pairs are.
     """
@@ -211,7 +216,7 @@ def _few_differ(key, looked_at=4096):
     return len(key) > 10 * looked_at and np.count_nonzero(some[1:] == some[:-1]) > 10 * looked_at**2 / (2 * len(key))
 
 
-def _sorted(numbers):
+def _sorted(numbers: IntArray) -> tuple[IntArray, IntArray]:
     """Numbers from 0, integer array (n,), in order, and the place of each, equal ones as they stand. Each is sorted as
     one number with its place, which numpy does several times as fast as it finds an order that is stable.
     """
@@ -222,12 +227,12 @@ def _sorted(numbers):
     return both >> bits, both & ((1 << bits) - 1)
 
 
-def _bits(n):
+def _bits(n: int) -> int:
     """Of a number that is the place of one of `n`."""
     return max(n - 1, 0).bit_length()
 
 
-def stable_order(numbers):
+def stable_order(numbers: IntArray) -> IntArray:
     """What `np.argsort(numbers, kind="stable")` gives of classes, codes or counts: integers from 0, array (n,).
 
     >>> stable_order(np.array([1, 0, 1, 0])).tolist()
@@ -238,14 +243,14 @@ def stable_order(numbers):
     return _sorted(numbers)[1]
 
 
-def small(codes, width):
+def small(codes: IntArray, width: int) -> IntArray:
     """Codes from 0 to below `width` as the smallest integers that hold them: as many draws shuffle them in half the
     time.
     """
     return codes.astype(np.min_scalar_type(width - 1))
 
 
-def class_value_counts(classes, values, times=None):
+def class_value_counts(classes: IntArray, values: Any, times: IntArray | None = None) -> IntArray:
     """How often each value stands in each class: integer array (classes, values), columns in sorted order of the
     values.
 
@@ -255,7 +260,7 @@ def class_value_counts(classes, values, times=None):
     return tabulate(classes, codes, (int(np.max(classes)) + 1, len(distinct)), times)
 
 
-def tabulate(rows, columns, shape, weights=None):
+def tabulate(rows: IntArray, columns: IntArray, shape: tuple[int, int], weights: Array | None = None) -> IntArray:
     """How often each pair stands, or the sum of its whole-number weights: integer array of `shape`.
 
     `rows`, `columns`: integer arrays (n,).
@@ -264,7 +269,7 @@ def tabulate(rows, columns, shape, weights=None):
     return counts.astype(np.int64, copy=False).reshape(shape)
 
 
-def once_each(people, *columns):
+def once_each(people: IntArray | None, *columns: IntArray) -> Any:
     """One row of each person among those that are equal in `columns`: what indexes it, so that a count of the rest
     counts a person once.
 
@@ -292,7 +297,9 @@ def once_each(people, *columns):
     return distinct_codes(every, [int(column.max(initial=0)) + 1 for column in every])[0]
 
 
-def people_in(groups, people=None, number=0, times=None):
+def people_in(
+    groups: IntArray, people: IntArray | None = None, number: int = 0, times: IntArray | None = None
+) -> IntArray:
     """How many people are in each group, `once_each`: integer array (groups,).
 
     `groups`: integer array (n,) from 0; `people`: whose each row is, integer array (n,), or None where each is another
@@ -303,14 +310,14 @@ def people_in(groups, people=None, number=0, times=None):
     return np.bincount(groups, times, number).astype(np.int64)
 
 
-def people_among(rows, people=None, times=None):
+def people_among(rows: Array, people: IntArray | None = None, times: IntArray | None = None) -> int:
     """How many people have one of the `rows`, boolean array (n,): int. `people`, `times`: as of `people_in`."""
     if people is None:
         return int(np.sum(rows if times is None else times[rows]))
     return len(np.unique(people[rows]))
 
 
-def most_of_people(values, people=None):
+def most_of_people(values: Array, people: IntArray | None = None) -> Array:
     """The largest of each person's `values`, array (n,): float array (people,); as they are without `people`."""
     if people is None:
         return values
@@ -322,7 +329,9 @@ def most_of_people(values, people=None):
 CELLS = 2**22  # of a table of counts at a time
 
 
-def tabulated_in_parts(rows, columns, shape, weights=None):
+def tabulated_in_parts(
+    rows: IntArray, columns: IntArray, shape: tuple[int, int], weights: Array | None = None
+) -> Iterator[IntArray]:
     """What `tabulate` gives, some rows at a time: yields integer arrays (some, shape[1]), one below the other."""
     step = max(1, CELLS // shape[1])
     if shape[0] <= step:

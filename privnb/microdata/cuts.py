@@ -1,31 +1,39 @@
 """Where the public intervals of a domain of numbers begin: as its owner says, or else at round numbers."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Real
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privnb.microdata import withholding
+from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING, STEP
+
+if TYPE_CHECKING:  # which imports this module
+    from privnb.microdata.schema import Numbers
 
 MOST = 10_000  # intervals of a domain
 EVEN = 10  # intervals that hold about the same number of people
 
 
-def round_number(least):
+def round_number(least: Decimal) -> Decimal:
     """The smallest of 1, 2, 5, 10, 20, 50, ... and their tenths that is at least `least`: a Decimal, as `least` is."""
     power = Decimal(10) ** least.adjusted()
     return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least)
 
 
-def plain(number):
+def plain(number: Decimal) -> float:
     """A Decimal as an int where it is whole, else as a float."""
     return int(number) if number == number.to_integral_value() else float(number)
 
 
-def grain(domain):
+def grain(domain: Numbers) -> float:
     """The round number that parts a domain into ten to twenty intervals, fewer where each would be of a single value:
     those would hide nobody.
     """
@@ -33,7 +41,7 @@ def grain(domain):
     return plain(round_number(max((high - low) / 20, 2 * step)))
 
 
-def points(domain, cuts):
+def points(domain: Numbers, cuts: float | Sequence[float] | None) -> tuple[float, ...]:
     """The numbers of a domain at which public intervals begin, rising; that one begins at its low is understood.
 
     `cuts`: rising numbers of the domain, or the width of all intervals, counted from 0; None for a width of `grain`.
@@ -59,7 +67,7 @@ def points(domain, cuts):
     return tuple(domain.value(code) for code in dict.fromkeys(codes) if 1 < code < domain.codes(domain.high))
 
 
-def every_other(cuts):
+def every_other(cuts: tuple[float, ...]) -> tuple[float, ...]:
     """Every other one of rising cuts; of those of one width the rounder ones.
 
     >>> every_other((20, 25, 30, 35, 40)), every_other((15, 20, 25)), every_other((65,))
@@ -68,7 +76,7 @@ def every_other(cuts):
     return cuts[round(cuts[0] / (cuts[1] - cuts[0])) % 2 :: 2] if len(cuts) > 1 else ()
 
 
-def even(domain, numbers, people, fewest):
+def even(domain: Numbers, numbers: FloatArray, people: IntArray, fewest: int) -> tuple[float, ...] | None:
     """Return cuts that divide people about evenly, for a domain that a few large or small numbers stretch.
 
     Each cut is the roundest number near a quantile, or the begin or the end of a value that many people share. So no
@@ -118,7 +126,7 @@ def even(domain, numbers, people, fewest):
     return None
 
 
-def _roundest(low, middle, high, step):
+def _roundest(low: float, middle: float, high: float, step: float) -> float:
     """The number above `low` and up to `high` that has the fewest digits; of several the nearest to `middle`."""
     low, middle, high, step = (Decimal(repr(each)) for each in (low, middle, high, float(step)))
     grain = round_number(high - low)
@@ -130,7 +138,7 @@ def _roundest(low, middle, high, step):
         grain = round_number(grain / Decimal("2.5"))  # the next smaller one of 1, 2, 5, 10, ...
 
 
-def _listed(domain, cuts):
+def _listed(domain: Numbers, cuts: Sequence[float]) -> tuple[float, ...]:
     if not all(map(_is_number, cuts)):
         raise ValueError(f"cuts are one number above 0 or a list of rising numbers, got {list(cuts)}.")
     outside = [cut for cut in cuts if not domain.low <= cut <= domain.high]
@@ -142,7 +150,7 @@ def _listed(domain, cuts):
     return tuple(domain.value(code) for code in domain.codes(cuts).tolist() if code)
 
 
-def _refuse_off_step(domain, found):
+def _refuse_off_step(domain: Numbers, found: Sequence[float]) -> None:
     steps = [(point - domain.low) / domain.step for point in found]
     off = [point for point, step in zip(found, steps, strict=True) if abs(step - round(step)) > STEP]
     if off:
@@ -151,5 +159,5 @@ def _refuse_off_step(domain, found):
         )
 
 
-def _is_number(cut):
+def _is_number(cut: object) -> bool:
     return isinstance(cut, Real) and not isinstance(cut, bool) and math.isfinite(cut)

@@ -1,13 +1,20 @@
 """How files mark a missing value: which texts do, and which of them a column or a table has."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
 from privnb.microdata.counts import people_among
+from privnb.runtime.arrays import IntArray
 
 # Marks of a missing value, beside the empty cell; and some that are values as well where no number stands beside them.
 MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "n.a.", "NaN", "nan", "NULL", "null", "k.A.", "k. A.", "keine Angabe")
 DASHES = ("-", "--", ".")
 
 
-def mark_of(columns):
+def mark_of(columns: Iterable[tuple[pd.Series, IntArray | None]]) -> str:
     """The commonest mark of missing values in a table; "" if none is missing.
 
     `columns`: of each its Categorical of texts, and how many records each entry stands for, or None.
@@ -23,7 +30,7 @@ def mark_of(columns):
     return mark if empty or counts[mark] else ""
 
 
-def marks_in(column):
+def marks_in(column: pd.Series) -> list[str]:
     """The marks of missing values that stand in a Categorical of texts, in the order of their list."""
     texts = column.cat.categories
     known = (*MISSING, *DASHES) if len(texts) and texts.str.contains(r"\d").mean() > 0.5 else MISSING

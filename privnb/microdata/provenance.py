@@ -1,9 +1,11 @@
 """How a release was made and what is said of it, complete enough to make it again."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from privnb.microdata.treatment import Rows, Treatment, treated
 from privnb.runtime import expect
@@ -20,7 +22,7 @@ class Promise(NamedTuple):
     statement: str  # budget, composition, what is not covered; in plain words
 
     @classmethod
-    def local(cls, budget, rest):
+    def local(cls, budget: Mapping[str, float], rest: Sequence[str]) -> Promise:
         """Local differential privacy by independent noise in each column.
 
         `budget`: epsilon by column; they add up (Dwork and Roth 2014, section 3.5). `rest`: columns without noise.
@@ -33,7 +35,7 @@ class Promise(NamedTuple):
         return cls._of(total, f"{parts} = {total:g} a record (sequential composition)", budget, rest)
 
     @classmethod
-    def together(cls, epsilon, columns, rest):
+    def together(cls, epsilon: float, columns: Sequence[str], rest: Sequence[str]) -> Promise:
         """Local differential privacy of columns that are drawn together, so that a record spends `epsilon` once.
 
         `columns`: which; `rest`: those without noise.
@@ -41,7 +43,7 @@ class Promise(NamedTuple):
         return cls._of(epsilon, f"{epsilon:g} a record, {', '.join(columns)} together", columns, rest)
 
     @classmethod
-    def _of(cls, epsilon, spent, columns, rest):
+    def _of(cls, epsilon: float, spent: str, columns: Iterable[str], rest: Sequence[str]) -> Promise:
         neighbours = f"two tables that differ in one record's {', '.join(columns)} and in nothing else"
         statement = (
             f"Local differential privacy with epsilon {spent}. "
@@ -79,7 +81,7 @@ class Provenance:
     note: str = ""
     seed: object = field(default=None, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.kind("claims", self.claims, tuple, list, instead="Give some such as (KAnonymity(10),).")
         for claim in self.claims:
             if not callable(getattr(claim, "holds", None)):
@@ -93,7 +95,7 @@ class Provenance:
         """The names of the altered columns of which each value is published alike wherever it stands."""
         return [*treated(self.columns, "perturbed")] if self.global_recoding else []
 
-    def public(self):
+    def public(self) -> dict[str, Any]:
         """What may leave with a release, as a dictionary of plain values: all but the seed, which undoes the noise."""
         return {
             "dataset": self.dataset,

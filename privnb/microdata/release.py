@@ -3,8 +3,10 @@
 One module: what a release keeps back and what it hands out are to be read side by side.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,6 +23,7 @@ from privnb.microdata.schema import Role, Schema
 from privnb.microdata.treatment import TRUE, Rows, Treatment, Unreadable, treated
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 
 
 class Published(NamedTuple):
@@ -32,11 +35,11 @@ class Published(NamedTuple):
     columns: Mapping[str, Treatment]
     buckets: pd.DataFrame | None = None
 
-    def treated(self, *kinds):
+    def treated(self, *kinds: str) -> tuple[str, ...]:
         """The names of the published columns that were treated in one of these ways: see `treatment.KINDS`."""
         return treated(self.columns, *kinds)
 
-    def __repr__(self):  # never the rows, see Release
+    def __repr__(self) -> str:  # never the rows, see Release
         return f"Published({len(self.table)} rows of {', '.join(self.table)})"
 
 
@@ -96,22 +99,22 @@ class Release(_Coded):
     apart: pd.DataFrame | None = None
     times: np.ndarray | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.cells)
 
-    def __getstate__(self):  # what is written out again is not sent to other processes
+    def __getstate__(self) -> dict[str, Any]:  # what is written out again is not sent to other processes
         return {name: value for name, value in vars(self).items() if name != "table"}
 
-    def __repr__(self):  # never the rows: a notebook keeps what it shows; see `show`
+    def __repr__(self) -> str:  # never the rows: a notebook keeps what it shows; see `show`
         return f"Release({len(self)} rows of {self.provenance.dataset} by {self.provenance.sanitizer})"
 
     @cached_property
-    def columns(self):
+    def columns(self) -> Mapping[str, Treatment]:
         """How each published column was treated: `{name: Treatment}`; where nothing is stated, cells are labels."""
         unstated = {name: Treatment("generalized") for name in self.schema.published}
         return unstated | dict(self.provenance.columns)
 
-    def treated(self, *kinds):
+    def treated(self, *kinds: str) -> tuple[str, ...]:
         """The names of the published columns that were treated in one of these ways: see `treatment.KINDS`."""
         return treated(self.columns, *kinds)
 
@@ -122,7 +125,7 @@ class Release(_Coded):
         names = (name for name in self.schema.names(Role.NEUTRAL) if name in true and name in self.cells)
         return [name for name in names if self.schema[name].knowable]
 
-    def with_known(self, names: Collection[str]) -> "Release":
+    def with_known(self, names: Collection[str]) -> Release:
         """The same release, in which an adversary knows the neutral columns `names` as the quasi-identifiers."""
         if not names:
             return self
@@ -130,11 +133,11 @@ class Release(_Coded):
         return replace(self, schema=self.schema.with_known(names), hierarchies={**flat, **self.hierarchies})
 
     @property
-    def generalized(self):
+    def generalized(self) -> Any:
         """Whether every row is a record's, and every cell its value, a label that covers it, or `*`."""
         return len(self.treated(*TRUE)) == len(self.columns)
 
-    def originals(self, dataset):
+    def originals(self, dataset: Any) -> Any:
         """The records of `dataset` that the rows are of, row by row: a Dataset, the same one if they are all.
 
         Raises Unreadable for rows that are nobody's, and ValueError for one of another length.
@@ -152,7 +155,7 @@ class Release(_Coded):
         return dataset
 
     @property
-    def equivalence_classes(self):
+    def equivalence_classes(self) -> IntArray:
         """Which records have equal quasi-identifiers *as released*: a number from 0 for each set, integer array (n,).
 
         Clusters that are released alike are one set, for nobody can tell them apart.
@@ -160,14 +163,14 @@ class Release(_Coded):
         return self._alike[0]
 
     @cached_property
-    def people_alike(self):
+    def people_alike(self) -> IntArray:
         """How many people are in each of `equivalence_classes`, each once in every one that they have a row in: integer
         array (sets,).
         """
         return people_in(self.equivalence_classes, self.people, times=self.times)
 
     @cached_property
-    def population_alike(self):
+    def population_alike(self) -> FloatArray | None:
         """How many people of the population are expected in each of `equivalence_classes`: the sum of the weights of
         its members, of each the largest where they have several records: float array (sets,). None without weights.
         """
@@ -180,27 +183,27 @@ class Release(_Coded):
         return np.bincount(groups, weights)
 
     @property
-    def record_count(self):
+    def record_count(self) -> int:
         """How many records the rows are of: int."""
         return len(self) if self.times is None else int(self.times.sum())
 
     @cached_property
-    def headcount(self):
+    def headcount(self) -> int:
         """How many people the rows are of: int."""
         return self.people_among(np.ones(len(self), dtype=bool))
 
-    def people_among(self, rows):
+    def people_among(self, rows: Array) -> int:
         """How many people have one of these rows, boolean array (rows,): int."""
         return people_among(rows, self.people, self.times)
 
     @property
-    def labels_alike(self):
+    def labels_alike(self) -> dict[str, tuple[IntArray, Array]]:
         """How the sets of `equivalence_classes` of records are labelled, by quasi-identifier: which label each set has,
         integer array (sets,), and the labels that these numbers stand for, array (labels,).
         """
         return self._alike[1]
 
-    def coded(self, name):
+    def coded(self, name: str) -> tuple[IntArray, Array]:
         """What `Attribute.coded` gives of a published column, which is read once."""
         if name not in self._coded:
             read = self.schema[name].coded if name in self.columns else coded  # "bucket" is a number of no attribute
@@ -210,11 +213,11 @@ class Release(_Coded):
         return self._coded[name]
 
     @cached_property
-    def _coded(self):
+    def _coded(self) -> dict[str, tuple[IntArray, Array]]:
         return {}
 
     @cached_property
-    def _alike(self):
+    def _alike(self) -> tuple[IntArray, dict[str, tuple[IntArray, Array]]]:
         columns = {name: self.coded(name) for name in self.schema.quasi_identifiers}
         every = columns.values() or [(np.zeros(len(self), dtype=np.int64), [None])]
         first, index = distinct_codes([codes for codes, _ in every], [len(values) for _, values in every])
@@ -222,7 +225,7 @@ class Release(_Coded):
         return index, {name: (codes[first], values) for name, (codes, values) in columns.items()}
 
     @cached_property
-    def classes(self):
+    def classes(self) -> IntArray | None:
         """The class of each record, integer array (n,) from 0, or None where a release has none: see `without_classes`.
 
         Of whom in a class a sensitive value is, the release does not say. The classes are the `equivalence_classes`; of
@@ -233,7 +236,7 @@ class Release(_Coded):
         return self.equivalence_classes if self.buckets is None else self.cells["bucket"].to_numpy()
 
     @cached_property
-    def groups(self):
+    def groups(self) -> IntArray | None:
         """The group of each record, integer array (n,) from 0, or None where a release has none: the `classes`, or of
         averages that keep a k the rows that are alike.
 
@@ -244,7 +247,7 @@ class Release(_Coded):
         return self.equivalence_classes if self.classes is None and averaged else self.classes
 
     @property
-    def without_classes(self):
+    def without_classes(self) -> str:
         """Why nobody's class can be looked up in the release, in words; empty where it can."""
         if self.provenance.rows is Rows.NOBODY:
             return "its rows are nobody's, so nobody has a class"
@@ -254,7 +257,7 @@ class Release(_Coded):
             return f"values of {', '.join(moved)} were changed by no known law, so nobody's class can be looked up"
         return ""
 
-    def check_classes(self, what):
+    def check_classes(self, what: str) -> None:
         """Raise Unreadable, saying that `what` is not defined, for a release without classes."""
         if reason := self.without_classes:
             raise Unreadable(
@@ -262,7 +265,7 @@ class Release(_Coded):
                 "instead."
             )
 
-    def by_class(self, name):
+    def by_class(self, name: str) -> tuple[Any, Any]:
         """What is published of an attribute by class: the class, or of averages the one of `groups`, and the value of n
         records, two arrays (n,).
 
@@ -275,7 +278,7 @@ class Release(_Coded):
         held = self.buckets[self.buckets["attribute"] == name]
         return np.repeat(held["bucket"].to_numpy(), held["count"]), np.repeat(held["value"].to_numpy(), held["count"])
 
-    def of_people(self, name):
+    def of_people(self, name: str) -> tuple[Any, Any, Any]:
         """As `by_class`, and beside the class and the value whose they are: integer array (n,), or None where each row
         is another person's. For the evaluator alone.
         """
@@ -283,7 +286,7 @@ class Release(_Coded):
             return *self.by_class(name), self.people
         return self.classes, self.apart[name].to_numpy(), self.people
 
-    def counted(self, name):
+    def counted(self, name: str) -> tuple[Any, Any, Any, Any]:
         """What `of_people` gives, and how often each entry stands, integer array, or None where it is once: fewer
         entries where the release holds counts.
         """
@@ -294,7 +297,7 @@ class Release(_Coded):
         return held["bucket"].to_numpy(), held["value"].to_numpy(), None, held["count"].to_numpy()
 
     @cached_property
-    def _hidden(self):
+    def _hidden(self) -> BoolArray:
         """Which set of `equivalence_classes` has `*` as every quasi-identifier: boolean array (sets,)."""
         names = self.schema.quasi_identifiers
         if not names or set(names) - set(self.treated("generalized", "suppressed")):
@@ -303,24 +306,24 @@ class Release(_Coded):
         return np.logical_and.reduce(hidden)
 
     @property
-    def suppressed(self):
+    def suppressed(self) -> int:
         """Number of records whose quasi-identifiers are all `*`."""
         return int(np.bincount(self.equivalence_classes, self.times)[self._hidden].sum())
 
     @property
-    def suppressed_people(self):
+    def suppressed_people(self) -> int:
         """Number of people who have a record that is suppressed, and whom its number tells of."""
         return int(self.people_alike[self._hidden].sum())
 
     @property
-    def labelled(self):
+    def labelled(self) -> list[str]:
         """Names of the quasi-identifiers whose cells are labels of their hierarchies, be it of a single value."""
         if self.buckets is not None:
             return []
         labels = self.treated(*(TRUE if self.provenance.claims else TRUE[1:]))
         return [name for name in self.schema.quasi_identifiers if name in labels]
 
-    def widened(self, names):
+    def widened(self, names: Iterable[str]) -> Release:
         """The same release, in which no label of the attributes `names` ends at a value that few people share: such
         ends are moved outwards, see `Ranges` and `Ordered`.
 
@@ -337,7 +340,9 @@ class Release(_Coded):
         columns = {**facts.columns, **dict.fromkeys(moved, Treatment("generalized"))}
         return replace(self, table=table, provenance=replace(facts, columns=columns))
 
-    def counted_rows(self, names=None):
+    def counted_rows(
+        self, names: Sequence[str] | None = None
+    ) -> tuple[dict[str, tuple[IntArray, Array]], IntArray, IntArray]:
         """What is published, each row once, sorted by what it holds.
 
         Parameters
@@ -359,11 +364,11 @@ class Release(_Coded):
         rows = {name: (codes[first], values) for name, (codes, values) in columns.items()}
         return rows, people_in(place, times=self.times), place
 
-    def _check_records(self):
+    def _check_records(self) -> None:
         if self.times is not None:
             raise Unreadable(f"{self!r} is of combinations and their counts, which are written to a file, row by row.")
 
-    def publish(self):
+    def publish(self) -> tuple[Published, IntArray | None]:
         """The attacker's view and, apart from it, the key: for each published row the record that it came from, or None
         where the rows are nobody's.
 
@@ -379,29 +384,29 @@ class Release(_Coded):
             buckets = by_content(buckets)
         return self._handed_out(table, buckets), self._records(key)
 
-    def _published(self, rng):
+    def _published(self, rng: Any) -> tuple[Published, IntArray | None]:
         """As `publish`, for evaluations alone: rows in an order that the seed repeats, buckets as they are numbered."""
         self._check_records()
         key = np.random.default_rng(rng).permutation(len(self))
         return self._handed_out(self.cells.iloc[key], self.buckets), self._records(key)
 
-    def _records(self, key):
+    def _records(self, key: IntArray) -> IntArray | None:
         if self.provenance.rows is Rows.NOBODY:
             return None
         return key if self.records is None else self.records[key]
 
-    def _handed_out(self, table, buckets):
+    def _handed_out(self, table: pd.DataFrame, buckets: pd.DataFrame | None) -> Published:
         return Published(_cells(table), self.schema, self.hierarchies, self.columns, buckets)
 
     @property
-    def has_unprotected_rows(self):
+    def has_unprotected_rows(self) -> bool:
         """Whether some row is one person's own record, with or without noise, because nothing generalizes it."""
         hidden = self.schema.quasi_identifiers and self.suppressed == self.record_count
         if self.buckets is not None or not (self.provenance.claims or hidden):
             return True
         return not hidden and self.people_alike.min() < 2
 
-    def show(self, rows=12, *, rng=0, fewest=LIMIT):
+    def show(self, rows: int = 12, *, rng: Any = 0, fewest: int = LIMIT) -> pd.DataFrame:
         """A random dozen of released rows to look at: quasi-identifiers that `fewest` people share.
 
         Other attributes are published as they are and would single out people beside them, so they are left out. No
@@ -447,7 +452,7 @@ class Release(_Coded):
 expect.word("release", Release, instead="A sanitizer makes one: KMember(10).sanitize(dataset, rng=1).")
 
 
-def by_content(table):
+def by_content(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of a DataFrame sorted by what they hold, from the first column on: their order then tells nothing else.
 
     >>> by_content(pd.DataFrame({"ward": ["b", "a"], "people": [2, 1]}))["people"].tolist()
@@ -457,20 +462,20 @@ def by_content(table):
     return cells.iloc[stable_order(_alike(cells))].reset_index(drop=True)
 
 
-def _alike(cells):
+def _alike(cells: pd.DataFrame) -> IntArray:
     """Which rows hold the same: integer array (n,), numbered as sorted by what they hold, from the first column on."""
     columns = [coded(cells[name]) for name in cells] or [(np.zeros(len(cells), dtype=np.int64), [None])]
     return distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])[1]
 
 
-def _cells(table):
+def _cells(table: pd.DataFrame) -> pd.DataFrame:
     """A table's cells and nothing else: no index, no attributes or names of pandas' own, no categories, which may stand
     in the order of the records, or name a value that nobody has any more.
     """
     return pd.DataFrame({name: plain(column).array for name, column in table.items()})
 
 
-def _drawn(size):
+def _drawn(size: int) -> IntArray:
     """The numbers from 0 to `size` - 1 in an order that nobody can repeat.
 
     From the operating system, not from a generator: known rows could give away its state, and so where the others went.

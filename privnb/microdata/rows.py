@@ -4,11 +4,13 @@ What works on distinct combinations (`Sanitizer.by_combinations`) takes `Counted
 rows are records, and refuses it by its type.
 """
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -19,7 +21,7 @@ from privnb.microdata.columns import WrittenOut, by_value, having, in_codes, pla
 from privnb.microdata.counts import coded, distinct_codes, factorized, people_in
 from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
 from privnb.runtime import expect
-from privnb.runtime.arrays import IntArray
+from privnb.runtime.arrays import FloatArray, IntArray
 
 
 class _Coded:
@@ -45,7 +47,7 @@ class Microdata(_Coded):
     hierarchies: Mapping[str, Any]
     times = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.text("name", self.name, "the dataset")
         expect.kind("table", self.cells, pd.DataFrame)
         expect.kind("schema", self.schema, Schema)
@@ -72,23 +74,23 @@ class Microdata(_Coded):
             codes[name].flags.writeable = False
         object.__setattr__(self, "codes", codes)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.cells)
 
     @property
-    def record_count(self):
+    def record_count(self) -> int:
         """How many records there are: int."""
         return len(self) if self.times is None else int(self.times.sum())
 
-    def __getstate__(self):  # what is made again is not sent to other processes
+    def __getstate__(self) -> dict[str, Any]:  # what is made again is not sent to other processes
         return {name: value for name, value in vars(self).items() if name not in ("table", "alike")}
 
-    def marked(self, name):
+    def marked(self, name: str) -> pd.Series:
         """A column as hierarchies read it: a missing number by its mark."""
         return self.schema[name].domain.marked(self.cells[name])
 
     @cached_property
-    def alike(self):
+    def alike(self) -> tuple[IntArray, IntArray]:
         """Which rows have equal quasi-identifiers: the first row of each set, in the order of their codes, and the set
         of each row. Two integer arrays.
         """
@@ -98,7 +100,7 @@ class Microdata(_Coded):
             each.flags.writeable = False
         return found
 
-    def lent(self):
+    def lent(self) -> Self:
         """The same records for code that may be anybody's: what it writes into them reaches no other holder."""
         other = copy.copy(self)
         object.__setattr__(other, "table", self.cells.copy(deep=False))  # pandas copies what is written to
@@ -108,7 +110,7 @@ class Microdata(_Coded):
         return other
 
     @cached_property
-    def people(self):
+    def people(self) -> IntArray | None:
         if self.schema.person is None:
             return None
         codes = coded(self.cells[self.schema.person])[0]
@@ -116,7 +118,7 @@ class Microdata(_Coded):
         return codes
 
     @cached_property
-    def weights(self):
+    def weights(self) -> FloatArray | None:
         if self.schema.weight is None:
             return None
         weights = pd.to_numeric(plain(self.cells[self.schema.weight])).to_numpy(dtype=float, copy=True)
@@ -124,19 +126,19 @@ class Microdata(_Coded):
         return weights
 
     @property
-    def headcount(self):
+    def headcount(self) -> int:
         """How many people the records are of: int; without a key as many as records."""
         return self.record_count if self.people is None else int(self.people.max()) + 1
 
     @cached_property
-    def shared(self):
+    def shared(self) -> dict[str, IntArray]:
         found = {}
         for name, codes in self.codes.items():
             index, occurring = factorized(codes, sort=True)  # of a domain of a billion values few occur
             found[name] = occurring[people_in(index, self.people, times=self.times) >= withholding.LIMIT]
         return found
 
-    def in_bands(self, *names):
+    def in_bands(self, *names: str) -> Self:
         """The same records with the numbers `names` as categories, see `bands`. What is no number stays as it is.
 
         Parameters
@@ -169,12 +171,12 @@ class Microdata(_Coded):
         return replace(self, table=having(self.cells, labels), schema=schema)
 
 
-def _one_zero(values):
+def _one_zero(values: pd.Series) -> pd.Series:
     """Numbers with 0.0 for -0.0, which is equal to it and written otherwise, and so would part a class in a file."""
     return values + 0.0 if values.dtype.kind == "f" else values
 
 
-def checked_times(times, rows):
+def checked_times(times: Any, rows: int) -> IntArray:
     """How many records each of some rows stands for, integer array (rows,). Raises ValueError for what says no such."""
     times = np.asarray(times)
     if times.shape != (rows,) or times.dtype.kind not in "iu" or (times < 1).any():
@@ -197,13 +199,13 @@ class Counted(Microdata):
 
     times: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "times", checked_times(self.times, len(self)))
         self.schema.check_records(self.record_count)
 
     @classmethod
-    def of(cls, data):
+    def of(cls, data: Microdata) -> tuple[Counted, IntArray]:
         """The distinct rows of `Microdata` in what is published, and in whose they are.
 
         Parameters
@@ -225,5 +227,5 @@ class Counted(Microdata):
         times = np.bincount(index, data.times).astype(np.int64)
         return cls(data.name, data.cells[schema.names()].iloc[first], schema, data.hierarchies, times), index
 
-    def __repr__(self):  # never the rows: they may be records
+    def __repr__(self) -> str:  # never the rows: they may be records
         return f"Counted('{self.name}', {len(self)} combinations of {self.record_count} records)"

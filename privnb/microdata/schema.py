@@ -6,10 +6,13 @@ that depends on the records would tell something about them.
 One module: an attribute is its domain, and a schema its attributes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +21,7 @@ from privnb.microdata import cuts
 from privnb.microdata.columns import by_value, of_codes, plain
 from privnb.microdata.counts import coded, factorized, is_coded, looked_up
 from privnb.runtime import expect, names
+from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING, STEP
 
 
@@ -32,7 +36,7 @@ class NotForThisTable(ValueError):
     """
 
 
-def check_name(kind, name):
+def check_name(kind: str, name: str) -> None:
     """Raise SchemaError for a name that holds what no name may, see `names.refused`. `kind`: what is called so."""
     held = names.refused(name)
     if held:
@@ -43,7 +47,7 @@ def check_name(kind, name):
         )
 
 
-def commonest(values, times=None):
+def commonest(values: Any, times: pd.Series | None = None) -> str:
     """Return the three commonest values with their counts, for errors: "'green' (2), 'pink' (1)".
 
     `times`: how many records have each value, a Series with the index of `values`; None: one.
@@ -56,18 +60,18 @@ def commonest(values, times=None):
     return ", ".join(f"{value!r} ({count})" for value, count in counts.head(3).items())
 
 
-def _records(rows, times):
+def _records(rows: Any, times: pd.Series | None) -> int:
     """Return how many records the `rows` stand for, a Series. `times`: as of `Schema.check`."""
     return len(rows) if times is None else int(times.loc[rows.index].sum())
 
 
-def _is_mark(text):
+def _is_mark(text: str) -> bool:
     """Whether a label that is this text can be read as nothing but a missing number."""
     digits = any(letter.isdigit() for letter in text)
     return text.strip() == text not in ("", "*") and not digits and bool(np.isnan(pd.to_numeric(text, errors="coerce")))
 
 
-def numbers(column):
+def numbers(column: pd.Series) -> pd.Series:
     """A column of a numeric attribute as numbers: "9", 9 and 9.0 are the same value to everybody who counts.
 
     A missing one is NaN. What is no number stays as it is, for the domain to refuse it.
@@ -83,7 +87,7 @@ def numbers(column):
     return column.astype(object).where(other, read) if other.any() else read
 
 
-def text(value):
+def text(value: object) -> str:
     """A value as hierarchies write it: whole numbers without a decimal point, none with an exponent."""
     if not isinstance(value, float | np.floating) or not np.isfinite(value):
         return str(value)
@@ -97,7 +101,7 @@ class _Domain:
     missing = None
     of_records = False  # whether its values were read from the records
 
-    def marked(self, column):
+    def marked(self, column: pd.Series) -> pd.Series:
         """A Series with the mark in the place of each value that is missing."""
         if self.missing is None:
             return column
@@ -109,7 +113,7 @@ class _Domain:
             return pd.Series(marked, column.index, name=column.name)
         return column.astype(object).where(column.notna(), self.missing)
 
-    def outside(self, column):
+    def outside(self, column: pd.Series) -> pd.Series:
         """The entries of `column` that are not in this domain, missing ones among them."""
         try:
             index, distinct = looked_up(column)
@@ -134,7 +138,7 @@ class Role(StrEnum):
 PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.NEUTRAL)
 
 
-def decimals(found, places=10):
+def decimals(found: Any, places: int = 10) -> FloatArray:
     """Numbers without the error of binary fractions.
 
     Parameters
@@ -198,7 +202,7 @@ class Numbers(_Domain):
     missing: str | None = None
     missing_is_public: bool = field(default=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for end in ("low", "high", "step"):
             expect.number(end, getattr(self, end))
         if not (self.low < self.high and self.step > 0):
@@ -225,31 +229,31 @@ class Numbers(_Domain):
         except ValueError as error:
             raise SchemaError(str(error)) from None
 
-    def __str__(self):
+    def __str__(self) -> str:
         said = f"{self.low:g} to {self.high:g}" + ("" if self.step == 1 else f" in steps of {self.step:g}")
         return said if self.missing is None else f"{said}, or {self.missing} (missing)"
 
     @property
-    def width(self):
+    def width(self) -> float:
         """Largest minus smallest value: the most that one value can change."""
         return self.high - self.low
 
     @cached_property
-    def steps(self):
+    def steps(self) -> int:
         """The code of `high`, which is the highest of a number."""
         return int(np.rint(self.width / self.step))
 
     @property
-    def size(self):
+    def size(self) -> int:
         """How many values there are, a missing one among them."""
         return self.steps + 1 + (self.missing is not None)
 
     @property
-    def middle(self):
+    def middle(self) -> float:
         """The number half way from low to high, on a step."""
         return self.value(int(self.codes((self.low + self.high) / 2)))
 
-    def codes(self, values):
+    def codes(self, values: Any) -> IntArray:
         """Number of steps above `low`, integer array of the shape of `values`; of a missing one, one more than `steps`.
 
         Values are numbers, texts of numbers, NaN or the mark of a missing one.
@@ -260,7 +264,7 @@ class Numbers(_Domain):
             values = np.where(np.isnan(read), self.low + (self.steps + 1) * self.step, read)
         return np.rint((np.asarray(values, dtype=float) - self.low) / self.step).astype(np.int64)
 
-    def filled(self, values):
+    def filled(self, values: Any) -> Array:
         """Return an array of numbers with the `middle` for each that is missing."""
         values = np.asarray(values)
         return values if self.missing is None else np.where(pd.isna(values), self.middle, values)
@@ -275,24 +279,24 @@ class Numbers(_Domain):
         found, (gap, other_gap) = np.abs(np.subtract(one, other)), (pd.isna(np.asarray(each)) for each in (one, other))
         return np.where(gap & other_gap, 0, np.where(gap | other_gap, self.width, found))
 
-    def interval(self, codes):
+    def interval(self, codes: IntArray) -> tuple[IntArray, IntArray]:
         """The first and the last code of the public interval that holds each of `codes`, two integer arrays."""
         number = np.searchsorted(self._starts, codes, side="right") - 1
         return self._starts[number], self._starts[number + 1] - 1
 
     @cached_property
-    def _starts(self):
+    def _starts(self) -> IntArray:
         """The codes at which public intervals begin, and the first above the domain."""
         return np.array([0, *self.codes(self.cuts), *range(self.steps + 1, self.size + 1)])
 
-    def value(self, code):
+    def value(self, code: int) -> Any:
         """The number at a code, as it is printed: whole numbers without a decimal point; of a missing one its mark."""
         if code > self.steps and self.missing is not None:
             return self.missing
         number = round(float(self.low + int(code) * self.step), 10)  # of 32 bits, a code times a step may be too large
         return int(number) if number.is_integer() else number
 
-    def has(self, values):
+    def has(self, values: Any) -> BoolArray:
         """Which of `values`, array (m,), are in this domain, its mark among them: boolean array."""
         values = np.asarray(values)
         numbers = pd.to_numeric(values, errors="coerce")
@@ -304,17 +308,17 @@ class Numbers(_Domain):
             inside = (-STEP <= steps) & (steps <= self.width / self.step + STEP) & self._on_a_step(steps)
         return inside | (values == self.missing) if self.missing is not None else inside
 
-    def written(self, column):
+    def written(self, column: Any) -> Array:
         """Numbers of the domain as labels write them, a missing one as its mark: object array (n,)."""
         codes, index = np.unique(self.codes(column), return_inverse=True)
         return np.array([text(self.value(code)) for code in codes.tolist()], dtype=object)[index]
 
-    def read(self, column):
+    def read(self, column: pd.Series) -> pd.Series:
         """A Series as `numbers` gives it, NaN for the mark."""
         given = column if self.missing is None else by_value(lambda cells: cells.mask(cells == self.missing), column)
         return numbers(given)
 
-    def rounded(self, column):
+    def rounded(self, column: pd.Series) -> pd.Series:
         """The numbers of a Series on the nearest step each, half-way ones on the even step; a mark as NaN. What lies
         outside of the domain, or is no number, stays as it is.
         """
@@ -328,7 +332,7 @@ class Numbers(_Domain):
         return read.where(~inside, decimals(self.low + np.rint((values - self.low) / self.step) * self.step))
 
     @staticmethod
-    def _on_a_step(steps):
+    def _on_a_step(steps: Any) -> Any:
         return abs(steps - np.rint(steps)) < STEP
 
 
@@ -349,13 +353,13 @@ class Categories(_Domain):
     values: tuple[str, ...]
     of_records: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.all_of("values", self.values, str)
         expect.kind("of_records", self.of_records, bool)
         if len(set(self.values)) != len(self.values) or not self.values:
             raise SchemaError(f"a domain of categories needs distinct values, got {list(self.values)}.")
 
-    def __str__(self):
+    def __str__(self) -> str:
         many = f"{len(self.values):,} values"
         if self.of_records:
             return f"{many}, read from the records"
@@ -363,11 +367,11 @@ class Categories(_Domain):
             return many
         return f"{many}: {', '.join(self.values[:4])}" + (", ..." if len(self.values) > 4 else "")
 
-    def codes(self, values):
+    def codes(self, values: Any) -> IntArray:
         """Position of each value in `self.values`, integer array."""
         return pd.Index(self.values).get_indexer(pd.Index(values))
 
-    def has(self, values):
+    def has(self, values: Any) -> BoolArray:
         """Which of `values`, array (m,), are in this domain: boolean array."""
         known = set(self.values)
         return np.fromiter((value in known for value in values), dtype=bool, count=len(values))
@@ -407,7 +411,7 @@ class Attribute:
     harmless: Mapping[str, str] = field(default_factory=dict, hash=False)
     public_distribution: Mapping[str, float] = field(default_factory=dict, hash=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.text("name", self.name, "a column")
         expect.kind("role", self.role, Role, instead=f"Give one of {', '.join(f'Role.{role.name}' for role in Role)}.")
         expect.kind("domain", self.domain, Numbers, Categories, type(None))
@@ -451,7 +455,7 @@ class Attribute:
                 )
 
     @property
-    def numeric(self):
+    def numeric(self) -> bool:
         return isinstance(self.domain, Numbers)
 
     @property
@@ -461,7 +465,7 @@ class Attribute:
         """
         return self.role is Role.QUASI_IDENTIFIER or (self.role is Role.NEUTRAL and not self.cannot_be_known)
 
-    def coded(self, column):
+    def coded(self, column: Any) -> tuple[IntArray, Array]:
         """What `counts.coded` gives of a column of it, with the mark for a missing number."""
         codes, values = coded(column)
         if self.domain is not None and self.domain.missing is not None and pd.isna(values[-1:]).any():
@@ -492,7 +496,7 @@ class Schema:
     dataset: str
     attributes: tuple[Attribute, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.text("dataset", self.dataset, "the dataset")
         expect.all_of("attributes", self.attributes, Attribute)
         check_name("dataset", self.dataset)
@@ -525,7 +529,7 @@ class Schema:
                     "State its values or its low and high."
                 )
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Attribute:
         for attribute in self.attributes:
             if isinstance(name, str) and attribute.name == name:
                 return attribute
@@ -534,16 +538,16 @@ class Schema:
             f"dataset '{self.dataset}' has no attribute {expect.found(name)}; it has {', '.join(self.names())}.{near}"
         )
 
-    def names(self, *roles):
+    def names(self, *roles: Role) -> list[str]:
         """Names of the attributes with one of `roles` (all, without one), in column order."""
         return [attribute.name for attribute in self.attributes if not roles or attribute.role in roles]
 
     @property
-    def quasi_identifiers(self):
+    def quasi_identifiers(self) -> list[str]:
         return self.names(Role.QUASI_IDENTIFIER)
 
     @property
-    def sensitive(self):
+    def sensitive(self) -> list[str]:
         return self.names(Role.SENSITIVE)
 
     @property
@@ -556,7 +560,7 @@ class Schema:
         """Neutral columns that no adversary can know, each with its owner's reason."""
         return {each.name: each.cannot_be_known for each in self.attributes if each.cannot_be_known}
 
-    def with_known(self, names: Collection[str]) -> "Schema":
+    def with_known(self, names: Collection[str]) -> Schema:
         """The same schema, in which an adversary knows the neutral columns `names` as the quasi-identifiers."""
         known = (
             replace(each, role=Role.QUASI_IDENTIFIER, cannot_be_known="") if each.name in names else each
@@ -565,21 +569,21 @@ class Schema:
         return Schema(self.dataset, tuple(known))
 
     @property
-    def person(self):
+    def person(self) -> str | None:
         """Name of the key of the person or household whose rows these are; None where each row is a person's."""
         return next(iter(self.names(Role.PERSON)), None)
 
     @property
-    def weight(self):
+    def weight(self) -> str | None:
         """Name of the sampling weights; None where the records stand for themselves."""
         return next(iter(self.names(Role.WEIGHT)), None)
 
     @property
-    def published(self):
+    def published(self) -> Schema:
         """Names of all attributes that a release holds: no identifiers, neither the key of people nor weights."""
         return self.names(*PUBLISHED)
 
-    def marked(self, table):
+    def marked(self, table: pd.DataFrame) -> pd.DataFrame:
         """A table of these attributes as hierarchies read it, with its mark in the place of each missing number."""
         found = table.copy(deep=False)  # which pandas copies where it is written to
         for attribute in self.attributes:
@@ -587,12 +591,17 @@ class Schema:
                 found[attribute.name] = attribute.domain.marked(table[attribute.name])
         return found
 
-    def described(self):
+    def described(self) -> pd.DataFrame:
         """One row an attribute, to look at: name, role, public domain, unit."""
         rows = [(a.name, str(a.role), str(a.domain or ""), a.unit) for a in self.attributes]
         return pd.DataFrame(rows, columns=["attribute", "role", "public domain", "unit"])
 
-    def with_roles(self, roles, sensitivities=(), cannot_be_known=()):
+    def with_roles(
+        self,
+        roles: Mapping[str, Role],
+        sensitivities: Mapping[str, float] = (),
+        cannot_be_known: Mapping[str, str] = (),
+    ) -> Schema:
         """The attributes named in `{name: role}`, in those roles; all others, and the unused, are left out.
 
         The key of people and the weights stay unless `roles` name them, or others: whose the rows are, and for how many
@@ -663,12 +672,12 @@ class Schema:
         for attribute in self.attributes:
             self._check_column(attribute, table[attribute.name], times)
 
-    def check_records(self, number):
+    def check_records(self, number: int) -> None:
         """Raise SchemaError unless there are at least 2 records."""
         if number < 2:
             raise SchemaError(f"dataset '{self.dataset}': a table needs at least 2 records, this one has {number}.")
 
-    def _check_column(self, attribute, column, times):
+    def _check_column(self, attribute: Attribute, column: pd.Series, times: pd.Series | None) -> None:
         if attribute.role is Role.PERSON and (missing := column.isna()).any():
             first = f", the first in record {missing.argmax() + 1}" if times is None else ""
             raise SchemaError(
@@ -694,7 +703,7 @@ class Schema:
             f"public domain: {commonest(outside, times)}. Correct the table or the domain in the schema."
         )
 
-    def _check_weights(self, name, column):
+    def _check_weights(self, name: str, column: pd.Series) -> None:
         read = pd.to_numeric(plain(column), errors="coerce").astype(float)
         kinds = {
             "missing": column.isna(),

@@ -3,13 +3,17 @@
 One module: the three kinds share how a label lists its values.
 """
 
+from __future__ import annotations
+
 import csv
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,8 +29,9 @@ from privnb.microdata.hierarchy.generalization import (
     text,
 )
 from privnb.microdata.hierarchy.intervals import Ranges
-from privnb.microdata.schema import Categories, Numbers, SchemaError
+from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, IntArray
 
 HEADER = re.compile(r"\s*(level|generali[sz]ation|hierarchy)[\W_]*\d*\s*", re.IGNORECASE)  # names of levels, not labels
 
@@ -56,7 +61,7 @@ class Taxonomy(OfLeaves, OnALine):
     name: str
     rows: tuple[tuple[str, ...], ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.text("name", self.name, "an attribute")
         expect.all_of("rows", self.rows, tuple, list)
         if {*map(type, chain.from_iterable(self.rows))} - {str}:
@@ -99,7 +104,7 @@ class Taxonomy(OfLeaves, OnALine):
         object.__setattr__(self, "_spans", self._found([(codes[order], labels) for codes, labels in levels]))
 
     @classmethod
-    def read(cls, path, domain):
+    def read(cls, path: Any, domain: Numbers | Categories) -> Taxonomy:
         """Read ARX's layout (`leaf;level 1;...;*`, no header) and check it against the attribute's domain.
 
         A top level of one other label, such as `Any`, is read as `*`. A top level of several labels gets `*` above it.
@@ -133,7 +138,7 @@ class Taxonomy(OfLeaves, OnALine):
         known = set(leaves)
         return tree if len(tree.leaves) == len(known) else cls(tree.name, tuple(r for r in tree.rows if r[0] in known))
 
-    def write(self, path):
+    def write(self, path: Any) -> None:
         """Write ARX's layout, the leaves in the order in which they were given."""
         # The csv module quotes a line break only where it ends lines, too.
         quoting = csv.QUOTE_ALL if any("\r" in cell for row in self._as_given for cell in row) else csv.QUOTE_MINIMAL
@@ -141,26 +146,26 @@ class Taxonomy(OfLeaves, OnALine):
             csv.writer(file, delimiter=";", lineterminator="\n", quoting=quoting).writerows(self._as_given)
 
     @property
-    def height(self):
+    def height(self) -> int:
         """Number of levels above the leaves."""
         return len(self.rows[0]) - 1
 
     @cached_property
-    def leaves(self):
+    def leaves(self) -> tuple[str, ...]:
         """The leaves' labels in depth-first order."""
         return tuple(row[0] for row in self.rows)
 
     @cached_property
-    def groups(self):
+    def groups(self) -> IntArray:
         """Integer array (height + 1, leaves): the node that holds each leaf at each level."""
         return np.array([pd.factorize(column, sort=True)[0] for column in self._columns], dtype=np.int32)
 
     @cached_property
-    def _columns(self):
+    def _columns(self) -> Array:
         """The label of each leaf at each level, object array (height + 1, leaves)."""
         return np.array(self.rows, dtype=object).T
 
-    def _found(self, levels):
+    def _found(self, levels: Sequence[tuple[IntArray, Array]]) -> dict[str, tuple[int, int]]:
         """The first and last position of each label. `levels`: of each its labels, and which of them stands where."""
         spans, place = {}, np.arange(len(self.rows))
         for codes, labels in levels:
@@ -174,11 +179,11 @@ class Taxonomy(OfLeaves, OnALine):
                     )
         return spans
 
-    def generalize(self, values, level):
+    def generalize(self, values: Any, level: int) -> list[str]:
         """The labels of `values` at `level`, 0 (the leaf) to `height` (`*`): full-domain recoding."""
         return self._columns[level, self.codes(values)].tolist()
 
-    def levels(self):
+    def levels(self) -> pd.DataFrame:
         """One row a level, to look at: how many groups it has, how many values the largest holds, and three of them.
 
         >>> Taxonomy("sex", (("Male", "*"), ("Female", "*"))).levels()
@@ -193,23 +198,23 @@ class Taxonomy(OfLeaves, OnALine):
             rows.append((level, len(groups), max(groups.values()), examples))
         return pd.DataFrame(rows, columns=["level", "groups", "largest", "examples"])
 
-    def widest(self):
+    def widest(self) -> int:
         """How many children the node with most of them has."""
         return max(int(np.bincount(np.unique(pair, axis=1)[1]).max()) for pair in pairwise(self.groups))
 
-    def level(self, low, high):
+    def level(self, low: int, high: int) -> int:
         """Height of the lowest common ancestor of the leaves at two positions."""
         return int(np.argmax(self.groups[:, low] == self.groups[:, high]))
 
-    def _names(self, low, high):
+    def _names(self, low: IntArray, high: IntArray) -> Array:
         return self._columns[np.argmax(self.groups[:, low] == self.groups[:, high], axis=0), low]
 
-    def ends(self, label):
+    def ends(self, label: str) -> tuple[int, int]:
         if text(label) not in self._spans:
             raise self._unknown(label)
         return self._spans[text(label)]
 
-    def extent(self):
+    def extent(self) -> Extent:
         return Extent(self.height, self.groups)
 
 
@@ -220,7 +225,7 @@ class _Listed(OfLeaves):
     name: str
     values: tuple[str, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.text("name", self.name, "an attribute")
         Categories(self.values)  # refuses a value that stands twice
         for value in self.values:
@@ -231,16 +236,16 @@ class _Listed(OfLeaves):
                 )
 
     @property
-    def leaves(self):
+    def leaves(self) -> tuple[str, ...]:
         """The values in the order of the public domain."""
         return self.values
 
-    def _joined(self, positions):
+    def _joined(self, positions: Sequence[int] | Array) -> str:
         if len(positions) == len(self.values) > 1:
             return SUPPRESSED
         return "|".join([self.values[position] for position in positions])
 
-    def _listed(self, label):
+    def _listed(self, label: str) -> IntArray:
         """The positions that a label lists; they must rise."""
         if label == SUPPRESSED:
             return np.arange(len(self.values))
@@ -279,22 +284,22 @@ class Ordered(OfItsValues, _Listed):
 
     exact: bool = False
 
-    def _outwards(self, low, high, shared):
+    def _outwards(self, low: IntArray, high: IntArray, shared: IntArray) -> tuple[IntArray, IntArray]:
         shared = np.asarray(shared, dtype=np.int64)
         below = np.append(0, shared)[np.searchsorted(shared, low, side="right")]
         return below, np.append(shared, self.size - 1)[np.searchsorted(shared, high)]
 
-    def _names(self, low, high):
+    def _names(self, low: IntArray, high: IntArray) -> Array:
         runs = zip(low.tolist(), high.tolist(), strict=True)
         return np.array([self._joined(range(first, last + 1)) for first, last in runs], dtype=object)
 
-    def ends(self, label):
+    def ends(self, label: str) -> tuple[int, int]:
         positions = self._listed(label)
         if (np.diff(positions) > 1).any():
             raise self._unknown(label)
         return int(positions[0]), int(positions[-1])
 
-    def extent(self):
+    def extent(self) -> Extent:
         return Extent(len(self.values) - 1, None)
 
 
@@ -323,7 +328,7 @@ class Sets(_Listed):
     (['White|Other', 'Black'], [0, 2])
     """
 
-    def labels(self, codes, classes):
+    def labels(self, codes: IntArray, classes: IntArray) -> Array:
         """The values of each class, object array (classes,). As `OnALine.labels`."""
         codes, classes, number = by_class(codes, classes)
         key, sets = np.zeros(number, dtype=np.int64), []
@@ -338,17 +343,17 @@ class Sets(_Listed):
         names = [self._joined(np.flatnonzero(np.unpackbits(row, bitorder="little"))) for row in rows]
         return np.array(names, dtype=object)[key]
 
-    def covered(self, label):
+    def covered(self, label: str) -> IntArray:
         return self._listed(label)
 
-    def width(self, label):
+    def width(self, label: str) -> float:
         return (len(self._listed(label)) - 1) / max(len(self.values) - 1, 1)
 
-    def extent(self):
+    def extent(self) -> Extent:
         return Extent(1, np.stack([np.arange(len(self.values)), np.zeros(len(self.values))]).astype(np.int32))
 
 
-def rows_of(path):
+def rows_of(path: Any) -> list[tuple[str, ...]]:
     """The rows of a file in ARX's layout, the leaf first: tuples of str. Raises SchemaError for no such file."""
     if not Path(path).is_file():
         raise SchemaError(f"the hierarchy's path {path} is no file. Put it there, as ARX writes it.")
@@ -367,20 +372,20 @@ def rows_of(path):
     return rows
 
 
-def _header(path, row):
+def _header(path: Any, row: Sequence[str]) -> SchemaError:
     return SchemaError(
         f"{path} must have no header, since each line of a hierarchy begins with a leaf; got {';'.join(row)!r} as the "
         "first line. Delete that line."
     )
 
 
-def _refuse_header(path, rows, leaves):
+def _refuse_header(path: Any, rows: Sequence[Sequence[str]], leaves: Sequence[str]) -> None:
     """Raise SchemaError if the first row is of no leaf and ends in another label than all other rows."""
     if len(rows) > 2 and rows[0][0] not in leaves and {row[-1] for row in rows[1:]} == {rows[1][-1]} != {rows[0][-1]}:
         raise _header(path, rows[0])
 
 
-def _rooted(rows):
+def _rooted(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     """Return the rows of a hierarchy's file with `*` at the top, whatever its top level is called there."""
     tops = {row[-1] for row in rows}
     if SUPPRESSED in tops or max(map(len, rows), default=0) < 2:
@@ -388,14 +393,14 @@ def _rooted(rows):
     return tuple((*row[: len(row) - (len(tops) == 1)], SUPPRESSED) for row in rows)
 
 
-def values_of(domain):
+def values_of(domain: Numbers | Categories) -> Sequence[str]:
     """All values of a domain as text."""
     if isinstance(domain, Categories):
         return domain.values
     return tuple(text(domain.value(code)) for code in range(domain.size))
 
 
-def with_exact_ends(hierarchy):
+def with_exact_ends(hierarchy: Generalization) -> Generalization:
     """The same hierarchy, whose labels end at values of their classes in releases, too, were it one person's own.
 
     For published studies of public tables, whose numbers are of such labels. Others are public and stay as they are.
@@ -404,7 +409,7 @@ def with_exact_ends(hierarchy):
     return replace(hierarchy, exact=True) if isinstance(hierarchy, OfItsValues) else hierarchy
 
 
-def flat(attribute):
+def flat(attribute: Attribute) -> Generalization:
     """The hierarchy of an attribute without one: ranges for numbers, one level below `*` for categories.
 
     The ranges end at public cuts, see `Ranges`.

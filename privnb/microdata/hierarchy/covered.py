@@ -1,9 +1,15 @@
 """The leaves of a hierarchy that labels cover, as runs: nothing is as large as labels times leaves."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+from privnb.microdata.hierarchy.generalization import Generalization
+from privnb.runtime.arrays import FloatArray, IntArray
 
 LEAVES = 50  # columns of an attribute of categories: a miner's time grows with each, and a rare value tells it little
 
@@ -22,18 +28,18 @@ class Covered:
     leaves: int
 
     @classmethod
-    def by(cls, labels, hierarchy):
+    def by(cls, labels: Sequence[str], hierarchy: Generalization) -> Covered:
         """Of the texts `labels`, one or more, in a Generalization."""
         held = [hierarchy.runs(label) for label in labels]
         first, last = np.concatenate(held).T
         return cls(np.cumsum([0, *map(len, held)])[:-1], first, last, len(hierarchy.leaves))
 
     @cached_property
-    def sizes(self):
+    def sizes(self) -> IntArray:
         """How many leaves each label covers: integer array (labels,)."""
         return np.add.reduceat(self.last - self.first + 1, self.begins)
 
-    def commonest(self, times):
+    def commonest(self, times: IntArray) -> IntArray:
         """The leaves that have a column of their own, ascending: all where they are few, else those of most people.
         `times`: how many have each label, integer array (labels,); of each they are spread over its leaves.
         """
@@ -44,7 +50,7 @@ class Covered:
         order = np.argsort(-np.round(np.cumsum(np.subtract(*ends))[:-1], 6), kind="stable")
         return np.sort(order[: LEAVES - 1])
 
-    def shares(self, columns):
+    def shares(self, columns: IntArray) -> FloatArray:
         """Which share of each label's leaves each of the `columns` is, and last all others, if there are some: float
         array (labels, columns or one more).
         """
@@ -53,7 +59,7 @@ class Covered:
         rest = [(self.sizes - within.sum(axis=1))[:, None]] * (len(columns) < self.leaves)
         return np.hstack([within, *rest]) / self.sizes[:, None]
 
-    def read_as(self, others, times):
+    def read_as(self, others: Covered, times: IntArray) -> IntArray:
         """Which of the `others` each label is read as, integer array (labels,): the narrowest that covers it, else the
         commonest, by `times`, that it covers; -1 without any. The first of several.
         """

@@ -16,8 +16,11 @@ order, other categories in the order of their public domain. The kinds are in `h
 - `extent()`: how wide a generalization is, for clustering: see `Extent`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,6 +29,7 @@ from privnb.microdata.columns import of_codes
 from privnb.microdata.counts import factorized, looked_up
 from privnb.microdata.schema import SchemaError, commonest, text
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 
 SUPPRESSED = "*"  # the root of every hierarchy
 
@@ -41,7 +45,7 @@ class Extent(NamedTuple):
     groups: np.ndarray | None
 
 
-def places(positions, steps):
+def places(positions: IntArray, steps: int) -> IntArray:
     """Where positions stand for who measures how far apart they are, integer array of their shape.
 
     The one beyond `steps` is that of a missing number, as far from every number as these are from each other at most.
@@ -54,7 +58,7 @@ class Generalization:
 
     exact = False  # whether a release keeps labels that end at one person's own value: see `OfItsValues`
 
-    def widened(self, labels, shared):
+    def widened(self, labels: Any, shared: IntArray) -> Any:
         """`labels` (n,) with each end moved outwards that few people share: see `OfItsValues`.
 
         Those of other kinds are public whatever the records are, and stay as they are.
@@ -62,10 +66,10 @@ class Generalization:
         return labels
 
     @property
-    def steps(self):
+    def steps(self) -> int:
         return self.size - 1
 
-    def codes(self, values):
+    def codes(self, values: Any) -> IntArray:
         """Positions of original values on the line, integer array (n,).
 
         `values`: array, Series or Categorical of numbers or text; "9", 9 and 9.0 are one value, and a missing number is
@@ -79,13 +83,13 @@ class Generalization:
             raise SchemaError(self._refusal(lost.where(lost.notna(), "missing").tolist()))
         return codes
 
-    def runs(self, label):
+    def runs(self, label: str) -> IntArray:
         """The runs of neighbouring positions that a label covers: integer array (runs, 2), first and last of each."""
         positions = self.covered(label)
         ends = np.flatnonzero(np.diff(positions) > 1)
         return np.column_stack([positions[np.append(0, ends + 1)], positions[np.append(ends, -1)]])
 
-    def covers(self, label, positions):
+    def covers(self, label: str, positions: IntArray) -> BoolArray:
         """Which of the `positions` (integer array (m,)) a label covers: boolean array (m,)."""
         first, last = self.runs(label).T
         run = np.searchsorted(first, positions, side="right") - 1
@@ -97,7 +101,7 @@ class OnALine(Generalization):
     `ends`, which lead from ends to labels and back.
     """
 
-    def labels(self, codes, classes):
+    def labels(self, codes: IntArray, classes: IntArray) -> Array:
         """The smallest label that covers each class, object array (classes,).
 
         `codes`: positions, integer array (n,); `classes`: integer array (n,) of numbers 0..m-1. Raises ValueError for
@@ -112,18 +116,18 @@ class OnALine(Generalization):
         index, pairs = pd.factorize(low * base + high)
         return self._names(*divmod(pairs, base))[index]
 
-    def label(self, low, high):
+    def label(self, low: int, high: int) -> str:
         """The smallest label that covers the positions `low` to `high`."""
         return self._names(np.array([low]), np.array([high]))[0]
 
-    def runs(self, label):
+    def runs(self, label: str) -> IntArray:
         return np.array([self.ends(label)])  # a line may have billions of positions
 
-    def covered(self, label):
+    def covered(self, label: str) -> IntArray:
         first, last = self.ends(label)
         return np.arange(first, last + 1)
 
-    def width(self, label):
+    def width(self, label: str) -> float:
         first, last = self.ends(label)
         return (last - first) / max(self.ends(SUPPRESSED)[1], 1)
 
@@ -135,11 +139,11 @@ class OfItsValues(OnALine):
     give `_outwards(low, high, shared)`: where the ends at these positions come to stand, two integer arrays.
     """
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         expect.kind("exact", self.exact, bool)
 
-    def widened(self, labels, shared):
+    def widened(self, labels: Any, shared: IntArray) -> Any:
         """`labels` with each end moved outwards that is none of `shared`: coded (n,), the same ones if none is moved.
 
         `labels`: array (n,). `shared`: the positions that many people share, integer array. Whatever a label covered,
@@ -160,36 +164,36 @@ class OfLeaves(Generalization):
     """Values that are listed one by one: `name`, and `leaves` in the order of the line."""
 
     @property
-    def size(self):
+    def size(self) -> int:
         return len(self.leaves)
 
     @cached_property
-    def _index(self):
+    def _index(self) -> dict[str, int]:
         return {leaf: position for position, leaf in enumerate(self.leaves)}
 
-    def _place(self, distinct):
+    def _place(self, distinct: Any) -> IntArray:
         return np.array([self._index.get(text(value), -1) for value in distinct], dtype=np.int64)
 
-    def _refusal(self, lost):
+    def _refusal(self, lost: Sequence[object]) -> str:
         return f"hierarchy '{self.name}' lacks {len(set(lost))} values: {commonest(lost)}. Add them to it."
 
-    def _unknown(self, label):
+    def _unknown(self, label: str) -> SchemaError:
         return SchemaError(f"hierarchy '{self.name}' has no label '{label}'. Was the release made with another one?")
 
     @cached_property
-    def numbers(self):
+    def numbers(self) -> FloatArray:
         """The leaves of a numeric attribute as numbers, NaN for the mark of a missing one: float array (leaves,)."""
         return np.asarray(pd.to_numeric(np.array(self.leaves, dtype=object), errors="coerce"), dtype=float)
 
-    def covers_missing(self, label):
+    def covers_missing(self, label: str) -> bool:
         return bool(np.isnan(self.numbers[self.covered(label)]).any())
 
-    def bounds(self, label):
+    def bounds(self, label: str) -> tuple[float, float]:
         numbers = self.numbers[self.covered(label)]
         return float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))
 
 
-def by_class(codes, classes):
+def by_class(codes: IntArray, classes: IntArray) -> tuple[IntArray, IntArray, int]:
     """Both as integer arrays (n,), and the number of classes. Raises ValueError if one has no record."""
     codes, classes = (np.ascontiguousarray(each, dtype=np.int64) for each in (codes, classes))
     sizes = np.bincount(classes)

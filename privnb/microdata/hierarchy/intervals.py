@@ -1,9 +1,13 @@
 """How numbers generalize: to the range from smallest to largest, or to intervals of given widths."""
 
+from __future__ import annotations
+
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +16,7 @@ from privnb.microdata import cuts
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine
 from privnb.microdata.schema import Numbers, SchemaError, commonest, text
 from privnb.runtime import expect
+from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.tolerances import STEP
 
 NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)"  # 9e-05 is how small numbers are written
@@ -26,48 +31,48 @@ class _OnNumbers(OnALine):
 
     domain: Numbers
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         expect.kind("domain", self.domain, Numbers)
 
     @property
-    def size(self):
+    def size(self) -> int:
         return self.domain.size
 
     @property
-    def steps(self):
+    def steps(self) -> int:
         return self.domain.steps
 
-    def _place(self, distinct):
+    def _place(self, distinct: Any) -> IntArray:
         distinct = np.asarray(distinct)
         codes, fits = np.full(len(distinct), -1), self.domain.has(distinct)
         codes[fits] = self.domain.codes(distinct[fits])
         return codes
 
-    def _names(self, low, high):
+    def _names(self, low: IntArray, high: IntArray) -> Array:
         """The label of each run from `low` to `high`, integer arrays (m,). `_numbers` gives those of numbers alone."""
         alone, labels = high <= self.steps, np.full(len(low), SUPPRESSED, dtype=object)
         labels[alone] = self._numbers(low[alone], high[alone])
         labels[low > self.steps] = self.domain.missing
         return labels
 
-    def _refusal(self, lost):
+    def _refusal(self, lost: Sequence[object]) -> str:
         return f"{len(lost)} numbers lie outside {self.domain}: {commonest(lost)}."
 
-    def bounds(self, label):
+    def bounds(self, label: str) -> tuple[float, float]:
         return _bounds(self.domain, label)
 
-    def covers_missing(self, label):
+    def covers_missing(self, label: str) -> bool:
         return self.ends(label)[1] > self.steps
 
-    def width(self, label):
+    def width(self, label: str) -> float:
         first, last = self.ends(label)  # the place beyond `steps` is that of a missing number alone, or is in `*`
         return (last - first) / self.steps if last <= self.steps else float(first < last)
 
-    def ends(self, label):
+    def ends(self, label: str) -> tuple[int, int]:
         return _ends(self.domain, label)
 
 
-def _bounds(domain, label):
+def _bounds(domain: Numbers, label: str) -> tuple[float, float]:
     if label == SUPPRESSED:
         return float(domain.low), float(domain.high)
     if label == domain.missing:
@@ -79,7 +84,7 @@ def _bounds(domain, label):
 
 
 @lru_cache(maxsize=2**16)  # a release's labels are read by each of its checks and measures
-def _ends(domain, label):
+def _ends(domain: Numbers, label: str) -> tuple[int, int]:
     if label in (SUPPRESSED, domain.missing):
         return 0 if label == SUPPRESSED else domain.size - 1, domain.size - 1
     # An aligned interval may reach past the domain, as 15-19 does past ages from 17.
@@ -111,17 +116,17 @@ class Ranges(OfItsValues, _OnNumbers):
 
     exact: bool = False
 
-    def _outwards(self, low, high, shared):
+    def _outwards(self, low: IntArray, high: IntArray, shared: IntArray) -> tuple[IntArray, IntArray]:
         return self.domain.interval(low)[0], self.domain.interval(high)[1]
 
-    def _numbers(self, low, high):
+    def _numbers(self, low: IntArray, high: IntArray) -> Array:
         # Each end is written once; there are far fewer of them than of pairs.
         index, ends = pd.factorize(np.concatenate([low, high]))
         texts = np.array([text(self.domain.value(end)) for end in ends], dtype=object)[index]
         first, last = texts.reshape(2, -1)
         return np.where(low == high, first, first + "-" + last)
 
-    def extent(self):
+    def extent(self) -> Extent:
         return Extent(self.steps, None)
 
 
@@ -140,7 +145,7 @@ class LeveledRanges(Ranges):
     ['41', '40-49', '40-59', '40-79', '17-79']
     """
 
-    def levels(self, positions):
+    def levels(self, positions: IntArray) -> Any:
         """The labels of `positions` at each level below `*`, from the numbers themselves up: object arrays (m,)."""
         rows, domain = [self._names(positions, positions)], self.domain
         while domain.cuts:
@@ -175,7 +180,7 @@ class Intervals(_OnNumbers):
 
     widths: tuple[int, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         expect.numbers("widths", self.widths)
         rising = list(self.widths) == sorted(set(self.widths)) and len(self.widths) > 0
@@ -193,7 +198,7 @@ class Intervals(_OnNumbers):
             )
 
     @cached_property
-    def groups(self):
+    def groups(self) -> IntArray:
         """Integer array (levels, positions): the interval that holds each position at each width. Where numbers may be
         missing, a last level has all in one; below it a missing one is alone.
         """
@@ -204,11 +209,11 @@ class Intervals(_OnNumbers):
         alone = groups.max(axis=1, keepdims=True) + 1
         return np.pad(np.hstack([groups, alone]), ((0, 1), (0, 0)))
 
-    def _numbers(self, low, high):
+    def _numbers(self, low: IntArray, high: IntArray) -> Array:
         level = np.argmax(self.groups[:, low] == self.groups[:, high], axis=0)
         return self.at(level, low)
 
-    def at(self, level, positions):
+    def at(self, level: int, positions: IntArray) -> Any:
         """The labels of `positions` at the level of a width, or at one level each: object array (m,)."""
         widths = np.array(self.widths)[level]
         starts = self.groups[level, positions] * widths
@@ -216,7 +221,7 @@ class Intervals(_OnNumbers):
         labels = [f"{start}-{end}" for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
         return np.where(positions > self.steps, self.domain.missing, np.array(labels, dtype=object))
 
-    def extent(self):
+    def extent(self) -> Extent:
         return Extent(len(self.groups) - 1, self.groups)
 
 
@@ -230,5 +235,5 @@ class RangedIntervals(Intervals):
         As of `Intervals`.
     """
 
-    def extent(self):
+    def extent(self) -> Extent:
         return Ranges(self.domain).extent()

@@ -1,7 +1,10 @@
 """Trees of few branches: siblings are merged, so that one rare value does not forbid every cut of a node."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +16,9 @@ LISTED = 3  # a label of more members says how many there are
 AT_ONCE = 4  # neighbours that are joined in one step: so the rare end of an order soon is one group
 
 
-def merged(tree, counts, most=3, in_order=False, lowest=0, named=0):
+def merged(
+    tree: Taxonomy, counts: Mapping[str, int], most: int = 3, in_order: bool = False, lowest: int = 0, named: int = 0
+) -> Taxonomy:
     """The tree with levels in between, so that no node has more than `most` children, in order up to four.
 
     Mondrian cuts a node if each of its children that occurs holds k people. In one step from a value to `*`, one rare
@@ -84,7 +89,7 @@ def merged(tree, counts, most=3, in_order=False, lowest=0, named=0):
     return Taxonomy(tree.name, tuple(found[row[0]] for row in tree._as_given))
 
 
-def _steps(children, records, most, in_order, named):
+def _steps(children: Any, records: Any, most: int, in_order: bool, named: int) -> Any:
     """For each level in between, from the lowest up, the label of the group that holds each child: object array.
 
     `children`: object array (m,) of labels; `records`: of each, integer array (m,).
@@ -97,14 +102,14 @@ def _steps(children, records, most, in_order, named):
         yield _labels(children, records, group, in_order, named)[group]
 
 
-def _rarest(sums, most):
+def _rarest(sums: Any, most: int) -> Any:
     """In which group each group of `sums` records is: `most` in one, which have as many as others as far as it goes."""
     joined = np.empty(len(sums), dtype=np.intp)
     joined[np.argsort(sums, kind="stable")] = np.arange(len(sums)) // most
     return joined
 
 
-def _neighbours(sums, most):
+def _neighbours(sums: Any, most: int) -> Any:
     """The same of neighbours with few records: a `most`-th of as many groups."""
     found = [(records, 1) for records in sums.tolist()]
     while len(found) > -(-len(sums) // most):
@@ -116,7 +121,7 @@ def _neighbours(sums, most):
     return np.repeat(np.arange(len(found)), [groups for _, groups in found])
 
 
-def _labels(children, records, group, in_order, named):
+def _labels(children: Any, records: Any, group: Any, in_order: bool, named: int) -> Any:
     """The label of each group: object array (groups,). `group`: of each child, integer array (m,)."""
     sizes = np.bincount(group)
     ends = np.cumsum(sizes)

@@ -7,13 +7,15 @@ SchemaError for an attribute of another kind and for values that have no place, 
 One module: each function is short, and a third of it is an example to run.
 """
 
+from __future__ import annotations
+
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,8 +23,9 @@ import pandas as pd
 from privnb.microdata.hierarchy.categories import Taxonomy, values_of
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
 from privnb.microdata.hierarchy.intervals import Ranges
-from privnb.microdata.schema import Categories, Numbers, SchemaError, commonest, text
+from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, commonest, text
 from privnb.runtime import expect
+from privnb.runtime.arrays import IntArray
 from privnb.runtime.tolerances import STEP
 
 CLOCK = re.compile(r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z| ?[+-]\d{2}:?\d{2})?$")  # behind a day
@@ -43,14 +46,14 @@ class Time(NamedTuple):
     seconds: float
 
     @classmethod
-    def of(cls, value):
+    def of(cls, value: str) -> Time:
         """Of a text that `TIME` matches."""
         hours, minutes, seconds, half = TIME.match(value).groups()
         hours = int(hours) if half is None else int(hours) % 12 + 12 * (half in "pP")
         return cls(hours, int(minutes), float(seconds or 0))
 
 
-def widths(attribute, widths, origin=0):
+def widths(attribute: Attribute, widths: Sequence[float], origin: float = 0) -> Taxonomy:
     """Numbers in aligned intervals of each of the `widths`, each a multiple of the one before.
 
     Intervals begin at `origin` and every width from there; they may reach past the domain, as 15-19 does past ages from
@@ -98,7 +101,7 @@ def widths(attribute, widths, origin=0):
     return _numbered(attribute, [(start, start + step - 1) for start, step in zip(starts, steps, strict=True)])
 
 
-def cuts(attribute, *levels):
+def cuts(attribute: Attribute, *levels: Sequence[Sequence[float]]) -> Taxonomy:
     """Numbers cut at public points.
 
     Parameters
@@ -136,7 +139,7 @@ def cuts(attribute, *levels):
     return _numbered(attribute, ends)
 
 
-def quantiles(attribute, groups, sample):
+def quantiles(attribute: Attribute, groups: Sequence[int], sample: Any) -> Taxonomy:
     """Numbers in intervals that are about equally full in `sample`.
 
     Parameters
@@ -187,7 +190,7 @@ def quantiles(attribute, groups, sample):
     return cuts(attribute, *(points[fine - 1 :: fine] for fine in (groups[0] // number for number in groups)))
 
 
-def _sampled(sample, domain):
+def _sampled(sample: Any, domain: Numbers) -> IntArray:
     """The sample as a list of numbers of the domain."""
     numbers = expect.numbers("sample", sample.tolist() if isinstance(sample, np.ndarray | pd.Series) else sample)
     outside = domain.outside(pd.Series(numbers))
@@ -196,7 +199,7 @@ def _sampled(sample, domain):
     return numbers
 
 
-def dates(attribute, apart=(), form="%Y-%m-%d"):
+def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-%d") -> Taxonomy:
     """Days by month, quarter, year and decade; the leaves are the texts of the domain.
 
     Parameters
@@ -244,13 +247,13 @@ def dates(attribute, apart=(), form="%Y-%m-%d"):
         ("%", lambda day: f"{day.year // 10}0-{day.year // 10}9"),
     ]
 
-    def label(value, part, of):
+    def label(value: str, part: Any, of) -> Any:
         return of(days[value]) if re.search(part, forms[value]) else value  # a year is in no single month
 
     return _shortened(attribute, values, [partial(label, part=part, of=of) for part, of in levels])
 
 
-def coarser(form):
+def coarser(form: str) -> list[str]:
     """The forms of months and of years that may stand among days, or months, of a form; none for one without a
     separator, of which 200112 would be a month and a day.
 
@@ -263,7 +266,7 @@ def coarser(form):
     return tuple(each for each in (month, "%Y") if each != form)
 
 
-def times(attribute, apart=()):
+def times(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
     """Times of the day, 13:45, 13:45:00 or 1:45 PM, by the hour and the part of the day: night, morning, afternoon,
     evening. So are those that something took, up to 999 hours.
 
@@ -292,14 +295,14 @@ def times(attribute, apart=()):
             "them in `apart`."
         )
 
-    def between(value, hours):
+    def between(value: str, hours: int) -> str:
         begin = Time.of(value).hours // hours * hours
         return f"{begin:02}:00-{begin + hours - 1:02}:59"
 
     return _shortened(attribute, values, [lambda v, hours=hours: between(v, hours) for hours in (1, 6)])
 
 
-def prefixes(attribute, keep=None, apart=()):
+def prefixes(attribute: Attribute, keep: Sequence[int] | None = None, apart: Collection[str] = ()) -> Taxonomy:
     """Codes of one length, such as post codes, by their first characters: 53711, 5371*, 537**, ...
 
     Parameters
@@ -340,7 +343,7 @@ def prefixes(attribute, keep=None, apart=()):
     return _shortened(attribute, values, [lambda v, k=k: v[:k] + SUPPRESSED * (length - k) for k in keep])
 
 
-def beginnings(attribute, apart=()):
+def beginnings(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
     """Codes of several lengths by what they begin with: 53711-1234, 53711*, 5371*, ...
 
     Parameters
@@ -363,7 +366,7 @@ def beginnings(attribute, apart=()):
     return _shortened(attribute, values, [lambda v, k=k: v if len(v) <= k else v[:k] + SUPPRESSED for k in levels])
 
 
-def british(attribute, apart=()):
+def british(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
     """British post codes, such as SW1A 1AA, by district and area: SW1A ***, SW*.
 
     Parameters
@@ -390,7 +393,7 @@ def british(attribute, apart=()):
     return _shortened(attribute, values, [lambda v: f"{parts[v][1]} ***", lambda v: f"{parts[v][2]}*"])
 
 
-def lists(attribute, groups):
+def lists(attribute: Attribute, groups: Mapping[str, Any]) -> Taxonomy:
     """Values in named groups.
 
     Parameters
@@ -430,7 +433,7 @@ def lists(attribute, groups):
     return Taxonomy(attribute.name, tuple(rows))
 
 
-def _domain(attribute, kind):
+def _domain(attribute: Attribute, kind: Any) -> Any:
     expect.these(attribute=attribute)
     if not isinstance(attribute.domain, kind):
         raise SchemaError(
@@ -440,18 +443,18 @@ def _domain(attribute, kind):
     return attribute.domain
 
 
-def _steps(distance, domain):
+def _steps(distance: float, domain: Numbers) -> int:
     """A distance in whole steps of the domain; None if it is no whole number of them."""
     steps = distance / domain.step
     return round(steps) if abs(steps - round(steps)) < STEP else None
 
 
-def _numbered(attribute, ends):
+def _numbered(attribute: Attribute, ends: Any) -> Taxonomy:
     """The tree of a domain of numbers. `ends`: for each level the first and last position of each value's interval."""
 
     numbers = replace(attribute.domain, missing=None)  # an interval may reach past the domain, to no missing one
 
-    def label(first, last):
+    def label(first: int, last: int) -> str:
         low, high = numbers.value(first), numbers.value(last)
         return str(low) if first == last else f"{low}-{high}"
 
@@ -461,7 +464,7 @@ def _numbered(attribute, ends):
     return Taxonomy(attribute.name, tuple(rows))
 
 
-def _without(attribute, apart):
+def _without(attribute: Attribute, apart: Collection[str]) -> list[str]:
     """The values of a domain of text but for those that stay apart."""
     values, apart = _domain(attribute, Categories).values, [apart] if isinstance(apart, str) else apart
     expect.texts("apart", apart, "values")
@@ -471,7 +474,7 @@ def _without(attribute, apart):
     return [value for value in values if value not in apart]
 
 
-def _day(value, form):
+def _day(value: str, form: str) -> Any:
     """The day that a text says; None if it says none."""
     value = CLOCK.sub("", value)
     if "%q" in form:
@@ -482,14 +485,14 @@ def _day(value, form):
         return None
 
 
-def _shortened(attribute, values, levels):
+def _shortened(attribute: Attribute, values: Any, levels: Any) -> Taxonomy:
     """The tree in which `levels`, one function each, shorten `values`; the others of the domain stay as they are."""
     short = set(values)
     rows = ((v, *(cut(v) if v in short else v for cut in levels), SUPPRESSED) for v in attribute.domain.values)
     return Taxonomy(attribute.name, tuple(rows))
 
 
-def _paths(attribute, groups, path):
+def _paths(attribute: Attribute, groups: Any, path: Any) -> Any:
     """Each value with its groups, the nearest first."""
     if isinstance(groups, Mapping):
         for label, members in groups.items():
