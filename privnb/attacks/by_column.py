@@ -32,7 +32,7 @@ class ByColumn(NoiseRemoval[list[NoisyColumn]]):
     def _without(self, rows: FloatArray, laws: Mapping[str, Law], published: Published) -> list[NoisyColumn]:
         found = []
         for (name, law), column in zip(laws.items(), rows.T, strict=True):
-            edges = edges_of(published.schema[name].domain)
+            edges = edges_of(published.schema[name].numbers)
             with of_column(name):
                 shares = reconstructed(likelihoods(law.cumulative, column[:READ], edges))
             found.append(NoisyColumn(law, edges, shares))

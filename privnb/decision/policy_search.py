@@ -150,7 +150,7 @@ def other_roles(schema: Schema) -> list[dict[str, Role]]:
     without such columns.
     """
     names = [name for name in schema.knowable if schema[name].role is Role.NEUTRAL]
-    able = [name for name in names if schema[name].numeric or len(schema[name].domain.values) <= LISTED]
+    able = [name for name in names if schema[name].numeric or len(schema[name].categories.values) <= LISTED]
     left_out = dict.fromkeys(names, Role.UNUSED)
     tried = [left_out | dict.fromkeys(able, Role.QUASI_IDENTIFIER)] * bool(able) + [left_out] * bool(names)
     return tried if schema.quasi_identifiers else tried[:-1]

@@ -73,10 +73,10 @@ class Combinations(Question):
             case.row("smallest_combination", withholding.Counted(smallest, n, rule=self._size)),
             case.row("alone", withholding.Counted(alone, n), baseline=0),
         ]
-        if release.weights is not None:
+        if (population := release.population_alike) is not None:
             # The class that stands for fewest people of the population; of few people its weights would be theirs.
-            rarest = int(release.population_alike.argmin())
-            least = withholding.Revealing(round(release.population_alike[rarest]), sizes[rarest], np.inf)
+            rarest = int(population.argmin())
+            least = withholding.Revealing(round(population[rarest]), sizes[rarest], np.inf)
             rows.append(case.row("smallest_population", least))
         return rows
 

@@ -143,7 +143,7 @@ def _noisy(dataset: Dataset) -> list[str]:
 
 def _secretly_missing(dataset: Dataset) -> list[str]:
     """Return the quasi-identifiers that are numbers and may be missing, and that nobody may know to be missing."""
-    domains = {name: dataset.schema[name].domain for name in _noisy(dataset)}
+    domains = {name: dataset.schema[name].numbers for name in _noisy(dataset)}
     return [name for name, each in domains.items() if each.missing is not None and not each.missing_is_public]
 
 

@@ -111,7 +111,7 @@ def groups(dataset: Dataset, name: AttributeName, about: Count = 10) -> pd.Serie
     attribute, column = dataset.schema[name], plain(dataset.cells[name])
     if not attribute.numeric:
         return column
-    domain = attribute.domain
+    domain = attribute.numbers
     # In steps of the domain, which are whole numbers: 0.3 // 0.1 is 2.
     least = max(domain.width / domain.step / about, 1)
     power = 10 ** np.floor(np.log10(least))

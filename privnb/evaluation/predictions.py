@@ -9,7 +9,7 @@ import pandas as pd
 
 from privnb.attacks import MinerInference
 from privnb.attacks.inference.miner_inference import bare_guess
-from privnb.microdata.release import Release
+from privnb.microdata.release import Published, Release
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import able, cross_val_predictions, reference_set, stacking, vote, weka
 from privnb.miners.encoding import Encoded, encode
@@ -52,6 +52,7 @@ def mine(release: Release, target: str, names: str, *, rng: Sequence[int] | int)
     shuffles. Miners that cannot guess such a column are left out; raises ValueError if that is all of them.
     """
     published, key = _attackable(release)._published(rng)
+    assert key is not None  # rows of nobody are not attackable
     encoded = _encoded(published, published.table, target)  # once for all miners
 
     def guess(miner: Any) -> Array:
@@ -103,7 +104,7 @@ def stream(seed: int, sanitizer: Sanitizer | None, purpose: str) -> list[int]:
     return [seed, zlib.crc32(f"{sanitizer and sanitizer.key} {purpose}".encode())]
 
 
-def _encoded(release: Release, table: pd.DataFrame, target: str) -> Encoded:
+def _encoded(release: Published | Release, table: pd.DataFrame, target: str) -> Encoded:
     others = [name for name in release.schema.published if name != target]
     return encode(table, others, release.schema, release.hierarchies)
 

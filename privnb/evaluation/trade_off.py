@@ -249,7 +249,7 @@ def on_lines(dataset: Dataset) -> Dataset:
     for name, own in dataset.hierarchies.items():
         attribute = dataset.schema[name]
         if attribute.numeric:
-            lines[name] = Ranges(attribute.domain, exact=True)
+            lines[name] = Ranges(attribute.numbers, exact=True)
         else:
             lines[name] = Ordered(name, own.leaves, exact=True) if isinstance(own, Taxonomy) else with_exact_ends(own)
     return Dataset(dataset.name, dataset.cells, dataset.schema, lines)

@@ -21,6 +21,7 @@ from privnb.privacy_models import KAnonymity, achieved
 from privnb.publishing.gate import CertainValue, Verdict, gate
 from privnb.publishing.made import claim_levels
 from privnb.runtime import expect, unfinished, validation
+from privnb.runtime.arrays import Array
 from privnb.runtime.validation import validated
 from privnb.tables import writing
 from privnb.tables.spreadsheets import Formulas, holds_formula
@@ -86,7 +87,7 @@ def terms(dataset: Dataset, setting: Setting, release: Release, allow: str | Non
     return Terms(tuple(text for holds, text in said if holds), refused, verdict)
 
 
-def _values(release: Release, name: str) -> Sequence[Any]:
+def _values(release: Release, name: str) -> Sequence[Any] | Array:
     """Return the distinct values of an attribute as released, in the rows or by bucket."""
     if name in release.cells:
         return release.coded(name)[1]
@@ -94,7 +95,7 @@ def _values(release: Release, name: str) -> Sequence[Any]:
     return [] if buckets is None else list(buckets.loc[buckets["attribute"] == name, "value"].unique())
 
 
-def _texts(release: Release, name: str) -> Sequence[Any]:
+def _texts(release: Release, name: str) -> Sequence[Any] | Array:
     """Return the distinct values as released that may be text; numbers with noise differ from person to person."""
     is_number = name in release.cells and release.cells[name].dtype.kind in "biuf"
     return [] if is_number else _values(release, name)

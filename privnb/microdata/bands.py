@@ -7,17 +7,14 @@ people share one, so that every class looks diverse; and a number that is publis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from privnb.microdata import cuts
-from privnb.microdata.schema import Categories, Numbers, text
+from privnb.microdata.schema import Categories, Numbers, Schema, text
 from privnb.runtime import expect
 from privnb.runtime.sentences import C, Sentences, say
-
-if TYPE_CHECKING:  # which imports this module
-    from privnb.microdata.rows import Microdata
 
 FEW = 10  # values of a domain that are its bands themselves, unless its owner cuts it otherwise
 
@@ -53,7 +50,7 @@ class Bands(Categories):
         expect.kind("numbers", numbers, Numbers)
         usual = cuts.points(numbers, None)
         if numbers.steps < FEW and numbers.cuts in (usual, ()):
-            starts = range(numbers.size)
+            starts = list(range(numbers.size))
         else:
             starts = [0, *numbers.codes(numbers.cuts or usual).tolist(), *range(numbers.steps + 1, numbers.size)]
         ends = [*(start - 1 for start in starts[1:]), numbers.size - 1]
@@ -71,11 +68,19 @@ class Bands(Categories):
         return [self.values[place] for place in places.tolist()]
 
 
-def sentence(dataset: Microdata) -> Sentences | None:
+class HasSchema(Protocol):
+    """A dataset, or anything else of a schema."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+
+def sentence(dataset: HasSchema) -> Sentences | None:
     """On each attribute that a table has as a number and that is published and counted in bands: `Sentences`, or None
     where there is none.
     """
-    expect.these(dataset=dataset)
+    if not isinstance(getattr(dataset, "schema", None), Schema):
+        raise TypeError(f"dataset must be a Dataset, got {expect.found(dataset)}. Load one: load(name).")
     parted = [attribute for attribute in dataset.schema.attributes if isinstance(attribute.domain, Bands)]
     texts = [
         f"'{each.name}' is a number. It is published, attacked and counted in {each.domain}. Its {C}cuts{C} in the "

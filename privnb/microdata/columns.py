@@ -1,5 +1,6 @@
 """Coded columns: the distinct values of a column, and of each record the number of the value that it has.
 
+
 They are Categoricals whose categories are what is found, in no order; the code of a missing cell is -1. The reader
 hands them over, and whoever counts reads them, so that no record costs a text.
 """
@@ -7,15 +8,21 @@ hands them over, and whoever counts reads them, so that no record costs a text.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata.counts import factorized, is_coded, objects
+from privnb.runtime import lazy_pandas as pd
 
-# Text that is not given in another way: each is one object of Python's, where Arrow's are written out for every count.
-TEXT = pd.StringDtype("python", na_value=np.nan)
+
+@cache
+def text_type() -> pd.StringDtype:
+    """Return the type of text that is not given in another way: each is one object of Python's, where Arrow's are
+    written out for every count.
+    """
+    return pd.StringDtype("python", na_value=np.nan)
 
 
 class WrittenOut:
@@ -90,7 +97,7 @@ def of_codes(codes: Any, values: Any) -> pd.Categorical:
     """
     given, codes, values = getattr(values, "dtype", None), np.asarray(codes), pd.Index(values)
     if isinstance(values.dtype, pd.StringDtype) and given != values.dtype:
-        values = values.astype(TEXT)
+        values = values.astype(text_type())
     if _gapless(values.dtype) and codes.min(initial=0) < 0:
         values = values.astype(float)  # as a column with gaps is
     if values.hasnans or not values.is_unique:

@@ -9,19 +9,19 @@ Source: Lauritzen, "Graphical Models", 1996, section 4.4; Aggarwal and Yu 2008, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array
 
 LARGEST = 2**22  # cells
+Element = TypeVar("Element", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,8 +45,8 @@ class TableOfCounts:
     (TableOfCounts(sex x ill: 15), array([12,  3]))
     """
 
-    values: Mapping[str, tuple]
-    counts: np.ndarray
+    values: Mapping[str, tuple[str, ...]]
+    counts: Array
 
     def __post_init__(self) -> None:
         expect.kind("values", self.values, Mapping, instead="Give the values of each attribute.")
@@ -97,7 +97,7 @@ class TableOfCounts:
         """Of the attributes, a tuple."""
         return tuple(self.values)
 
-    def margin(self, names: str) -> TableOfCounts:
+    def margin(self, names: Sequence[str]) -> TableOfCounts:
         """The counts of some of the attributes, in the order of this table: a TableOfCounts.
 
         Raises ValueError for none and for unknown ones. One letter each may be written together: "ACD".
@@ -147,7 +147,7 @@ def check_margins(margins: Sequence[TableOfCounts]) -> dict[str, tuple[str, ...]
     expect.all_of("margins", margins, TableOfCounts, instead="TableOfCounts.of(table, names).margin(some) is one.")
     if not margins:
         raise ValueError("margins must be one table of counts or more, got none.")
-    values = {}
+    values: dict[str, tuple[str, ...]] = {}
     for margin in margins:
         for name, own in margin.values.items():
             if values.setdefault(name, own) != own:
@@ -188,7 +188,7 @@ def decomposable(sets: Sequence[Iterable[str]]) -> bool:
     return separators(sets) is not None
 
 
-def separators(sets: Sequence[Iterable[str]]) -> list[tuple[int, list[str]]] | None:
+def separators(sets: Sequence[Iterable[Element]]) -> list[tuple[int, list[Element]]] | None:
     """An order in which each set shares with the later ones only what one of them has: (its place, what it shares, a
     list in its own order).
 

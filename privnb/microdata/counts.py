@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array, IntArray
 
 
@@ -24,8 +24,8 @@ class DistinctRows(NamedTuple):
     """
 
     values: pd.DataFrame
-    multiplicities: np.ndarray
-    index: np.ndarray
+    multiplicities: IntArray
+    index: IntArray  # type: ignore[assignment]  # a tuple has a method of that name
 
     def __repr__(self) -> str:  # never the rows: they may be records
         return f"DistinctRows({len(self.values)} of {len(self.index)} records)"
@@ -39,7 +39,7 @@ def combinations(table: pd.DataFrame) -> DistinctRows:
     >>> combinations(pd.DataFrame({"sex": ["F", "M", "F"]})).multiplicities.tolist()
     [2, 1]
     """
-    columns = [coded(table[name]) for name in table] or [(np.zeros(len(table), dtype=np.int64), [None])]
+    columns = coded_columns(table)
     first, index = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
     return DistinctRows(table.iloc[first].reset_index(drop=True), np.bincount(index, minlength=len(first)), index)
 
@@ -55,6 +55,11 @@ def coded(column: Any) -> tuple[IntArray, Array]:
         codes[codes < 0] = len(values)
         values = np.append(values.astype(object), np.nan)
     return codes, values
+
+
+def coded_columns(table: pd.DataFrame) -> list[tuple[IntArray, Array]]:
+    """What `coded` gives of each column of a DataFrame; of one without columns, one in which all rows are equal."""
+    return [coded(table[name]) for name in table] or [(np.zeros(len(table), dtype=np.int64), np.array([None]))]
 
 
 def is_coded(dtype: Any) -> bool:
@@ -147,7 +152,7 @@ def _of_one_kind(first: Any, second: Any) -> bool:
     return first == second or (isinstance(first, pd.StringDtype) and isinstance(second, pd.StringDtype))
 
 
-def _same_cells(first: Any, second: Any) -> bool:
+def _same_cells(first: Array, second: Array) -> bool:
     return first.__array_interface__ == second.__array_interface__
 
 
@@ -172,7 +177,8 @@ def distinct_codes(columns: Sequence[Array], widths: Iterable[int]) -> tuple[Int
     `columns`: integer arrays (n,), each from 0 to below its width. Returns two integer arrays, (m,) and (n,).
     """
     n = len(columns[0])
-    key, room = np.zeros(n, dtype=np.int64), 1
+    key: IntArray = np.zeros(n, dtype=np.int64)
+    room = 1
     for column, width in zip(columns, map(int, widths), strict=True):  # numpy's integers would wrap around in silence
         if room * width >> (63 - _bits(n)):  # no room for the places: number the combinations so far anew
             first, key = _distinct(key, room)
@@ -213,7 +219,8 @@ def _few_differ(key: IntArray, looked_at: int = 4096) -> bool:
     of s numbers among d about s^2 / 2d pairs are.
     """
     some = np.sort(key[:: max(1, len(key) // looked_at)][:looked_at])
-    return len(key) > 10 * looked_at and np.count_nonzero(some[1:] == some[:-1]) > 10 * looked_at**2 / (2 * len(key))
+    equal = np.count_nonzero(some[1:] == some[:-1])
+    return len(key) > 10 * looked_at and bool(equal > 10 * looked_at**2 / (2 * len(key)))
 
 
 def _sorted(numbers: IntArray) -> tuple[IntArray, IntArray]:

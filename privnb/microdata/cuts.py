@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -15,11 +15,23 @@ from privnb.microdata import withholding
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING, STEP
 
-if TYPE_CHECKING:  # which imports this module
-    from privnb.microdata.schema import Numbers
-
 MOST = 10_000  # intervals of a domain
 EVEN = 10  # intervals that hold about the same number of people
+
+
+class Domain(Protocol):
+    """A domain of numbers, see `schema.Numbers`."""
+
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def step(self) -> float: ...
+    @property
+    def steps(self) -> int: ...
+    def value(self, code: int, /) -> Any: ...
+    def codes(self, values: Any, /) -> IntArray: ...
 
 
 def round_number(least: Decimal) -> Decimal:
@@ -33,7 +45,7 @@ def plain(number: Decimal) -> float:
     return int(number) if number == number.to_integral_value() else float(number)
 
 
-def grain(domain: Numbers) -> float:
+def grain(domain: Domain) -> float:
     """The round number that parts a domain into ten to twenty intervals, fewer where each would be of a single value:
     those would hide nobody.
     """
@@ -41,7 +53,7 @@ def grain(domain: Numbers) -> float:
     return plain(round_number(max((high - low) / 20, 2 * step)))
 
 
-def points(domain: Numbers, cuts: float | Sequence[float] | None) -> tuple[float, ...]:
+def points(domain: Domain, cuts: float | Sequence[float] | None) -> tuple[float, ...]:
     """The numbers of a domain at which public intervals begin, rising; that one begins at its low is understood.
 
     `cuts`: rising numbers of the domain, or the width of all intervals, counted from 0; None for a width of `grain`.
@@ -76,7 +88,7 @@ def every_other(cuts: tuple[float, ...]) -> tuple[float, ...]:
     return cuts[round(cuts[0] / (cuts[1] - cuts[0])) % 2 :: 2] if len(cuts) > 1 else ()
 
 
-def even(domain: Numbers, numbers: FloatArray, people: IntArray, fewest: int) -> tuple[float, ...] | None:
+def even(domain: Domain, numbers: FloatArray, people: IntArray, fewest: int) -> tuple[float, ...] | None:
     """Return cuts that divide people about evenly, for a domain that a few large or small numbers stretch.
 
     Each cut is the roundest number near a quantile, or the begin or the end of a value that many people share. So no
@@ -110,7 +122,11 @@ def even(domain: Numbers, numbers: FloatArray, people: IntArray, fewest: int) ->
         return None
     sums, places = np.cumsum(people), np.arange(1, parts)
     ends = [numbers[np.searchsorted(sums, (places + shift) * total / parts)] for shift in (-0.5, 0, 0.5)]
-    found = {_roundest(*map(float, each), domain.step) for each in zip(*ends, strict=True) if each[0] < each[2]}
+    found = {
+        _roundest(float(low), float(middle), float(high), domain.step)
+        for low, middle, high in zip(*ends, strict=True)
+        if low < high
+    }
     for often in numbers[people >= total / parts].tolist():
         found |= {often, often + domain.step}
     codes = domain.codes(np.array(sorted(found)))
@@ -128,17 +144,17 @@ def even(domain: Numbers, numbers: FloatArray, people: IntArray, fewest: int) ->
 
 def _roundest(low: float, middle: float, high: float, step: float) -> float:
     """The number above `low` and up to `high` that has the fewest digits; of several the nearest to `middle`."""
-    low, middle, high, step = (Decimal(repr(each)) for each in (low, middle, high, float(step)))
-    grain = round_number(high - low)
+    least, centre, most, apart = (Decimal(repr(each)) for each in (low, middle, high, float(step)))
+    grain = round_number(most - least)
     while True:
-        near = (middle / grain).to_integral_value() * grain
-        between = [each for each in (near, near - grain, near + grain) if low < each <= high]
-        if between or grain <= step:
-            return float(between[0] if between else high)
+        near = (centre / grain).to_integral_value() * grain
+        between = [each for each in (near, near - grain, near + grain) if least < each <= most]
+        if between or grain <= apart:
+            return float(between[0] if between else most)
         grain = round_number(grain / Decimal("2.5"))  # the next smaller one of 1, 2, 5, 10, ...
 
 
-def _listed(domain: Numbers, cuts: Sequence[float]) -> tuple[float, ...]:
+def _listed(domain: Domain, cuts: Sequence[float]) -> tuple[float, ...]:
     if not all(map(_is_number, cuts)):
         raise ValueError(f"cuts are one number above 0 or a list of rising numbers, got {list(cuts)}.")
     outside = [cut for cut in cuts if not domain.low <= cut <= domain.high]
@@ -150,7 +166,7 @@ def _listed(domain: Numbers, cuts: Sequence[float]) -> tuple[float, ...]:
     return tuple(domain.value(code) for code in domain.codes(cuts).tolist() if code)
 
 
-def _refuse_off_step(domain: Numbers, found: Sequence[float]) -> None:
+def _refuse_off_step(domain: Domain, found: Sequence[float]) -> None:
     steps = [(point - domain.low) / domain.step for point in found]
     off = [point for point, step in zip(found, steps, strict=True) if abs(step - round(step)) > STEP]
     if off:
@@ -159,5 +175,5 @@ def _refuse_off_step(domain: Numbers, found: Sequence[float]) -> None:
         )
 
 
-def _is_number(cut: object) -> bool:
+def _is_number(cut: object) -> TypeGuard[float]:
     return isinstance(cut, Real) and not isinstance(cut, bool) and math.isfinite(cut)

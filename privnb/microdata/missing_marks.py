@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pandas as pd
-
 from privnb.microdata.counts import people_among
+from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import IntArray
 
 # Marks of a missing value, beside the empty cell; and some that are values as well where no number stands beside them.
@@ -26,7 +25,7 @@ def mark_of(columns: Iterable[tuple[pd.Series, IntArray | None]]) -> str:
         empty = empty or bool((codes < 0).any())
         for mark in marks_in(column):
             counts[mark] += people_among(codes == categories.get_loc(mark), times=times)
-    mark = max(counts, key=counts.get)
+    mark = max(counts, key=counts.__getitem__)
     return mark if empty or counts[mark] else ""
 
 

@@ -71,7 +71,7 @@ class Provenance:
     dataset: str
     sanitizer: str
     parameters: Mapping[str, object]
-    claims: tuple = ()
+    claims: tuple[Any, ...] = ()  # of privacy models, which lie above
     promise: Promise | None = None
     columns: Mapping[str, Treatment] = field(default_factory=dict)
     rows: Rows = Rows.RECORDS

@@ -9,20 +9,27 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata import hierarchy
 from privnb.microdata.columns import WrittenOut, plain
-from privnb.microdata.counts import coded, distinct_codes, most_of_people, people_among, people_in, stable_order
+from privnb.microdata.counts import (
+    coded,
+    coded_columns,
+    distinct_codes,
+    most_of_people,
+    people_among,
+    people_in,
+    stable_order,
+)
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Provenance
-from privnb.microdata.schema import Role, Schema
+from privnb.microdata.schema import Role, Schema, SchemaError
 from privnb.microdata.treatment import TRUE, Rows, Treatment, Unreadable, treated
 from privnb.microdata.withholding import LIMIT
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 
 
@@ -43,7 +50,7 @@ class Published(NamedTuple):
         return f"Published({len(self.table)} rows of {', '.join(self.table)})"
 
 
-expect.word("published", Published, instead="Release.publish() gives it.")
+Published.HINT = "Release.publish() gives it."  # type: ignore[attr-defined]  # in the class it would be a field
 
 
 class _Coded:
@@ -87,17 +94,21 @@ class Release(_Coded):
         and written with each row as often.
     """
 
-    table: pd.DataFrame = WrittenOut()  # noqa: RUF009 - no default, but how it is kept
+    HINT: ClassVar[str] = "A sanitizer makes one: KMember(10).sanitize(dataset, rng=1)."
+    if TYPE_CHECKING:
+        table: pd.DataFrame
+    else:
+        table: pd.DataFrame = WrittenOut()  # no default, but how it is kept
     schema: Schema
     hierarchies: Mapping[str, Any]
     provenance: Provenance
     buckets: pd.DataFrame | None = None
-    shared: Mapping[str, np.ndarray] = field(default_factory=dict)
-    records: np.ndarray | None = None
-    people: np.ndarray | None = None
-    weights: np.ndarray | None = None
+    shared: Mapping[str, IntArray] = field(default_factory=dict)
+    records: IntArray | None = None
+    people: IntArray | None = None
+    weights: FloatArray | None = None
     apart: pd.DataFrame | None = None
-    times: np.ndarray | None = None
+    times: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -170,7 +181,7 @@ class Release(_Coded):
         return people_in(self.equivalence_classes, self.people, times=self.times)
 
     @cached_property
-    def population_alike(self) -> FloatArray | None:
+    def population_alike(self) -> Array | None:
         """How many people of the population are expected in each of `equivalence_classes`: the sum of the weights of
         its members, of each the largest where they have several records: float array (sets,). None without weights.
         """
@@ -219,7 +230,7 @@ class Release(_Coded):
     @cached_property
     def _alike(self) -> tuple[IntArray, dict[str, tuple[IntArray, Array]]]:
         columns = {name: self.coded(name) for name in self.schema.quasi_identifiers}
-        every = columns.values() or [(np.zeros(len(self), dtype=np.int64), [None])]
+        every = list(columns.values()) or [(np.zeros(len(self), dtype=np.int64), np.array([None]))]
         first, index = distinct_codes([codes for codes, _ in every], [len(values) for _, values in every])
         index.flags.writeable = False
         return index, {name: (codes[first], values) for name, (codes, values) in columns.items()}
@@ -234,6 +245,13 @@ class Release(_Coded):
         if self.without_classes:
             return None
         return self.equivalence_classes if self.buckets is None else self.cells["bucket"].to_numpy()
+
+    @property
+    def defined_classes(self) -> IntArray:
+        """The `classes` of a release that has some. Raises Unreadable for another one."""
+        if self.classes is None:
+            raise Unreadable(f"classes are not defined for {self.provenance.sanitizer}: {self.without_classes}.")
+        return self.classes
 
     @cached_property
     def groups(self) -> IntArray | None:
@@ -275,8 +293,14 @@ class Release(_Coded):
         self.schema[name]
         if name in self.cells:
             return self.groups, self.cells[name].array
-        held = self.buckets[self.buckets["attribute"] == name]
+        held = self._in_buckets(name)
         return np.repeat(held["bucket"].to_numpy(), held["count"]), np.repeat(held["value"].to_numpy(), held["count"])
+
+    def _in_buckets(self, name: str) -> pd.DataFrame:
+        """Return the rows of `buckets` that are of an attribute."""
+        if self.buckets is None:
+            raise SchemaError(f"{self!r} has no '{name}'.")
+        return self.buckets[self.buckets["attribute"] == name]
 
     def of_people(self, name: str) -> tuple[Any, Any, Any]:
         """As `by_class`, and beside the class and the value whose they are: integer array (n,), or None where each row
@@ -284,7 +308,7 @@ class Release(_Coded):
         """
         if self.people is None or name in self.cells:
             return *self.by_class(name), self.people
-        return self.classes, self.apart[name].to_numpy(), self.people
+        return self.classes, cast("pd.DataFrame", self.apart)[name].to_numpy(), self.people
 
     def counted(self, name: str) -> tuple[Any, Any, Any, Any]:
         """What `of_people` gives, and how often each entry stands, integer array, or None where it is once: fewer
@@ -293,7 +317,7 @@ class Release(_Coded):
         self.schema[name]
         if name in self.cells or self.people is not None:
             return *self.of_people(name), self.times
-        held = self.buckets[self.buckets["attribute"] == name]
+        held = self._in_buckets(name)
         return held["bucket"].to_numpy(), held["value"].to_numpy(), None, held["count"].to_numpy()
 
     @cached_property
@@ -329,7 +353,7 @@ class Release(_Coded):
 
         Classes may join, but none is divided; labels may overlap.
         """
-        given = {name: self.schema[name].domain.marked(self.cells[name]).array for name in names}
+        given = {name: self.schema[name].public_domain.marked(self.cells[name]).array for name in names}
         found = {name: self.hierarchies[name].widened(given[name], self.shared.get(name, [])) for name in names}
         moved = [name for name in names if found[name] is not given[name]]
         if not moved:
@@ -449,9 +473,6 @@ class Release(_Coded):
         return _cells(public.cells[names].iloc[order[shown]])
 
 
-expect.word("release", Release, instead="A sanitizer makes one: KMember(10).sanitize(dataset, rng=1).")
-
-
 def by_content(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of a DataFrame sorted by what they hold, from the first column on: their order then tells nothing else.
 
@@ -464,7 +485,7 @@ def by_content(table: pd.DataFrame) -> pd.DataFrame:
 
 def _alike(cells: pd.DataFrame) -> IntArray:
     """Which rows hold the same: integer array (n,), numbered as sorted by what they hold, from the first column on."""
-    columns = [coded(cells[name]) for name in cells] or [(np.zeros(len(cells), dtype=np.int64), [None])]
+    columns = coded_columns(cells)
     return distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])[1]
 
 

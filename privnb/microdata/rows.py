@@ -10,17 +10,16 @@ import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata import hierarchy, withholding
 from privnb.microdata.bands import Bands
 from privnb.microdata.columns import WrittenOut, by_value, having, in_codes, plain
 from privnb.microdata.counts import coded, distinct_codes, factorized, people_in
 from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import FloatArray, IntArray
 
 
@@ -29,6 +28,7 @@ class _Coded:
 
     cells: pd.DataFrame
     codes: Mapping[str, IntArray]
+    times: IntArray | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,10 +42,12 @@ class Microdata(_Coded):
     """
 
     name: str
-    table: pd.DataFrame = WrittenOut()  # noqa: RUF009 - no default, but how it is kept
+    if TYPE_CHECKING:
+        table: pd.DataFrame
+    else:
+        table: pd.DataFrame = WrittenOut()  # no default, but how it is kept
     schema: Schema
     hierarchies: Mapping[str, Any]
-    times = None
 
     def __post_init__(self) -> None:
         expect.text("name", self.name, "the dataset")
@@ -60,7 +62,7 @@ class Microdata(_Coded):
         cells = cells[self.schema.names()]
         for name in cells:
             if self.schema[name].numeric:
-                cells[name] = by_value(_one_zero, self.schema[name].domain.read(cells[name]))
+                cells[name] = by_value(_one_zero, self.schema[name].numbers.read(cells[name]))
         object.__setattr__(self, "table", cells)
         codes = {}
         for name in self.schema.quasi_identifiers:
@@ -87,7 +89,7 @@ class Microdata(_Coded):
 
     def marked(self, name: str) -> pd.Series:
         """A column as hierarchies read it: a missing number by its mark."""
-        return self.schema[name].domain.marked(self.cells[name])
+        return self.schema[name].public_domain.marked(self.cells[name])
 
     @cached_property
     def alike(self) -> tuple[IntArray, IntArray]:
@@ -156,7 +158,7 @@ class Microdata(_Coded):
         ValueError
             For a quasi-identifier.
         """
-        bands = {name: Bands.of(self.schema[name].domain) for name in names if self.schema[name].numeric}
+        bands = {name: Bands.of(self.schema[name].numbers) for name in names if self.schema[name].numeric}
         known = [name for name in bands if name in self.schema.quasi_identifiers]
         if known:
             raise ValueError(f"'{known[0]}' is a quasi-identifier: it is generalized, and in no bands. Name another.")
@@ -197,7 +199,7 @@ class Counted(Microdata):
         How many records have each combination, from 1.
     """
 
-    times: np.ndarray
+    times: IntArray
 
     def __post_init__(self) -> None:
         super().__post_init__()

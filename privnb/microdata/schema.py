@@ -8,19 +8,19 @@ One module: an attribute is its domain, and a schema its attributes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata import cuts
 from privnb.microdata.columns import by_value, of_codes, plain
 from privnb.microdata.counts import coded, factorized, is_coded, looked_up
-from privnb.runtime import expect, names
+from privnb.runtime import expect, lazy_pandas as pd, names
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING, STEP
 
@@ -96,10 +96,14 @@ def text(value: object) -> str:
 
 
 class _Domain:
-    """A public domain. Its kinds give `has(values)`: which of an array's values are in it, none of them missing."""
+    """A public domain."""
 
-    missing = None
-    of_records = False  # whether its values were read from the records
+    missing: str | None = None
+    of_records: bool = False  # whether its values were read from the records
+
+    def has(self, values: Any) -> BoolArray:
+        """Return which of an array's values are in the domain, none of them missing: boolean array."""
+        raise NotImplementedError
 
     def marked(self, column: pd.Series) -> pd.Series:
         """A Series with the mark in the place of each value that is missing."""
@@ -269,12 +273,12 @@ class Numbers(_Domain):
         values = np.asarray(values)
         return values if self.missing is None else np.where(pd.isna(values), self.middle, values)
 
-    def points(self, values: Sequence[float]) -> np.ndarray:
+    def points(self, values: Any) -> Array:
         """Return numbers as points on a line, where a missing one is the domain's width or more from each number."""
         values = np.asarray(values)
         return values if self.missing is None else np.where(pd.isna(values), self.high + self.width, values)
 
-    def distances(self, one: Sequence[float], other: Sequence[float]) -> np.ndarray:
+    def distances(self, one: Any, other: Any) -> FloatArray:
         """Return how far numbers are apart, pair by pair: the width of the domain where one of the two is missing."""
         found, (gap, other_gap) = np.abs(np.subtract(one, other)), (pd.isna(np.asarray(each)) for each in (one, other))
         return np.where(gap & other_gap, 0, np.where(gap | other_gap, self.width, found))
@@ -401,6 +405,7 @@ class Attribute:
         its distribution in the whole table counts as public.
     """
 
+    HINT: ClassVar[str] = "A schema has them by name: schema[name]."
     name: str
     role: Role
     domain: Numbers | Categories | None = None
@@ -465,15 +470,33 @@ class Attribute:
         """
         return self.role is Role.QUASI_IDENTIFIER or (self.role is Role.NEUTRAL and not self.cannot_be_known)
 
+    @property
+    def numbers(self) -> Numbers:
+        """The domain of a numeric attribute."""
+        if not isinstance(self.domain, Numbers):
+            raise SchemaError(f"'{self.name}' must be a numeric attribute; its domain is {self.domain}.")
+        return self.domain
+
+    @property
+    def categories(self) -> Categories:
+        """The domain of an attribute of categories."""
+        if not isinstance(self.domain, Categories):
+            raise SchemaError(f"'{self.name}' must be an attribute of categories; its domain is {self.domain}.")
+        return self.domain
+
+    @property
+    def public_domain(self) -> Numbers | Categories:
+        """The domain of an attribute that is published, which has one."""
+        if self.domain is None:
+            raise SchemaError(f"'{self.name}' must have a public domain. State its values or its low and high.")
+        return self.domain
+
     def coded(self, column: Any) -> tuple[IntArray, Array]:
         """What `counts.coded` gives of a column of it, with the mark for a missing number."""
         codes, values = coded(column)
         if self.domain is not None and self.domain.missing is not None and pd.isna(values[-1:]).any():
             values = np.append(values[:-1].astype(object), self.domain.missing)
         return codes, values
-
-
-expect.word("attribute", Attribute, instead="A schema has them by name: schema[name].")
 
 
 @dataclass(frozen=True)
@@ -579,7 +602,7 @@ class Schema:
         return next(iter(self.names(Role.WEIGHT)), None)
 
     @property
-    def published(self) -> Schema:
+    def published(self) -> list[str]:
         """Names of all attributes that a release holds: no identifiers, neither the key of people nor weights."""
         return self.names(*PUBLISHED)
 
@@ -598,9 +621,9 @@ class Schema:
 
     def with_roles(
         self,
-        roles: Mapping[str, Role],
-        sensitivities: Mapping[str, float] = (),
-        cannot_be_known: Mapping[str, str] = (),
+        roles: Mapping[str, str],
+        sensitivities: Mapping[str, float] = MappingProxyType({}),
+        cannot_be_known: Mapping[str, str] = MappingProxyType({}),
     ) -> Schema:
         """The attributes named in `{name: role}`, in those roles; all others, and the unused, are left out.
 
@@ -621,9 +644,9 @@ class Schema:
         """
         for name in [*roles, *sensitivities, *cannot_be_known]:
             self[name]
-        for name, role in ((self.person, Role.PERSON), (self.weight, Role.WEIGHT)):
-            if name and role not in map(Role, roles.values()):
-                roles = {name: role, **roles}
+        for kept, role in ((self.person, Role.PERSON), (self.weight, Role.WEIGHT)):
+            if kept and role not in map(Role, roles.values()):
+                roles = {kept: role, **roles}
         stated, reasons = dict(sensitivities), dict(cannot_be_known)
         chosen = (
             replace(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,6 +51,7 @@ class Law:
         The law of all columns that are drawn together with this one; None: the column is drawn by itself.
     """
 
+    HINT: ClassVar[str] = "A release has that of each noisy column: release.columns[name].law."
     together: Jointly | None = None
 
     def vulnerability(self, prior: FloatArray, positions: IntArray) -> float:
@@ -130,16 +131,13 @@ class Jointly:
     sizes: tuple[int, ...]
     law: Law
 
-    def positions(self, columns: Sequence[IntArray]) -> IntArray:
+    def positions(self, columns: Sequence[IntArray] | Sequence[Sequence[int]]) -> IntArray:
         """The position of each combination, integer array (n,). `columns`: integer arrays (n,), one of each column.
 
         >>> int(Jointly(("age", "sex"), (3, 2), Law()).positions([np.array([2]), np.array([1])])[0])
         5
         """
         return np.ravel_multi_index([np.asarray(column) for column in columns], self.sizes)
-
-
-expect.word("law", Law, instead="A release has that of each noisy column: release.columns[name].law.")
 
 
 @dataclass(frozen=True)
@@ -161,6 +159,13 @@ class Treatment:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.law}" if self.law else self.kind
+
+    @property
+    def noise_law(self) -> Law:
+        """The law of a noisy column. Raises Unreadable for another column, which has none."""
+        if self.law is None:
+            raise Unreadable(f"a column has a law if it is noisy, this one is {self.kind}.")
+        return self.law
 
 
 def treated(columns: Mapping[str, Treatment], *kinds: str) -> tuple[str, ...]:

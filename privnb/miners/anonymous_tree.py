@@ -155,8 +155,8 @@ def anonymous_tree(
         raise ValueError(f"a tree guesses categories by quasi-identifiers, and '{target}' is {what}. Name another one.")
     if len(dataset) < k:
         raise ValueError(f"k must be at most the {len(dataset)} records, got {k}.")
-    values = attribute.domain.values
-    classes = attribute.domain.codes(dataset.cells[target])
+    values = attribute.categories.values
+    classes = attribute.public_domain.codes(dataset.cells[target])
     hierarchies: dict[str, Any] = {name: dataset.hierarchies[name] for name in names}
     everything: dict[str, Positions] = {
         name: (range if _is_line(each) else np.arange)(each.size) for name, each in hierarchies.items()

@@ -79,10 +79,11 @@ class Baskets:
         schema = dataset.schema
         names = categories(schema)
         own = [
-            np.eye(len(schema[n].domain.values), dtype=bool)[schema[n].domain.codes(dataset.cells[n])] for n in names
+            np.eye(len(schema[n].categories.values), dtype=bool)[schema[n].public_domain.codes(dataset.cells[n])]
+            for n in names
         ]
-        items = tuple(item(n, value) for n in names for value in schema[n].domain.values)
-        kinds = tuple(n for n in names for _ in schema[n].domain.values)
+        items = tuple(item(n, value) for n in names for value in schema[n].categories.values)
+        kinds = tuple(n for n in names for _ in schema[n].categories.values)
         return cls(items, np.hstack(own), kinds)
 
     def __len__(self) -> int:
@@ -176,5 +177,5 @@ def item(attribute: str, value: object) -> str:
 def items_of(schema: Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The items of a table and the attribute of each, two tuples of str."""
     names = categories(schema)
-    pairs = [(name, value) for name in names for value in schema[name].domain.values]
+    pairs = [(name, value) for name in names for value in schema[name].categories.values]
     return tuple(item(*pair) for pair in pairs), tuple(name for name, _ in pairs)

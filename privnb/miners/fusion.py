@@ -36,7 +36,7 @@ def vote(guesses: Sequence[Array]) -> Array:
         return np.median(table, axis=1)
     codes, labels = factorized(table.ravel(), sort=True)
     codes = codes.reshape(table.shape)
-    times = np.sum([codes == codes[:, [column]] for column in range(codes.shape[1])], axis=0)
+    times = np.sum([codes == codes[:, [column]] for column in range(len(guesses))], axis=0)
     times[codes < 0] = 0  # code -1 is None
     won = np.where(times == times.max(axis=1, keepdims=True), codes, len(labels)).min(axis=1)
     return np.concatenate([np.asarray(labels, dtype=object), [None]])[won]

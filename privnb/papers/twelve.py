@@ -90,7 +90,7 @@ def published() -> Page:
     """What Mondrian publishes with k = 3, beside whom each row is of, which is not published."""
     release = _release(MONDRIAN)
     rows = release.table.rename(columns=lambda name: f"{name}, published").assign(
-        **{"class": [chr(ord("1") + number) for number in release.classes]}
+        **{"class": [chr(ord("1") + number) for number in release.defined_classes]}
     )
     return Page(people().table[["person", "age", "house"]].join(rows), "What Mondrian publishes with k = 3")
 
@@ -107,7 +107,7 @@ def uniqueness() -> list[Worked]:
 def classes() -> list[Worked]:
     """The classes of the release, and how many people share the smallest."""
     release = _release(MONDRIAN)
-    sizes = np.bincount(release.classes)
+    sizes = np.bincount(release.defined_classes)
     return [
         Worked("classes", "A, B, C; D, E, F; G, H, I; J, K, L: 4 classes", 4, len(sizes)),
         Worked("k achieved", "the smallest of 3, 3, 3 and 3 is 3", 3, achieved(KAnonymity(3), release)),
@@ -134,9 +134,9 @@ def detail() -> list[Worked]:
             "age 30-40 spans 10 of 39, house 33-40 spans 7 of 39",
         ),
     ]
-    worked = []
+    worked, classes = [], release.defined_classes
     for place, (who, age, house, words) in enumerate(spans):
-        own = release.table[release.classes == release.classes[3 * place]].iloc[0]
+        own = release.table[classes == classes[3 * place]].iloc[0]
         widths = [people().hierarchies[name].width(own[name]) for name in ("age", "house")]
         worked.append(Worked(f"penalty of {who}", f"{words}: half of {(age + house) * 39}/39", (age + house) / 2,
                              float(np.mean(widths)), SHARE))  # fmt: skip
@@ -277,8 +277,9 @@ def boxes() -> pd.DataFrame:
     found = []
     for step, k in enumerate((12, 6, 3)):
         release = _release(Mondrian(KAnonymity(k)))
-        for number in range(release.classes.max() + 1):
-            own = people().table[release.classes == number]
+        classes = release.defined_classes
+        for number in range(classes.max() + 1):
+            own = people().table[classes == number]
             ends = {
                 f"{name}_{end}": int(getattr(own[name], end)()) for name in ("age", "house") for end in ("min", "max")
             }
@@ -328,10 +329,12 @@ def _release(sanitizer: Sanitizer) -> Release:
 
 def _found(sanitizer: Sanitizer) -> float:
     published, key = _release(sanitizer).publish()
+    assert key is not None  # each row is somebody's
     share, *_ = linkage.reidentification_rate(Linkage().fit(published), people(), key)
     return share
 
 
 def _alone(*names: str) -> int:
     published, key = _release(Identity()).publish()
+    assert key is not None  # each row is somebody's
     return linkage.singled_out(Linkage(names).fit(published), people(), key)

@@ -64,8 +64,10 @@ class _Against(PrivacyModel):
             raise ValueError(f"{self!r}: the population has no column {absent}. It needs every quasi-identifier.")
         columns = []
         for name in names:
-            domain, column = schema[name].domain, self.population[name]
-            column = domain.marked(domain.read(column)) if schema[name].numeric else column
+            column = self.population[name]
+            if schema[name].numeric:
+                domain = schema[name].numbers
+                column = domain.marked(domain.read(column))
             columns.append(hierarchies[name].codes(column))
         return np.column_stack(columns)
 

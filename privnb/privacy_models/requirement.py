@@ -91,6 +91,8 @@ class Requirement:
         source = np.repeat(np.arange(len(lengths)), lengths) if added else np.zeros(0, dtype=np.int64)
         keyed = dataset.people is not None
         every = [*columns, *marks.values(), *([source] if added else []), *([dataset.people] if keyed else [])]
+        first: IntArray
+        index: IntArray
         if alone:
             first = index = np.arange(len(every[0]))
         elif not (added or marks or keyed):

@@ -38,7 +38,7 @@ from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Role
 from privnb.microdata.treatment import TRUE, Rows, Unreadable
 from privnb.runtime import expect
-from privnb.runtime.arrays import IntArray
+from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.names import name_list, some_of
 from privnb.runtime.numerals import percent
 from privnb.runtime.tolerances import ROUNDING
@@ -530,7 +530,7 @@ def _has_missing(release: Release, name: str) -> bool:
     return altered and release.schema[name].numeric and bool(plain(release.cells[name]).isna().any())
 
 
-def _true_codes(release: Release, name: str) -> tuple[NDArray[np.int64], Sequence[Any]]:
+def _true_codes(release: Release, name: str) -> tuple[IntArray, Sequence[Any] | Array]:
     """Return `Release.coded` of a column; of an altered one only which of its numbers are missing."""
     if _is_true(release, name) or not _has_missing(release, name):
         return release.coded(name)
@@ -543,7 +543,7 @@ def promised(release: Release) -> int:
     return max([ONE, *(int(k) for k in found if expect.is_whole(k))])
 
 
-def _grouped(release: Release, names: Collection[str]) -> NDArray[np.int64]:
+def _grouped(release: Release, names: Collection[str]) -> IntArray:
     """Return which rows are alike in some columns: a number from 0 for each group, integer array (rows,)."""
     columns = [_true_codes(release, name) for name in names]
     if not columns:
@@ -551,7 +551,7 @@ def _grouped(release: Release, names: Collection[str]) -> NDArray[np.int64]:
     return distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])[1]
 
 
-def _sizes(release: Release, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sizes(release: Release, groups: IntArray) -> IntArray:
     return people_in(groups, release.people, times=release.times)
 
 
@@ -582,7 +582,8 @@ def _responsible(release: Release, names: tuple[str, ...], least: int) -> tuple[
     """
     own = release.schema.quasi_identifiers
     order = sorted(names, key=lambda name: (name not in own, len(_true_codes(release, name)[1])))
-    groups, found = np.zeros(len(release), dtype=np.int64), []
+    groups: IntArray = np.zeros(len(release), dtype=np.int64)
+    found = []
     for name in order:
         codes, values = _true_codes(release, name)
         _, finer = distinct_codes([groups, codes], [int(groups.max()) + 1, len(values)])
@@ -623,7 +624,7 @@ def _certain(release: Release, names: tuple[str, ...]) -> Iterator[CertainValue]
             yield CertainValue(name, names if of_rows else (), certain, release.headcount, withheld=withheld)
 
 
-def _alike(release: Release, names: tuple[str, ...]) -> NDArray[np.int64]:
+def _alike(release: Release, names: tuple[str, ...]) -> IntArray:
     """Return which rows an adversary cannot tell apart: by true values, and by averages that keep a k."""
     groups = _grouped(release, names)
     if release.groups is None:
@@ -635,7 +636,7 @@ def _alike(release: Release, names: tuple[str, ...]) -> NDArray[np.int64]:
 def _certain_people(
     groups: IntArray,
     codes: IntArray,
-    values: Sequence[Any],
+    values: Sequence[Any] | Array,
     attribute: Attribute,
     people: IntArray | None,
     times: IntArray | None,
@@ -709,7 +710,7 @@ def certain_in_altered(release: Release, original: Dataset | None = None) -> lis
     neutral = [name for name in release.known_neutral if name in original.schema.knowable]
     seen, data = release.with_known(neutral), original.with_known(neutral)
     published, key = seen._published(0)
-    whole, most = (np.arange(len(data)), SAMPLE) if nobody else (np.sort(key), CONCLUDED)
+    whole, most = (np.arange(len(data)), SAMPLE) if key is None else (np.sort(key), CONCLUDED)
     records, drawn = _some_records(data, whole, most)
     attack = linkage_to_any_row() if nobody else Linkage()
     found = []
@@ -732,7 +733,7 @@ def _is_withheld(people: int, of: int, right: int, tells: bool = False) -> bool:
     return bool(withholding.tells(people, of)) or tells_of_others(people, right, tells)
 
 
-def _some_records(data: Dataset, records: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], bool]:
+def _some_records(data: Dataset, records: IntArray, most: int) -> tuple[IntArray, bool]:
     """Return the records of so many people at most, integer array, and whether these were drawn."""
     owner = records if data.people is None else data.people[records]
     people = np.unique(owner)
@@ -749,6 +750,7 @@ def _found(release: Release, original: Dataset) -> tuple[NDArray[np.float64], fl
     """Return how likely the row of each of some people is found, float array (people,), and by a row at random."""
     published, key = release._published(0)
     owner = np.arange(len(original)) if original.people is None else original.people
+    assert key is not None  # each row is somebody's
     of_rows = owner[key]
     people = np.unique(of_rows)
     people = np.random.default_rng(0).choice(people, min(ASKED, len(people)), replace=False)

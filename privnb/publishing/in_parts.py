@@ -174,7 +174,7 @@ def _arrow(release: Release, cells: pd.DataFrame) -> pa.Table:
         columns[name] = writing.arrow(values).take(pa.array(codes))
         if name in exact:
             columns[name] = columns[name].cast(own_cells.arrow_type(release.schema[name]))
-        elif name in untrue and release.schema[name].numeric and release.schema[name].domain.missing is not None:
+        elif name in untrue and release.schema[name].numeric and release.schema[name].public_domain.missing is not None:
             columns[name] = columns[name].cast(pa.float64())  # a part may have no missing number, and then whole ones
     return pa.table(columns)
 

@@ -112,7 +112,7 @@ def _merged(job: Job, table: LongTable) -> dict[str, pa.Table]:
     pairs = {}
     for attribute in (job.chosen.schema[name] for name in job.counted):
         banded = attribute.role is Role.SENSITIVE
-        if not attribute.numeric or not (banded or attribute.domain.step != 1):
+        if not attribute.numeric or not (banded or attribute.numbers.step != 1):
             continue
         found = job.memory.counted(table, [attribute.name], "Round or group them in the file.")
         try:
@@ -120,7 +120,7 @@ def _merged(job: Job, table: LongTable) -> dict[str, pa.Table]:
         except SchemaError:  # it is said of all records, later
             continue
         if banded:
-            cells = by_value(Bands.of(attribute.domain).labels, attribute.domain.marked(cells))
+            cells = by_value(Bands.of(attribute.numbers).labels, attribute.public_domain.marked(cells))
         codes, values = coded(cells)
         if len(values) < len(cells):
             own = found.column(attribute.name).take(cells.index.to_numpy())

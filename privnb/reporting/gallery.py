@@ -121,11 +121,12 @@ def _in_public(dataset: Dataset, name: str) -> Array:
     """The values of an attribute, sorted, array (n,); a number that few have as the first of its public interval, and a
     text that was read from the records and that few have as the commonest one.
     """
-    column, domain = by_content(dataset.table[[name]])[name].to_numpy(), dataset.schema[name].domain
-    if not dataset.schema[name].numeric:
+    column, attribute = by_content(dataset.table[[name]])[name].to_numpy(), dataset.schema[name]
+    if not attribute.numeric:
         texts, index, people = np.unique(column.astype(str), return_inverse=True, return_counts=True)
-        rare = (people < LIMIT)[index] & (domain is not None and domain.of_records)
+        rare = (people < LIMIT)[index] & (attribute.domain is not None and attribute.domain.of_records)
         return np.where(rare, texts[people.argmax()], column)
+    domain = attribute.numbers
     codes, index, people = np.unique(domain.codes(column), return_inverse=True, return_counts=True)
     shown = np.where(people < LIMIT, domain.interval(codes)[0], codes)
     return np.array([domain.value(code) if code <= domain.steps else np.nan for code in shown])[index]
@@ -203,9 +204,9 @@ def side_by_side(
 def _masked(dataset: Dataset, table: pd.DataFrame) -> pd.DataFrame:
     """A table of the columns that are `SHOWN`, without values that were read from the records and that few have."""
     table = table.copy()
-    for name in (name for name in table if dataset.schema[name].domain.of_records):
+    for name in (name for name in table if dataset.schema[name].public_domain.of_records):
         having_it = dataset.table[name].value_counts()
-        rare = {*dataset.schema[name].domain.values} - {*having_it.index[having_it >= LIMIT]}
+        rare = {*dataset.schema[name].categories.values} - {*having_it.index[having_it >= LIMIT]}
         table[name] = table[name].mask(table[name].isin(rare), "of few people")
     return table
 

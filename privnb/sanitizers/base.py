@@ -286,8 +286,8 @@ class Sanitizer(Validated, ABC):
         published = (attribute for attribute in dataset.schema.attributes if attribute.role in PUBLISHED)
         schema = replace(dataset.schema, attributes=(*published, *new))
         own, nobody = slice(None) if records is None else records, rows is Rows.NOBODY
-        columns = (dataset.people, dataset.weights)
-        people, weights = (None if column is None or nobody else column[own] for column in columns)
+        people = None if dataset.people is None or nobody else dataset.people[own]
+        weights = None if dataset.weights is None or nobody else dataset.weights[own]
         hidden = [name for name in dataset.schema.published if name not in table]
         apart = None if dataset.people is None else dataset.cells[hidden].iloc[own]
         known = dataset.hierarchies, provenance, buckets, dataset.shared

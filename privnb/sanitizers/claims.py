@@ -82,10 +82,10 @@ def _untrue(dataset: Microdata, release: Release) -> Iterator[str]:
     for name in release.treated(*UNTRUE):
         kind, attribute, cells = release.columns[name].kind, release.schema[name], plain(release.cells[name])
         if not attribute.numeric:
-            wrong, what = attribute.domain.outside(cells), "value of its domain"
+            wrong, what = attribute.public_domain.outside(cells), "value of its domain"
         elif pd.api.types.is_numeric_dtype(cells):
             found = cells.to_numpy(dtype=float, na_value=np.nan)
-            lost = np.isnan(found) & (attribute.domain.missing is None)
+            lost = np.isnan(found) & (attribute.public_domain.missing is None)
             wrong, what = cells[np.isinf(found) | lost], "number"
         else:
             wrong, what = cells, "number"

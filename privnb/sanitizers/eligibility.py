@@ -97,7 +97,7 @@ def check_columns(sanitizer: object, schema: Schema, names: Sequence[str]) -> No
     """Raise SanitizationError where a regression on these attributes has more than `MOST` columns: one for a number,
     one for each value of a category but the first.
     """
-    widths = {name: 1 if schema[name].numeric else len(schema[name].domain.values) - 1 for name in names}
+    widths = {name: 1 if schema[name].numeric else len(schema[name].categories.values) - 1 for name in names}
     if sum(widths.values()) > MOST:
         widest = max(widths, key=lambda name: widths[name])
         raise SanitizationError(

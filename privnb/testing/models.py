@@ -33,7 +33,7 @@ def check_model(model: PrivacyModel) -> None:
 
 def counts_of(model: PrivacyModel) -> IntArray:
     """Return made-up counts of some classes, as the model takes them: integer array (classes, values)."""
-    values = 1 if model.sensitive is None else len(SCHEMA[model.sensitive].domain.values)
+    values = 1 if model.sensitive is None else len(SCHEMA[model.sensitive].categories.values)
     counts = np.random.default_rng(1).integers(0, 12, (CLASSES, values))
     return counts[counts.sum(axis=1) > 0]
 

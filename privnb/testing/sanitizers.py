@@ -32,7 +32,7 @@ SCHEMA = Schema(
     ),
 )
 HIERARCHIES = {n: flat(SCHEMA[n]) for n in SCHEMA.quasi_identifiers} | {
-    "age": Intervals(SCHEMA["age"].domain, (5, 10, 20, 50, 100))
+    "age": Intervals(SCHEMA["age"].numbers, (5, 10, 20, 50, 100))
 }
 DRAWS = 20  # a sanitizer may find nothing to exchange in few records
 

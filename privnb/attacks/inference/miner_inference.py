@@ -114,8 +114,8 @@ def bare_guess(published: Published | Release, target: str, m: int) -> Array:
     attribute, column = published.schema[target], pd.Series(np.asarray(published.table[target]))  # no categories
     if not attribute.numeric:
         return np.full(m, column.mode()[0], dtype=object)
-    value = attribute.domain.middle
+    value = attribute.numbers.middle
     if is_numeric_dtype(column):
         return np.full(m, float(value))
     hierarchy = published.hierarchies.get(target) or flat(attribute)
-    return np.full(m, hierarchy.labels(hierarchy.codes([value]), [0])[0], dtype=object)
+    return np.full(m, hierarchy.labels(hierarchy.codes([value]), np.zeros(1, dtype=np.int64))[0], dtype=object)

@@ -42,9 +42,10 @@ class LikelihoodLinkage(ScoredLinkage):
     supported_treatments = ("exact", "suppressed", "noisy")
 
     def _points(self, published: Published, name: str, column: pd.Series) -> FloatArray:
-        domain = published.schema[name].domain
-        if not published.schema[name].numeric:
-            return domain.codes(column).astype(float)
+        attribute = published.schema[name]
+        if not attribute.numeric:
+            return attribute.categories.codes(column).astype(float)
+        domain = attribute.numbers
         return (super()._points(published, name, column) - domain.low) / domain.step
 
     def _against(self, people: Distinct) -> FloatArray:
@@ -74,8 +75,8 @@ class LikelihoodLinkage(ScoredLinkage):
                 found -= law.surprise(*np.broadcast_arrays(true, seen))
         for joint in dict.fromkeys(law.together for law in laws.values() if law is not None and law.together):
             columns = [places[name] for name in joint.names]
-            true, seen = (
+            own, drawn = (
                 joint.positions(list(np.rint(each[:, columns]).astype(np.int64).T)) for each in (people, rows)
             )
-            found -= joint.law.surprise(*np.broadcast_arrays(true[:, None], seen))
+            found -= joint.law.surprise(*np.broadcast_arrays(own[:, None], drawn))
         return found

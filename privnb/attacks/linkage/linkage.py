@@ -279,5 +279,7 @@ def cells_of(published: Published, name: str, column: pd.Series) -> Cells:
     attribute = published.schema[name]
     generalization = published.hierarchies.get(name) or flat(attribute)
     codes, cells = attribute.coded(column)
-    labels = [c if isinstance(c, str) else text(attribute.domain.value(attribute.domain.codes(c))) for c in cells]
+    labels = [
+        c if isinstance(c, str) else text(attribute.numbers.value(int(attribute.numbers.codes(c)))) for c in cells
+    ]
     return codes, [generalization.runs(label) for label in labels]

@@ -50,7 +50,7 @@ class RecordLinkage(Attack[Learned]):
 
     def _check_complete(self, names: tuple[str, ...], known: pd.DataFrame) -> None:
         schema = self.published.schema
-        gaps = [name for name in names if schema[name].domain.missing is None and known[name].isna().any()]
+        gaps = [name for name in names if schema[name].public_domain.missing is None and known[name].isna().any()]
         if gaps:
             raise SchemaError(f"{self!r}: known has missing values in {gaps}. Leave those people out, or write '*'.")
 
@@ -207,6 +207,6 @@ def points(published: Published, name: str, column: pd.Series) -> FloatArray:
     off.
     """
     if published.schema[name].numeric:
-        domain = published.schema[name].domain
+        domain = published.schema[name].numbers
         return domain.points(domain.read(column).to_numpy(dtype=float))
     return (published.hierarchies.get(name) or flat(published.schema[name])).codes(column).astype(float)

@@ -208,7 +208,7 @@ class NoiseRemoval(Recovery[Solution]):
 
     def _expected(self) -> FloatArray:
         names, published = self.learned.names, self.published
-        domains = [published.schema[name].domain for name in names]
+        domains = [published.schema[name].numbers for name in names]
         mean = numbers("the release", published.table, names).mean(axis=0)
         # The noise has the mean 0, but that of few rows may be anywhere.
         return np.clip(mean, [domain.low for domain in domains], [domain.high for domain in domains])

@@ -64,7 +64,7 @@ class _Unpublished(NoiseKnowledge):
 
     def laws(self, rows: FloatArray, published: Published, names: Sequence[str]) -> dict[str, Law]:
         if self.unit == "domain":
-            units = np.array([published.schema[name].domain.width for name in names], dtype=float)
+            units = np.array([published.schema[name].numbers.width for name in names], dtype=float)
         else:
             units = np.sqrt(np.diag(moments(rows)[1]))
         if len(alike := np.flatnonzero(units <= 0).tolist()):

@@ -67,9 +67,9 @@ class Unmixing(Recovery[Solution]):
         return Solved(names, targets, self._solved((rows - origin) / unit, Places(known, theirs)))
 
     def _units(self, published: Published, names: tuple[str, ...], targets: tuple[str, ...]) -> Units:
-        domains = [published.schema[name].domain for name in targets]
-        middle = np.array([(domain.low + domain.high) / 2 for domain in domains])
-        width = np.array([domain.width for domain in domains], dtype=float)
+        domains = [published.schema[name].numbers for name in targets]
+        middle: FloatArray = np.array([(domain.low + domain.high) / 2 for domain in domains])
+        width: FloatArray = np.array([domain.width for domain in domains], dtype=float)
         # As if released rows were in units of their own, where they are.
         return Units(middle, width, 0.0, 1.0) if targets != names else Units(middle, width, middle, width)
 

@@ -17,7 +17,7 @@ from privnb.evaluation.results import tidy
 from privnb.evaluation.utility.utilities import AntiUtility
 from privnb.measures.utility import mining
 from privnb.microdata.hierarchy import flat
-from privnb.microdata.hierarchy.intervals import Intervals
+from privnb.microdata.hierarchy.generalization import Generalization
 from privnb.microdata.release import Release
 from privnb.runtime.arrays import Array, BoolArray
 
@@ -100,7 +100,7 @@ def _relabelled(release: Release, target: str, where: BoolArray, labels: Array) 
 
 
 def _dealt_out(
-    release: Release, target: str, among: BoolArray, labels: Array, hierarchy: Intervals, rng: Any
+    release: Release, target: str, among: BoolArray, labels: Array, hierarchy: Generalization, rng: Any
 ) -> tuple[BoolArray, Array]:
     """(where, labels): the `labels`, each put at a random record of those in `among` whose cell is longer, in place of
     that cell, right or wrong. Of labels that are longer than all cells left, none.

@@ -7,7 +7,7 @@ Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006; Aggarwal
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from privnb.measures.base import state
 from privnb.measures.disclosure.personal import breaches
 from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.microdata import withholding
-from privnb.microdata.hierarchy import flat
+from privnb.microdata.hierarchy import Taxonomy, flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Role, Schema
 from privnb.microdata.withholding import Counted, MinCount
 from privnb.privacy_models import KAnonymity, check_k
@@ -168,7 +168,7 @@ def own_k(
         for variant, release in (for_all | {OWN: chosen}).items():
             add = partial(_added, dataset, share, seed, fewest=fewest, variant=variant)
             found.append(add("certainty_penalty", certainty_penalty(release)))
-            have = np.bincount(release.classes)[release.classes] >= larger
+            have = np.bincount(release.defined_classes)[release.defined_classes] >= larger
             found.append(_share("wishes_kept", (have & asks).sum(), asks.sum(), add))
     return tidy(found)
 
@@ -239,15 +239,15 @@ def guards(
     _check_shares(shares)
     check_k(k)
     secret = secret_name(dataset, None)
-    tree = flat(dataset.schema[secret])
+    tree = cast(Taxonomy, flat(dataset.schema[secret]))
     release = Mondrian(KAnonymity(k)).sanitize(dataset, rng=seed)
     values = release.table[secret].astype(str).to_numpy(dtype=object)
     found, draws = [], np.random.default_rng(seed).random(len(dataset))
     for share in shares:
         wishes = np.where(draws < share, values, "")
         add = partial(_added, dataset, share, seed, fewest=fewest, target=secret)
-        sure = breaches(tree, release.classes, values, wishes)
-        known = breaches(tree, np.zeros_like(release.classes), values, wishes)
+        sure = breaches(tree, release.defined_classes, values, wishes)
+        known = breaches(tree, np.zeros_like(release.defined_classes), values, wishes)
         before, without = ((sure > most + EXACT).sum(), (wishes != "").sum()), (known > most + EXACT).sum()
         found.append(_share("wishes_breached", *before, partial(add, variant=BEFORE), without))
         found.append(add("value_loss", 0.0, variant=BEFORE))

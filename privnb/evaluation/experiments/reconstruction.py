@@ -91,8 +91,8 @@ def reconstructions(
 
 
 def _of_column(row: Callable[..., Row], original: Dataset, release: Release, name: str, fewest: int) -> list[Row]:
-    attribute, law = original.schema[name], release.columns[name].law
-    filled = attribute.domain.filled if attribute.numeric else lambda cells: cells
+    attribute, law = original.schema[name], release.columns[name].noise_law
+    filled = attribute.numbers.filled if attribute.numeric else lambda cells: cells
     cells = np.asarray(filled(release.table[name]))
     true = true_distribution(np.asarray(filled(original.table[name])), attribute, bins=BINS)
     read = {LITERAL: true_distribution(cells, attribute, bins=BINS).shares}

@@ -63,7 +63,7 @@ def questions(dataset: Dataset, *, sensitive: AttributeName | None = None, near:
     list of Question
     """
     varied = [name for name in dataset.schema.sensitive if dataset.cells[name].nunique(dropna=False) > 1]
-    secrets = [sensitive] if sensitive else varied or [None]  # what everybody has is no secret
+    secrets: Sequence[str | None] = [sensitive] if sensitive else varied or [None]  # what everybody has is no secret
     return [
         IdentityRisk(),
         *(AttributeRisk.of(dataset, secret) for secret in secrets),

@@ -124,6 +124,7 @@ def of_groups(dataset: Dataset, release: Release, name: str) -> tuple[FloatArray
         held = classes, dataset.cells[name].iloc[records].array, None
     else:
         held = release.of_people(name)
+    assert classes is not None  # `held` refuses a release without
     groups, values, people = held
     codes, distinct = coded(values)
     once = once_each(people, groups, codes)

@@ -79,7 +79,7 @@ def groups_of(dataset: Dataset) -> Groups:
     return Groups(by_attribute, alone if dataset.people is None else np.bincount(dataset.people, alone) > 0)
 
 
-def _of_people(column: pd.Series, people: None) -> tuple[IntArray, list[str]]:
+def _of_people(column: pd.Series, people: IntArray | None) -> tuple[IntArray, list[str]]:
     """The group of each person, integer array, and the groups' names."""
     codes, values = coded(column)
     labels = [str(value) for value in values]

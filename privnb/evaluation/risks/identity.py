@@ -152,27 +152,30 @@ def of_population(case: Case) -> dict[str, Scores]:
     """What sampling weights say of the people in the release: `{measure: Scores}`."""
     case = case.known
     dataset, release = case.dataset, case.release
-    names = dataset.schema.quasi_identifiers
+    weights, names = dataset.weights, dataset.schema.quasi_identifiers
     if untrue := [name for name in names if name in release.treated(*UNTRUE)]:
         raise Unreadable(
             f"who fits {name_list(untrue)} is not known of moved values, nor how many do in the population."
         )
+    assert weights is not None  # it is asked of such datasets alone
     if dataset.people is None and not has_known_classes(release):
         published, key = case.published
         index, fit = Linkage().fit(published).fits(dataset.table.iloc[np.sort(key)])
         alike = summed(fit, np.ones(len(key)))[index]
-        people, population = np.sort(key), summed(fit, dataset.weights[key])[index]
-        whole = dataset.weights.sum()
+        people, population = np.sort(key), summed(fit, weights[key])[index]
+        whole = weights.sum()
     else:  # a person of several classes is found by that in which they are most alone
         classes = release.equivalence_classes
         records = np.arange(len(dataset)) if release.records is None else release.records
         owners = records if dataset.people is None else dataset.people[records]
-        risk = individual_risk(release.people_alike, release.population_alike)[classes]
+        expected = release.population_alike
+        assert expected is not None  # as there are weights
+        risk = individual_risk(release.people_alike, expected)[classes]
         order = np.lexsort([-risk, owners])
         people, first = np.unique(owners[order], return_index=True)
         chosen = classes[order[first]]
-        alike, population = release.people_alike[chosen], release.population_alike[chosen]
-        whole = most_of_people(dataset.weights, dataset.people).sum()
+        alike, population = release.people_alike[chosen], expected[chosen]
+        whole = most_of_people(weights, dataset.people).sum()
     own = classes_of(dataset, release)
     unique = np.where(alike == 1, 1 / np.maximum(population, 1), 0.0)
     return {

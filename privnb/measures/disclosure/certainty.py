@@ -4,7 +4,7 @@ A value is certain in a group whose members all have it: an adversary who knows 
 value. A value that is nearly certain without the release (nearly nobody has a rare illness) is not disclosed by it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from privnb.microdata.bands import Bands
 from privnb.microdata.counts import people_among, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Attribute
+from privnb.runtime.arrays import Array
 from privnb.runtime.tolerances import ROUNDING
 
 NEAR = 0.95  # how likely a value is that is nearly certain, unless a policy states another share
@@ -22,7 +23,7 @@ SURE = 1 - ROUNDING  # how likely a guess is that is certain
 NARROW = 0.05  # of a number's domain: how wide an interval may be at most that nearly discloses it
 
 
-def harms_nobody(attribute: Attribute, values: Sequence[Any]) -> NDArray[np.bool_]:
+def harms_nobody(attribute: Attribute, values: Iterable[Any]) -> NDArray[np.bool_]:
     """Return which published values of a sensitive attribute harm nobody who is known to have them: those that the
     owner names, and `*`, which says nothing; boolean array (values,).
     """
@@ -32,7 +33,7 @@ def harms_nobody(attribute: Attribute, values: Sequence[Any]) -> NDArray[np.bool
 def public_shares(
     attribute: Attribute,
     codes: NDArray[np.integer],
-    values: Sequence[Any],
+    values: Sequence[Any] | Array,
     people: NDArray[np.integer] | None = None,
     times: NDArray[np.integer] | None = None,
 ) -> NDArray[np.floating]:
@@ -143,7 +144,7 @@ def nearly_certain_groups(
     counts: NDArray[np.integer],
     public: NDArray[np.floating],
     attribute: Attribute,
-    values: Sequence[Any],
+    values: Sequence[Any] | Array,
     near: float = NEAR,
     sizes: NDArray[np.integer] | None = None,
 ) -> NDArray[np.bool_]:
@@ -168,7 +169,7 @@ def nearly_certain_groups(
     return likely & (sizes > 0)
 
 
-def _windows(domain: object, values: Sequence[Any]) -> Iterator[NDArray[np.integer]]:
+def _windows(domain: object, values: Sequence[Any] | Array) -> Iterator[NDArray[np.integer]]:
     """Yield which of the values an outsider takes together: each by itself, and of a number's bands those that lie next
     to one another in an interval of at most `NARROW` of its domain; integer arrays.
     """

@@ -44,8 +44,8 @@ class Channel:
     """
 
     HINT: ClassVar[str] = "Channel.of(matrix) makes one."
-    inputs: Sequence[Any]
-    outputs: Sequence[Any]
+    inputs: Sequence[Any] | Array
+    outputs: Sequence[Any] | Array
     row: np.ndarray
     column: np.ndarray
     probability: np.ndarray

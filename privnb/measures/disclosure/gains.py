@@ -61,7 +61,7 @@ def known_classes(release: Release, knows: Known = ()) -> IntArray:
         release.schema[name]  # refuses a name that does not exist
     release.check_classes("the adversary's gains are")
     if not knows or release.buckets is not None:
-        return release.classes
+        return release.defined_classes
     return combinations(release.cells[list(dict.fromkeys([*release.schema.quasi_identifiers, *knows]))]).index
 
 

@@ -193,6 +193,7 @@ def _asked(dataset: Dataset, records: IntArray, names: Sequence[str]) -> tuple[I
     """Whose each of the records is, integer array (records,) from 0, and the positions of those by which somebody is
     looked for: one of each person's that are equal in the columns `names`.
     """
+    assert dataset.people is not None
     person = np.unique(dataset.people[records], return_inverse=True)[1]
     return person, once_each(person, combinations(dataset.table.iloc[records][list(names)]).index)
 

@@ -41,7 +41,7 @@ def amplification(release: Release) -> float:
     """
     found, joint = [], {}
     for name in _noisy(release, release.columns):
-        law = release.columns[name].law
+        law = release.columns[name].noise_law
         if law.together is None:
             with of_column(name):
                 found.append(law.amplification(_size(release.schema[name])))
@@ -160,9 +160,9 @@ def _of_cells(dataset: Dataset, release: Release, rho: float, *, rare: bool) -> 
     dataset = release.originals(dataset)
     found: list[tuple[FloatArray, IntArray]] = []
     for name in names:
-        attribute, law = dataset.schema[name], release.columns[name].law
+        attribute, law = dataset.schema[name], release.columns[name].noise_law
         gap, lost = (pd.isna(each.table[name]).to_numpy() for each in (dataset, release))
-        true, people = np.unique(attribute.domain.codes(dataset.table[name][~gap]), return_counts=True)
+        true, people = np.unique(attribute.public_domain.codes(dataset.table[name][~gap]), return_counts=True)
         prior, missing = people / len(gap), gap.mean()
         asked = prior <= rho if rare else prior >= rho
         of_missing = missing > 0 and (missing <= rho if rare else missing >= rho)

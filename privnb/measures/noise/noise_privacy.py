@@ -37,7 +37,7 @@ def interval_privacy(release: Release, dataset: Dataset) -> float:
     found = []
     for name, law in _laws(release, dataset, numeric=True).items():
         with of_column(name):
-            found.append(interval_width(law, CONFIDENCE) / dataset.schema[name].domain.width)
+            found.append(interval_width(law, CONFIDENCE) / dataset.schema[name].numbers.width)
     return min(found)
 
 
@@ -76,8 +76,9 @@ def information_share_of_noise(release: Release, dataset: Dataset) -> float:
     """
     original, found = release.originals(dataset), []
     for name, law in _laws(release, dataset).items():
-        domain = dataset.schema[name].domain
-        if dataset.schema[name].numeric:
+        attribute = dataset.schema[name]
+        if attribute.numeric:
+            domain = attribute.numbers
             codes = domain.codes(original.table[name])
             there = codes <= domain.steps
             places, people = np.unique(codes[there], return_counts=True)
@@ -87,8 +88,8 @@ def information_share_of_noise(release: Release, dataset: Dataset) -> float:
             share = there.mean()  # noise does not hide which numbers are missing
             found.append(share * bits + entropy(np.array([share, 1 - share])))
         else:
-            codes = domain.codes(original.table[name])
-            shares = np.bincount(codes, minlength=len(domain.values)) / len(codes)
+            codes = attribute.categories.codes(original.table[name])
+            shares = np.bincount(codes, minlength=len(attribute.categories.values)) / len(codes)
             with of_column(name):
                 joint = shares[:, None] * law.transition(len(shares))
             found.append(entropy(joint.sum(axis=0)) + entropy(shares) - entropy(joint.ravel()))
@@ -191,8 +192,8 @@ def _laws(release: Release, dataset: Dataset, *, numeric: bool | None = None) ->
             f"{release.provenance.sanitizer} has no {what} with noise of a public law: {ways}. What perturbed cells "
             "give away, attacks find."
         )
-    if drawn := [name for name in noisy if release.columns[name].law.together is not None]:
+    if drawn := [name for name in noisy if release.columns[name].noise_law.together is not None]:
         raise Unreadable(
             f"noise in {name_list(drawn)} is drawn together, and no column has a law of its own. Ask for amplification."
         )
-    return {name: release.columns[name].law for name in noisy}
+    return {name: release.columns[name].noise_law for name in noisy}

@@ -49,16 +49,17 @@ def released_items(dataset: Dataset, release: Release) -> Supports:
     NotForThisTable
         For a table without categories.
     """
-    schema, parts, together = dataset.schema, {}, {}
+    schema, parts = dataset.schema, {}
+    together: dict[tuple[str, ...], Jointly] = {}
     names = categories(schema)
-    if long := [name for name in names if len(schema[name].domain.values) > MOST]:
+    if long := [name for name in names if len(schema[name].categories.values) > MOST]:
         raise Unreadable(
-            f"'{long[0]}' has {len(schema[long[0]].domain.values):,} possible values, each an item: at most "
+            f"'{long[0]}' has {len(schema[long[0]].categories.values):,} possible values, each an item: at most "
             f"{MOST:,}. Give its public domain coarser ones, or leave it out."
         )
     for name in names:
         treatment = release.columns.get(name)
-        bits = [item(name, value) for value in schema[name].domain.values]
+        bits = [item(name, value) for value in schema[name].categories.values]
         if all(bit in release.columns for bit in bits):  # MASK: each a column
             parts[name] = np.array([_undone(release, bit, release.schema[bit])[1] for bit in bits])
         elif treatment is None or treatment.kind == "bucketized":
@@ -68,12 +69,12 @@ def released_items(dataset: Dataset, release: Release) -> Supports:
             )
         elif treatment.kind in ("exact", "generalized", "suppressed"):
             parts[name] = _meant(release, name, schema[name])
-        elif treatment.kind == "noisy" and treatment.law.together is None:
+        elif treatment.law is not None and treatment.law.together is None:
             parts[name] = _undone(release, name, schema[name])
         else:
             parts[name] = _literal(release, name, schema[name])
-            if treatment.kind == "noisy":
-                together[treatment.law.together.names] = treatment.law.together
+            if treatment.law is not None and (joint := treatment.law.together) is not None:
+                together[joint.names] = joint
     items, kinds = items_of(schema)
     found: Supports
     weights = np.vstack([parts[name] for name in names])
@@ -159,7 +160,7 @@ def _kept(joint: Jointly) -> float:
 
 def _undone(release: Release, name: str, attribute: Any) -> Any:
     """The weight of each value for each row, float array (values, n): its column of the inverse of the law's matrix."""
-    values, law = attribute.domain.values, release.columns[name].law
+    values, law = attribute.domain.values, release.columns[name].noise_law
     with of_column(name):
         matrix = law.transition(len(values))
         if not np.isfinite(condition_number(matrix)):

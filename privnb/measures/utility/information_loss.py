@@ -19,7 +19,7 @@ One module: a loss is a line or two over one reading of a release's labels, or o
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -343,7 +343,7 @@ def mean_absolute_error(dataset: Dataset, release: Release) -> float:
     """
 
     def error(name: str, noisy: Array, original: Array) -> float:
-        domain = dataset.schema[name].domain
+        domain = dataset.schema[name].numbers
         return domain.distances(noisy, original).mean() / domain.width
 
     return _of_noise(dataset, release, error, numeric=True)
@@ -395,9 +395,7 @@ def _of_noise(dataset: Dataset, release: Release, loss: Callable[..., float], *,
     return float(np.mean([loss(*column) for column in columns]))
 
 
-def _moved(
-    dataset: Dataset, release: Release, what: str, numeric: Any = (True, False)
-) -> list[tuple[str, Array, Array]]:
+def _moved(dataset: Dataset, release: Release, what: str, numeric: Container[bool] = (True, False)) -> list[str]:
     """The noisy or perturbed columns of the dataset, of numbers, categories or either; Unreadable where none is."""
     names = [name for name in release.treated("noisy", "perturbed") if name in dataset.schema.published]
     if found := [name for name in names if dataset.schema[name].numeric in numeric]:
@@ -408,7 +406,7 @@ def _moved(
     )
 
 
-def _ways(release: Release, names: Sequence[str]) -> str:
+def _ways(release: Release, names: Iterable[str]) -> str:
     """How columns were treated, for a sentence."""
     return ", ".join(f"{name} is {release.columns[name].kind}" for name in names)
 

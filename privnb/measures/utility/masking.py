@@ -153,7 +153,7 @@ def _numbers(dataset: Dataset, release: Release) -> Any:
     """
     columns = {name: [each.astype(float) for each in pair] for name, pair in _masked(dataset, release).items()}
     for name, (own, seen) in columns.items():
-        domain, gap, lost = dataset.schema[name].domain, np.isnan(own), np.isnan(seen)
+        domain, gap, lost = dataset.schema[name].numbers, np.isnan(own), np.isnan(seen)
         own[gap] = np.where(lost, domain.middle, seen + domain.width)[gap]
         seen[lost] = np.where(gap, domain.middle, own + domain.width)[lost]
     return tuple(map(np.column_stack, zip(*columns.values(), strict=True)))
@@ -162,7 +162,9 @@ def _numbers(dataset: Dataset, release: Release) -> Any:
 def _points(dataset: Dataset, release: Release) -> Any:
     """As `_numbers`, as an adversary compares them: missing numbers are equal to each other and far from numbers."""
     columns, schema = _masked(dataset, release), dataset.schema
-    points = {name: [schema[name].domain.points(each.astype(float)) for each in pair] for name, pair in columns.items()}
+    points = {
+        name: [schema[name].numbers.points(each.astype(float)) for each in pair] for name, pair in columns.items()
+    }
     return tuple(map(np.column_stack, zip(*points.values(), strict=True)))
 
 

@@ -386,7 +386,7 @@ def lengths(labels: Any, hierarchy: Any, *, numeric: bool) -> Array:
     return _sizes(distinct, hierarchy)[codes]
 
 
-def _lengths(labels: Any, true: Any, hierarchy: Any) -> tuple[FloatArray, BoolArray]:
+def _lengths(labels: Any, true: Any, hierarchy: Any) -> tuple[Array, BoolArray]:
     """The length of each label, float array (n,), and whether it covers the true value, boolean array (n,)."""
     # A missing label is no label, which the hierarchy says; as code -1 it would pass for the last one.
     codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)

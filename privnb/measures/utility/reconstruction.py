@@ -159,7 +159,7 @@ def _read(release: Release, name: str) -> tuple[IntArray, Any]:
     """
     if not _is_moved_number(release, name):
         return release.coded(name)
-    domain = release.schema[name].domain
+    domain = release.schema[name].numbers
     codes, steps = coded(domain.codes(np.clip(release.table[name], domain.low, domain.high)))
     return codes, [domain.value(each) for each in steps]
 
@@ -189,8 +189,9 @@ def _sensitive_counts(release: Release, sensitive: str, values: Array, index: In
     meanings = _meanings(labels, values, release.schema[sensitive])
     known = tabulate(buckets, codes, (int(buckets.max()) + 1, len(labels))) @ meanings
     known /= known.sum(axis=1, keepdims=True)
-    first, pair = distinct_codes([index, release.classes], [boxes, len(known)])  # sorted by box
-    people = np.bincount(pair)[:, None] * known[release.classes[first]]
+    classes = release.defined_classes
+    first, pair = distinct_codes([index, classes], [boxes, len(known)])  # sorted by box
+    people = np.bincount(pair)[:, None] * known[classes[first]]
     return np.add.reduceat(people, np.searchsorted(index[first], np.arange(boxes)))
 
 

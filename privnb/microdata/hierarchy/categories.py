@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata.hierarchy.generalization import (
     SUPPRESSED,
@@ -26,18 +25,25 @@ from privnb.microdata.hierarchy.generalization import (
     OfLeaves,
     OnALine,
     by_class,
-    text,
 )
 from privnb.microdata.hierarchy.intervals import Ranges
-from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError
-from privnb.runtime import expect
+from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, text
+from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.validation import validated
 
 HEADER = re.compile(r"\s*(level|generali[sz]ation|hierarchy)[\W_]*\d*\s*", re.IGNORECASE)  # names of levels, not labels
 
 
+class _WorkedOut(OfLeaves, OnALine):
+    """What a `Taxonomy` works out of its rows when it is made."""
+
+    _as_given: tuple[tuple[str, ...], ...]  # the rows in the order in which they were given
+    _spans: dict[str, tuple[int, int]]  # the first and last position of each label
+
+
 @dataclass(frozen=True)
-class Taxonomy(OfLeaves, OnALine):
+class Taxonomy(_WorkedOut):
     """A generalization hierarchy: every leaf's labels from itself up to the root `*`.
 
     Parameters
@@ -141,7 +147,9 @@ class Taxonomy(OfLeaves, OnALine):
     def write(self, path: Any) -> None:
         """Write ARX's layout, the leaves in the order in which they were given."""
         # The csv module quotes a line break only where it ends lines, too.
-        quoting = csv.QUOTE_ALL if any("\r" in cell for row in self._as_given for cell in row) else csv.QUOTE_MINIMAL
+        quoting: Literal[0, 1] = (
+            csv.QUOTE_ALL if any("\r" in cell for row in self._as_given for cell in row) else csv.QUOTE_MINIMAL
+        )
         with open(path, "w", encoding="utf-8", newline="") as file:
             csv.writer(file, delimiter=";", lineterminator="\n", quoting=quoting).writerows(self._as_given)
 
@@ -167,12 +175,13 @@ class Taxonomy(OfLeaves, OnALine):
 
     def _found(self, levels: Sequence[tuple[IntArray, Array]]) -> dict[str, tuple[int, int]]:
         """The first and last position of each label. `levels`: of each its labels, and which of them stands where."""
-        spans, place = {}, np.arange(len(self.rows))
+        spans: dict[str, tuple[int, int]] = {}
+        place = np.arange(len(self.rows))
         for codes, labels in levels:
             ends = np.empty((len(labels), 2), dtype=np.intp)
             ends[codes[::-1], 0], ends[codes, 1] = place[::-1], place
-            for label, span in zip(labels, map(tuple, ends.tolist()), strict=True):
-                if spans.setdefault(label, span) != span:
+            for label, (first, last) in zip(labels, ends.tolist(), strict=True):
+                if spans.setdefault(label, (first, last)) != (first, last):
                     raise SchemaError(
                         f"hierarchy '{self.name}': the label '{label}' stands for two different sets of leaves. "
                         "Rename one: a reader of the release could not tell them apart."
@@ -353,7 +362,7 @@ class Sets(_Listed):
         return Extent(1, np.stack([np.arange(len(self.values)), np.zeros(len(self.values))]).astype(np.int32))
 
 
-def rows_of(path: Any) -> list[tuple[str, ...]]:
+def rows_of(path: Any) -> tuple[tuple[str, ...], ...]:
     """The rows of a file in ARX's layout, the leaf first: tuples of str. Raises SchemaError for no such file."""
     if not Path(path).is_file():
         raise SchemaError(f"the hierarchy's path {path} is no file. Put it there, as ARX writes it.")
@@ -385,7 +394,7 @@ def _refuse_header(path: Any, rows: Sequence[Sequence[str]], leaves: Sequence[st
         raise _header(path, rows[0])
 
 
-def _rooted(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+def _rooted(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
     """Return the rows of a hierarchy's file with `*` at the top, whatever its top level is called there."""
     tops = {row[-1] for row in rows}
     if SUPPRESSED in tops or max(map(len, rows), default=0) < 2:
@@ -393,7 +402,7 @@ def _rooted(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     return tuple((*row[: len(row) - (len(tops) == 1)], SUPPRESSED) for row in rows)
 
 
-def values_of(domain: Numbers | Categories) -> Sequence[str]:
+def values_of(domain: Numbers | Categories) -> tuple[str, ...]:
     """All values of a domain as text."""
     if isinstance(domain, Categories):
         return domain.values
@@ -406,15 +415,17 @@ def with_exact_ends(hierarchy: Generalization) -> Generalization:
     For published studies of public tables, whose numbers are of such labels. Others are public and stay as they are.
     """
     expect.kind("hierarchy", hierarchy, Generalization)
-    return replace(hierarchy, exact=True) if isinstance(hierarchy, OfItsValues) else hierarchy
+    if not isinstance(hierarchy, OfItsValues):
+        return hierarchy
+    return replace(hierarchy, exact=True)  # type: ignore[type-var]  # each of them is a dataclass
 
 
+@validated
 def flat(attribute: Attribute) -> Generalization:
     """The hierarchy of an attribute without one: ranges for numbers, one level below `*` for categories.
 
     The ranges end at public cuts, see `Ranges`.
     """
-    expect.these(attribute=attribute)
     if attribute.numeric:
-        return Ranges(attribute.domain)
-    return Taxonomy(attribute.name, tuple((value, SUPPRESSED) for value in attribute.domain.values))
+        return Ranges(attribute.numbers)
+    return Taxonomy(attribute.name, tuple((value, SUPPRESSED) for value in attribute.categories.values))

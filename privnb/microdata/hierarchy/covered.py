@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from privnb.microdata.hierarchy.generalization import Generalization
+from privnb.microdata.hierarchy.generalization import OfLeaves
 from privnb.runtime.arrays import FloatArray, IntArray
 
 LEAVES = 50  # columns of an attribute of categories: a miner's time grows with each, and a rare value tells it little
@@ -22,14 +22,14 @@ class Covered:
     (runs,), the leaves where each run begins and ends; `leaves`: how many there are.
     """
 
-    begins: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
+    begins: IntArray
+    first: IntArray
+    last: IntArray
     leaves: int
 
     @classmethod
-    def by(cls, labels: Sequence[str], hierarchy: Generalization) -> Covered:
-        """Of the texts `labels`, one or more, in a Generalization."""
+    def by(cls, labels: Sequence[str], hierarchy: OfLeaves) -> Covered:
+        """Of the texts `labels`, one or more, in a hierarchy whose values are listed."""
         held = [hierarchy.runs(label) for label in labels]
         first, last = np.concatenate(held).T
         return cls(np.cumsum([0, *map(len, held)])[:-1], first, last, len(hierarchy.leaves))
@@ -70,8 +70,8 @@ class Covered:
                 narrowest[others.first[run] : others.last[run] + 1] = label
         found, runs = narrowest[self.first[self.begins]], np.append(self.begins, len(self.first))
         for label in np.flatnonzero(self.sizes > 1):
-            run = slice(runs[label], runs[label + 1])
-            overlap = np.minimum(self.last[run, None], others.last) - np.maximum(self.first[run, None], others.first)
+            own = slice(runs[label], runs[label + 1])
+            overlap = np.minimum(self.last[own, None], others.last) - np.maximum(self.first[own, None], others.first)
             shared = np.add.reduceat(np.maximum(overlap + 1, 0).sum(axis=0), others.begins)
             covers, within = shared == self.sizes[label], shared == others.sizes
             found[label] = -1

@@ -23,12 +23,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata.columns import of_codes
 from privnb.microdata.counts import factorized, looked_up
 from privnb.microdata.schema import SchemaError, commonest, text
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 
 SUPPRESSED = "*"  # the root of every hierarchy
@@ -42,7 +41,7 @@ class Extent(NamedTuple):
     """
 
     denominator: int
-    groups: np.ndarray | None
+    groups: IntArray | None
 
 
 def places(positions: IntArray, steps: int) -> IntArray:
@@ -56,7 +55,40 @@ def places(positions: IntArray, steps: int) -> IntArray:
 class Generalization:
     """One attribute's way to generalize. Subclasses give `_place`, `_refusal` and the methods named above."""
 
-    exact = False  # whether a release keeps labels that end at one person's own value: see `OfItsValues`
+    exact: bool = False  # whether a release keeps labels that end at one person's own value: see `OfItsValues`
+
+    def __post_init__(self) -> None:
+        """Check the fields of a subclass, which is a dataclass."""
+
+    @property
+    def size(self) -> int:
+        raise NotImplementedError
+
+    def labels(self, codes: IntArray, classes: IntArray) -> Array:
+        raise NotImplementedError
+
+    def covered(self, label: str) -> IntArray:
+        raise NotImplementedError
+
+    def width(self, label: str) -> float:
+        raise NotImplementedError
+
+    def bounds(self, label: str) -> tuple[float, float]:
+        raise NotImplementedError
+
+    def covers_missing(self, label: str) -> bool:
+        raise NotImplementedError
+
+    def extent(self) -> Extent:
+        raise NotImplementedError
+
+    def _place(self, distinct: Any) -> IntArray:
+        """Return the position of each of some different values, -1 for one that has none: integer array (m,)."""
+        raise NotImplementedError
+
+    def _refusal(self, lost: Sequence[object]) -> str:
+        """Return the error on values that have no position."""
+        raise NotImplementedError
 
     def widened(self, labels: Any, shared: IntArray) -> Any:
         """`labels` (n,) with each end moved outwards that few people share: see `OfItsValues`.
@@ -101,6 +133,14 @@ class OnALine(Generalization):
     `ends`, which lead from ends to labels and back.
     """
 
+    def ends(self, label: str) -> tuple[int, int]:
+        """Return the first and the last position that a label covers."""
+        raise NotImplementedError
+
+    def _names(self, low: IntArray, high: IntArray) -> Array:
+        """Return the label of each run from `low` to `high`, integer arrays (m,): object array (m,)."""
+        raise NotImplementedError
+
     def labels(self, codes: IntArray, classes: IntArray) -> Array:
         """The smallest label that covers each class, object array (classes,).
 
@@ -143,6 +183,9 @@ class OfItsValues(OnALine):
         super().__post_init__()
         expect.kind("exact", self.exact, bool)
 
+    def _outwards(self, low: IntArray, high: IntArray, shared: IntArray) -> tuple[IntArray, IntArray]:
+        raise NotImplementedError
+
     def widened(self, labels: Any, shared: IntArray) -> Any:
         """`labels` with each end moved outwards that is none of `shared`: coded (n,), the same ones if none is moved.
 
@@ -152,7 +195,8 @@ class OfItsValues(OnALine):
         index, distinct = factorized(labels)
         names = np.array([text(label) for label in distinct], dtype=object)  # beside labels, numbers are text, too
         ends = np.array([self.ends(name) for name in names], dtype=np.int64).reshape(-1, 2)
-        outer = np.where(np.isin(ends, shared), ends, np.column_stack(self._outwards(*ends.T, shared)))
+        low, high = ends.T
+        outer = np.where(np.isin(ends, shared), ends, np.column_stack(self._outwards(low, high, shared)))
         moved = (outer != ends).any(axis=1)
         if not moved.any():
             return labels
@@ -162,6 +206,12 @@ class OfItsValues(OnALine):
 
 class OfLeaves(Generalization):
     """Values that are listed one by one: `name`, and `leaves` in the order of the line."""
+
+    name: str
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        raise NotImplementedError
 
     @property
     def size(self) -> int:
@@ -183,7 +233,8 @@ class OfLeaves(Generalization):
     @cached_property
     def numbers(self) -> FloatArray:
         """The leaves of a numeric attribute as numbers, NaN for the mark of a missing one: float array (leaves,)."""
-        return np.asarray(pd.to_numeric(np.array(self.leaves, dtype=object), errors="coerce"), dtype=float)
+        leaves: Array = np.array(self.leaves, dtype=object)
+        return np.asarray(pd.to_numeric(leaves, errors="coerce"), dtype=float)
 
     def covers_missing(self, label: str) -> bool:
         return bool(np.isnan(self.numbers[self.covered(label)]).any())

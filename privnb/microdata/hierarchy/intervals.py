@@ -7,15 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata import cuts
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine
 from privnb.microdata.schema import Numbers, SchemaError, commonest, text
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.tolerances import STEP
 
@@ -49,11 +48,14 @@ class _OnNumbers(OnALine):
         return codes
 
     def _names(self, low: IntArray, high: IntArray) -> Array:
-        """The label of each run from `low` to `high`, integer arrays (m,). `_numbers` gives those of numbers alone."""
         alone, labels = high <= self.steps, np.full(len(low), SUPPRESSED, dtype=object)
         labels[alone] = self._numbers(low[alone], high[alone])
         labels[low > self.steps] = self.domain.missing
         return labels
+
+    def _numbers(self, low: IntArray, high: IntArray) -> Array:
+        """Return the label of each run of numbers alone, see `_names`."""
+        raise NotImplementedError
 
     def _refusal(self, lost: Sequence[object]) -> str:
         return f"{len(lost)} numbers lie outside {self.domain}: {commonest(lost)}."
@@ -145,12 +147,12 @@ class LeveledRanges(Ranges):
     ['41', '40-49', '40-59', '40-79', '17-79']
     """
 
-    def levels(self, positions: IntArray) -> Any:
+    def levels(self, positions: IntArray) -> list[Array]:
         """The labels of `positions` at each level below `*`, from the numbers themselves up: object arrays (m,)."""
         rows, domain = [self._names(positions, positions)], self.domain
         while domain.cuts:
             rows.append(self._names(*domain.interval(positions)))
-            domain = replace(domain, cuts=cuts.every_other(domain.cuts))
+            domain = replace(domain, cuts=cuts.every_other(cast("tuple[float, ...]", domain.cuts)))
         return rows
 
 
@@ -213,13 +215,16 @@ class Intervals(_OnNumbers):
         level = np.argmax(self.groups[:, low] == self.groups[:, high], axis=0)
         return self.at(level, low)
 
-    def at(self, level: int, positions: IntArray) -> Any:
+    def at(self, level: int | IntArray, positions: IntArray) -> Array:
         """The labels of `positions` at the level of a width, or at one level each: object array (m,)."""
         widths = np.array(self.widths)[level]
         starts = self.groups[level, positions] * widths
         ends = starts + widths - 1
-        labels = [f"{start}-{end}" for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return np.where(positions > self.steps, self.domain.missing, np.array(labels, dtype=object))
+        labels: Array = np.array(
+            [f"{low}-{high}" for low, high in zip(starts.tolist(), ends.tolist(), strict=True)], object
+        )
+        missing: Array = np.array(self.domain.missing, dtype=object)
+        return np.where(positions > self.steps, missing, labels)
 
     def extent(self) -> Extent:
         return Extent(len(self.groups) - 1, self.groups)

@@ -7,10 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata.hierarchy.categories import Taxonomy
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
 
 LISTED = 3  # a label of more members says how many there are
 AT_ONCE = 4  # neighbours that are joined in one step: so the rare end of an order soon is one group
@@ -85,8 +84,8 @@ def merged(
                     labels[own] = each[step - depth]
             found.append(labels[codes])
         found.append(upper)
-    found = dict(zip(levels[0], zip(*(level.tolist() for level in found), strict=True), strict=True))
-    return Taxonomy(tree.name, tuple(found[row[0]] for row in tree._as_given))
+    rows_by_leaf = dict(zip(levels[0], zip(*(level.tolist() for level in found), strict=True), strict=True))
+    return Taxonomy(tree.name, tuple(rows_by_leaf[row[0]] for row in tree._as_given))
 
 
 def _steps(children: Any, records: Any, most: int, in_order: bool, named: int) -> Any:

@@ -10,7 +10,7 @@ One module: each function is short, and a third of it is an example to run.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
@@ -18,13 +18,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata.hierarchy.categories import Taxonomy, values_of
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
 from privnb.microdata.hierarchy.intervals import Ranges
 from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, commonest, text
-from privnb.runtime import expect
+from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.tolerances import STEP
 
@@ -48,8 +47,11 @@ class Time(NamedTuple):
     @classmethod
     def of(cls, value: str) -> Time:
         """Of a text that `TIME` matches."""
-        hours, minutes, seconds, half = TIME.match(value).groups()
-        hours = int(hours) if half is None else int(hours) % 12 + 12 * (half in "pP")
+        match = TIME.match(value)
+        if match is None:
+            raise ValueError(f"value must be a time such as 13:45, got {value!r}.")
+        hour, minutes, seconds, half = match.groups()
+        hours = int(hour) if half is None else int(hour) % 12 + 12 * (half in "pP")
         return cls(hours, int(minutes), float(seconds or 0))
 
 
@@ -87,8 +89,8 @@ def widths(attribute: Attribute, widths: Sequence[float], origin: float = 0) -> 
     """
     domain, widths = _domain(attribute, Numbers), tuple(expect.numbers("widths", widths))
     expect.number("origin", origin)
-    steps = [_steps(width, domain) for width in widths]
-    if None in steps or not steps or steps[0] < 2 or any(b % a or b == a for a, b in pairwise(steps)):
+    steps = [step for width in widths if (step := _steps(width, domain)) is not None]
+    if len(steps) < len(widths) or not steps or steps[0] < 2 or any(b % a or b == a for a, b in pairwise(steps)):
         raise SchemaError(
             f"'{attribute.name}': widths must be whole steps of {domain}, more than one, each a multiple of the one "
             f"before; got {widths}. Leave out those that do not nest, or give all of them as the study's recoding."
@@ -230,8 +232,8 @@ def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-
     """
     expect.text("form", form, "how days are written")
     values = _without(attribute, apart)
-    forms = {value: next((each for each in (form, *coarser(form)) if _day(value, each)), None) for value in values}
-    if wrong := [value for value in values if forms[value] is None]:
+    forms = {value: next((each for each in (form, *coarser(form)) if _day(value, each)), "") for value in values}
+    if wrong := [value for value in values if not forms[value]]:
         raise SchemaError(
             f"'{attribute.name}': {wrong[:3]} are no days like {date(2024, 2, 29):{form}} ({len(wrong)} in all). "
             "Correct them, or name them in `apart`."
@@ -239,7 +241,7 @@ def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-
     days = {value: _day(value, each) for value, each in forms.items()}
     with_times = all(CLOCK.search(value) for value in values)  # a day alone is no label of others, too
     within = "in " * any(each != form for each in forms.values())
-    levels = [
+    levels: list[tuple[str, Callable[[Any], str]]] = [
         *[("%d", date.isoformat)] * with_times,
         *[("%[mbB]", lambda day: f"{within}{day:%Y-%m}")] * ("%d" in form),
         *[("%[mbB]", lambda day: f"{day.year}-Q{(day.month + 2) // 3}")] * ("%q" not in form),
@@ -247,13 +249,13 @@ def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-
         ("%", lambda day: f"{day.year // 10}0-{day.year // 10}9"),
     ]
 
-    def label(value: str, part: Any, of) -> Any:
+    def label(value: str, part: str, of: Callable[[Any], str]) -> str:
         return of(days[value]) if re.search(part, forms[value]) else value  # a year is in no single month
 
     return _shortened(attribute, values, [partial(label, part=part, of=of) for part, of in levels])
 
 
-def coarser(form: str) -> list[str]:
+def coarser(form: str) -> tuple[str, ...]:
     """The forms of months and of years that may stand among days, or months, of a form; none for one without a
     separator, of which 200112 would be a month and a day.
 
@@ -299,7 +301,7 @@ def times(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
         begin = Time.of(value).hours // hours * hours
         return f"{begin:02}:00-{begin + hours - 1:02}:59"
 
-    return _shortened(attribute, values, [lambda v, hours=hours: between(v, hours) for hours in (1, 6)])
+    return _shortened(attribute, values, [partial(between, hours=hours) for hours in (1, 6)])
 
 
 def prefixes(attribute: Attribute, keep: Sequence[int] | None = None, apart: Collection[str] = ()) -> Taxonomy:
@@ -340,7 +342,11 @@ def prefixes(attribute: Attribute, keep: Sequence[int] | None = None, apart: Col
         raise SchemaError(
             f"'{attribute.name}': keep must fall, by whole numbers, from below {length} to 1 or more, got {keep}."
         )
-    return _shortened(attribute, values, [lambda v, k=k: v[:k] + SUPPRESSED * (length - k) for k in keep])
+
+    def begin(value: str, characters: int) -> str:
+        return value[:characters] + SUPPRESSED * (length - characters)
+
+    return _shortened(attribute, values, [partial(begin, characters=number) for number in keep])
 
 
 def beginnings(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
@@ -363,7 +369,11 @@ def beginnings(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
     values = _without(attribute, apart)
     shortest = min(map(len, values), default=0)
     levels = range(shortest, 0, -1)
-    return _shortened(attribute, values, [lambda v, k=k: v if len(v) <= k else v[:k] + SUPPRESSED for k in levels])
+
+    def begin(value: str, characters: int) -> str:
+        return value if len(value) <= characters else value[:characters] + SUPPRESSED
+
+    return _shortened(attribute, values, [partial(begin, characters=number) for number in levels])
 
 
 def british(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
@@ -384,12 +394,12 @@ def british(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
     (('SW1A 1AA', 'SW1A ***', 'SW*', '*'), ('M11AE', 'M1 ***', 'M*', '*'))
     """
     values = _without(attribute, apart)
-    if wrong := [value for value in values if not BRITISH.fullmatch(value)]:
+    parts = {value: match for value in values if (match := BRITISH.fullmatch(value))}
+    if wrong := [value for value in values if value not in parts]:
         raise SchemaError(
             f"'{attribute.name}': {wrong[:3]} are no British post codes ({len(wrong)} in all). Correct them, or name "
             "them in `apart`."
         )
-    parts = {value: BRITISH.fullmatch(value) for value in values}
     return _shortened(attribute, values, [lambda v: f"{parts[v][1]} ***", lambda v: f"{parts[v][2]}*"])
 
 
@@ -434,7 +444,7 @@ def lists(attribute: Attribute, groups: Mapping[str, Any]) -> Taxonomy:
 
 
 def _domain(attribute: Attribute, kind: Any) -> Any:
-    expect.these(attribute=attribute)
+    expect.kind("attribute", attribute, Attribute, instead=Attribute.HINT)
     if not isinstance(attribute.domain, kind):
         raise SchemaError(
             f"the public domain of '{attribute.name}' is {attribute.domain}. Numbers generalize by widths, cuts or "
@@ -443,7 +453,7 @@ def _domain(attribute: Attribute, kind: Any) -> Any:
     return attribute.domain
 
 
-def _steps(distance: float, domain: Numbers) -> int:
+def _steps(distance: float, domain: Numbers) -> int | None:
     """A distance in whole steps of the domain; None if it is no whole number of them."""
     steps = distance / domain.step
     return round(steps) if abs(steps - round(steps)) < STEP else None
@@ -452,15 +462,16 @@ def _steps(distance: float, domain: Numbers) -> int:
 def _numbered(attribute: Attribute, ends: Any) -> Taxonomy:
     """The tree of a domain of numbers. `ends`: for each level the first and last position of each value's interval."""
 
-    numbers = replace(attribute.domain, missing=None)  # an interval may reach past the domain, to no missing one
+    domain = attribute.numbers
+    numbers = replace(domain, missing=None)  # an interval may reach past the domain, to no missing one
 
     def label(first: int, last: int) -> str:
         low, high = numbers.value(first), numbers.value(last)
         return str(low) if first == last else f"{low}-{high}"
 
-    marks = [attribute.domain.missing] * (attribute.domain.missing is not None)
+    marks = [] if domain.missing is None else [domain.missing]
     levels = [[label(*pair) for pair in np.column_stack(level).tolist()] + marks for level in ends]
-    rows = zip(values_of(attribute.domain), *levels, [SUPPRESSED] * attribute.domain.size, strict=True)
+    rows = zip(values_of(domain), *levels, [SUPPRESSED] * domain.size, strict=True)
     return Taxonomy(attribute.name, tuple(rows))
 
 
@@ -474,7 +485,7 @@ def _without(attribute: Attribute, apart: Collection[str]) -> list[str]:
     return [value for value in values if value not in apart]
 
 
-def _day(value: str, form: str) -> Any:
+def _day(value: str, form: str) -> date | None:
     """The day that a text says; None if it says none."""
     value = CLOCK.sub("", value)
     if "%q" in form:
@@ -485,14 +496,14 @@ def _day(value: str, form: str) -> Any:
         return None
 
 
-def _shortened(attribute: Attribute, values: Any, levels: Any) -> Taxonomy:
+def _shortened(attribute: Attribute, values: Sequence[str], levels: Sequence[Callable[[str], str]]) -> Taxonomy:
     """The tree in which `levels`, one function each, shorten `values`; the others of the domain stay as they are."""
     short = set(values)
-    rows = ((v, *(cut(v) if v in short else v for cut in levels), SUPPRESSED) for v in attribute.domain.values)
+    rows = ((v, *(cut(v) if v in short else v for cut in levels), SUPPRESSED) for v in attribute.categories.values)
     return Taxonomy(attribute.name, tuple(rows))
 
 
-def _paths(attribute: Attribute, groups: Any, path: Any) -> Any:
+def _paths(attribute: Attribute, groups: Any, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each value with its groups, the nearest first."""
     if isinstance(groups, Mapping):
         for label, members in groups.items():

@@ -92,7 +92,7 @@ class Bucketize(Sanitizer):
         kept = tuple(model for model in claims if model.sensitive in sensitive and not hasattr(model, "k"))
         for name in sensitive:
             table[name] = release.cells[name].array
-        rows, facts = bucketized(dataset, table, release.classes, rng)
+        rows, facts = bucketized(dataset, table, release.defined_classes, rng)
         said = [facts["note"]]
         if lost := [repr(model) for model in claims if model not in kept]:
             said.append(f"So {' and '.join(lost)}, which the partition keeps, cannot be claimed.")

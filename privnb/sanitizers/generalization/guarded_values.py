@@ -69,7 +69,7 @@ def guarded(release: Release, tree: SensitiveTree, guards: Any, *, most: Share) 
             f"'{tree.name}' is no sensitive attribute of the release; those are {', '.join(release.schema.sensitive)}."
         )
     release.check_classes("Guarded values are")
-    table, classes = release.table.copy(), release.classes
+    table, classes = release.table.copy(), release.defined_classes
     labels = table[tree.name].astype(str).to_numpy(dtype=object).copy()
     guards = np.asarray(guards, dtype=object)
     worst = breaches(tree, classes, labels, guards)

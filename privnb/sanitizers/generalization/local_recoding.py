@@ -45,7 +45,7 @@ class LocalRecoding(ModelBasedSanitizer):
         requirement = requirement_of(self, dataset)
         generalizations = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
         columns = requirement.codes.T.astype(np.int64)
-        first, row = distinct_codes(columns, columns.max(axis=1) + 1)
+        first, row = distinct_codes(list(columns), columns.max(axis=1) + 1)
         rows = requirement.codes[first]
         people = np.bincount(row, requirement.people).astype(np.int64)
         # Who is only in a model's population weighs next to nothing, so that no class is made of them alone.

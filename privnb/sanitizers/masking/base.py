@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from privnb.microdata.columns import plain
 from privnb.microdata.rows import Microdata
-from privnb.microdata.schema import Schema, decimals
+from privnb.microdata.schema import Attribute, Schema, decimals
 from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.sanitizers.base import Facts, Sanitized, Sanitizer
@@ -54,17 +54,17 @@ class NumberMasking(Masking):
         """
 
 
-def steps(attribute: Numeric, column: pd.Series) -> IntArray:
+def steps(attribute: Attribute, column: pd.Series) -> IntArray:
     """How many steps above the lowest value of its domain each number of a column is: integer array (n,).
 
     A missing one stands one step above the highest, see `gap`.
     """
-    return attribute.domain.codes(plain(column))
+    return attribute.numbers.codes(plain(column))
 
 
-def gap(attribute: Numeric, codes: IntArray) -> BoolArray:
+def gap(attribute: Attribute, codes: IntArray) -> BoolArray:
     """Say which of the `steps` are those of missing numbers: boolean array of their shape."""
-    return codes > attribute.domain.steps
+    return codes > attribute.numbers.steps
 
 
 def numbers(attribute: Numeric, found: Array) -> FloatArray:
@@ -88,9 +88,11 @@ def numbered(sanitizer: Sanitizer, schema: Schema, table: pd.DataFrame, names: S
     """
     columns = []
     for name in names:
-        domain, column = schema[name].domain, table[name]
-        is_numeric = schema[name].numeric
-        values = plain(domain.read(column)).to_numpy(float) if is_numeric else domain.codes(plain(column)).astype(float)
+        attribute, column = schema[name], table[name]
+        if attribute.numeric:
+            values = plain(attribute.numbers.read(column)).to_numpy(float)
+        else:
+            values = attribute.categories.codes(plain(column)).astype(float)
         if not np.ptp(values):
             raise SanitizationError(
                 f"{sanitizer!r}: all records have one value of '{name}'; without variance it goes with nothing. Leave "

@@ -118,7 +118,7 @@ def _averaged(
     attributes = [dataset.schema[name] for name in names]
     places = [steps(each, table[each.name]) if each.numeric else dataset.codes[each.name] for each in attributes]
     codes, numeric = np.column_stack(places), [each.numeric for each in attributes]
-    last = [each.domain.steps if each.numeric else 0 for each in attributes]
+    last = [each.numbers.steps if each.numeric else 0 for each in attributes]
     lacking = (codes > last) & numeric
     codes, left, pattern = without_small_gaps(codes, lacking, ks, rng)
     groups = np.empty(len(codes), dtype=np.int64)

@@ -44,7 +44,7 @@ class Gaps:
 
         Raises SanitizationError, said of `sanitizer`, for a column without any number.
         """
-        able = [name for name in read if schema[name].domain.missing is not None]
+        able = [name for name in read if schema[name].public_domain.missing is not None]
         missing = {name: plain(table[name]).isna().to_numpy() for name in able}
         missing = {name: gap for name, gap in missing.items() if gap.any()}
         if empty := [name for name, gap in missing.items() if gap.all()]:

@@ -114,7 +114,7 @@ def identification(
         For a law without the closed form that it takes, and where other quasi-identifiers are not exact.
     """
     dataset, names = release.originals(dataset), dataset.schema.quasi_identifiers
-    laws = {name: release.columns[name].law for name in names if name in release.treated("noisy")}
+    laws = {name: release.columns[name].noise_law for name in names if name in release.treated("noisy")}
     noisy, exact = list(laws), release.treated("exact")
     if other := [name for name in names if name not in (*noisy, *exact)]:
         raise Unreadable(f"whose a noisy row is cannot be said where {', '.join(other)} are neither noisy nor exact.")
@@ -147,8 +147,8 @@ def _drawn_apart(
     """Of columns that are drawn together one law and one position for all: tuples (law, true ones, those seen)."""
     drawn = [(law, true[name], seen[name]) for name, law in laws.items() if law.together is None]
     for joint in dict.fromkeys(law.together for law in laws.values() if law.together is not None):
-        both = (joint.positions([positions[name] for name in joint.names]) for positions in (true, seen))
-        drawn.append((joint.law, *both))
+        own, other = (joint.positions([positions[name] for name in joint.names]) for positions in (true, seen))
+        drawn.append((joint.law, own, other))
     return drawn
 
 
@@ -166,7 +166,7 @@ def _register(dataset: Microdata, noisy: tuple[str, ...]) -> tuple[IntArray, Int
     if gaps:
         sizes = [group.max() + 1, *[2] * len(gaps)]
         group = distinct_codes([group, *(gap.astype(np.int64) for gap in gaps.values())], sizes)[1]
-    true = {name: dataset.schema[name].domain.codes(dataset.table[name]) for name in noisy}
+    true = {name: dataset.schema[name].public_domain.codes(dataset.table[name]) for name in noisy}
     for name, gap in gaps.items():
         true[name][gap] = 0  # all of a group, as of `_seen`
     columns = [group, *true.values()]

@@ -78,8 +78,8 @@ class Pram(CellNoise):
     @classmethod
     def examples(cls, schema: Schema) -> list[Self]:
         every = [schema[name] for name in schema.quasi_identifiers if not schema[name].numeric]
-        attribute = min(every, key=lambda each: len(each.domain.values) > MOST)  # the first that may have a matrix
-        size = len(attribute.domain.values)
+        attribute = min(every, key=lambda each: len(each.categories.values) > MOST)  # the first that may have a matrix
+        size = len(attribute.categories.values)
         if size > MOST:
             return []
         shifted = tuple(tuple(0.7 * (u == v) + 0.3 * ((u + 1) % size == v) for v in range(size)) for u in range(size))

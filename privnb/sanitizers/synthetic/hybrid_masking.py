@@ -78,5 +78,5 @@ class HybridMasking(Sanitizer):
         else:
             mixed = own**self.share * nearest ** (1 - self.share)
         for name, values in zip(names, mixed.T, strict=True):
-            table[name] = schema[name].domain.rounded(pd.Series(values, index=table.index))
+            table[name] = schema[name].numbers.rounded(pd.Series(values, index=table.index))
         return table, {"perturbed": tuple(names)}

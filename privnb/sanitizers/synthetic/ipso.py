@@ -87,7 +87,7 @@ class Ipso(Sanitizer):
         check_records(self, dataset, rank + len(names), why)
         made = regressed(known, numbers, self.method, rng)
         for place, name in enumerate(names):
-            domain = dataset.schema[name].domain
+            domain = dataset.schema[name].numbers
             column = pd.Series(made[:, place], index=table.index)
             table[name] = domain.rounded(column.clip(domain.low, domain.high)) if self.method == "A" else column
         return table, {"perturbed": tuple(names)}
@@ -122,7 +122,7 @@ class Ipso(Sanitizer):
                 columns.append(numbered(self, schema, table, [name])[:, 0])
             else:
                 cells = plain(table[name]).astype(object).to_numpy()
-                columns += [(cells == value).astype(float) for value in schema[name].domain.values[1:]]
+                columns += [(cells == value).astype(float) for value in schema[name].categories.values[1:]]
         return np.column_stack(columns)
 
 

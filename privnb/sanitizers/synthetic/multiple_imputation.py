@@ -55,7 +55,7 @@ class MultipleImputation(Synthetic):
     def _check(self, dataset: Microdata, names: Sequence[str]) -> None:
         schema = dataset.schema
         check_columns(self, schema, names)
-        width = 1 + sum(1 if schema[name].numeric else len(schema[name].domain.values) - 1 for name in names)
+        width = 1 + sum(1 if schema[name].numeric else len(schema[name].categories.values) - 1 for name in names)
         check_records(self, dataset, max(width + 2, self.imputations), f"more than the {width} columns of its models")
 
     def _invented(
@@ -105,7 +105,7 @@ def _imputed(
         else:  # a tree cuts the places of categories, which are fewer columns
             made[:, at] = _from_a_tree(values[:, :at], own, made[:, :at], rng)
         if attribute.numeric:
-            domain = attribute.domain
+            domain = attribute.numbers
             made[:, at] = domain.rounded(pd.Series(made[:, at].clip(domain.low, domain.high)))
         known.append(_block(attribute, made[:, at]))
     return made

@@ -73,7 +73,7 @@ def suppress(table: TableOfCounts, fewest: Fewest, *, width: Count | None = None
     low, high = suppressed_bounds(np.ma.array(entries, mask=hidden))
     for place in np.flatnonzero(small).tolist():
         if high.flat[place] - low.flat[place] < width:
-            hidden.flat[_beside(sums, entries.ravel(), hidden.ravel(), place, width)] = True
+            hidden.flat[np.flatnonzero(_beside(sums, entries.ravel(), hidden.ravel(), place, width))] = True
             low, high = suppressed_bounds(np.ma.array(entries, mask=hidden))
     published = np.ma.array(np.where(hidden, 0, entries), mask=hidden)
     low, high = suppressed_bounds(published)
