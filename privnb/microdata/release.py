@@ -28,9 +28,10 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Role, Schema, SchemaError
 from privnb.microdata.treatment import TRUE, Rows, Treatment, Unreadable, treated
-from privnb.microdata.withholding import LIMIT
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.validation import Randomness, validated
 
 
 class Published(NamedTuple):
@@ -430,7 +431,8 @@ class Release(_Coded):
             return True
         return not hidden and self.people_alike.min() < 2
 
-    def show(self, rows: int = 12, *, rng: Any = 0, fewest: int = LIMIT) -> pd.DataFrame:
+    @validated
+    def show(self, rows: int = 12, *, rng: Randomness = 0, fewest: MinCount = LIMIT) -> pd.DataFrame:
         """A random dozen of released rows to look at: quasi-identifiers that `fewest` people share.
 
         Other attributes are published as they are and would single out people beside them, so they are left out. No
@@ -455,8 +457,7 @@ class Release(_Coded):
         ValueError
             For a release that `has_unprotected_rows`, and for more rows.
         """
-        expect.these(rng=rng, fewest=fewest)
-        if not (expect.is_whole(rows) and 0 <= rows <= 12):
+        if not 0 <= rows <= 12:
             raise ValueError(f"a report shows at most 12 released rows, got rows={expect.found(rows)}.")
         self._check_records()
         names = self.schema.quasi_identifiers

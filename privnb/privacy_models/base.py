@@ -166,9 +166,6 @@ class PrivacyModel(Validated, ABC):
         return " ".join(word for word in (self.kind, *words, self.sensitive) if word)
 
 
-expect.word("model", PrivacyModel, several="models", instead=PrivacyModel.HINT)
-
-
 class CountedRows(NamedTuple):
     """What a model counts: the `places` of rows, the column that each counts in and its weight, None for 1; how many
     columns there are.
