@@ -118,7 +118,7 @@ ASKED = {  # every function that takes the limit
     "searched_in_roles": lambda limit: policy_search.searched_in_roles(len, CLINIC, policies.read("k-5"), fewest=limit),
     "suppress": lambda limit: cell_suppression.suppress(TableOfCounts({"a": ("x", "y")}, np.array([20, 30])), limit),
     "persons_own": lambda limit: leaks.persons_own(pd.DataFrame({"age": [1]}), [], limit),
-    "records_in": lambda limit: leaks.records_in("tests", [], None, limit),
+    "records_in": lambda limit: leaks.records_in("tests", [], leaks.Names({}), limit),
     "check": lambda limit: leak_scan.check("tests", [], fewest=limit),
 }  # fmt: skip
 NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, True, np.float64(10), [10]]

@@ -38,7 +38,7 @@ class Disclosed(NamedTuple):
 
 
 @validated
-def tells_few(release: Release, sensitive: str, fewest: int = withholding.LIMIT) -> bool:
+def tells_few(release: Release, sensitive: str, fewest: withholding.MinCount = withholding.LIMIT) -> bool:
     """Return whether a number of the worst-off class could tell how many people have a sensitive value that few
     people have: the table has such a value, and the release a class of fewer than `fewest` people.
 
