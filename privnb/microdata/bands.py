@@ -15,6 +15,7 @@ from privnb.microdata import cuts
 from privnb.microdata.schema import Categories, Numbers, Schema, text
 from privnb.runtime import expect
 from privnb.runtime.sentences import C, Sentences, say
+from privnb.runtime.validation import validated
 
 FEW = 10  # values of a domain that are its bands themselves, unless its owner cuts it otherwise
 
@@ -43,11 +44,11 @@ class Bands(Categories):
     starts: tuple[int, ...]
 
     @staticmethod
+    @validated
     def of(numbers: Numbers) -> Bands:
         """The bands of a domain: its public intervals. Where it has few values, and its cuts are the usual ones, or has
         no other cuts: each value.
         """
-        expect.kind("numbers", numbers, Numbers)
         usual = cuts.points(numbers, None)
         if numbers.steps < FEW and numbers.cuts in (usual, ()):
             starts = list(range(numbers.size))

@@ -21,6 +21,7 @@ from privnb.microdata.counts import coded, distinct_codes, factorized, people_in
 from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.validation import validated
 
 
 class _Coded:
@@ -207,6 +208,7 @@ class Counted(Microdata):
         self.schema.check_records(self.record_count)
 
     @classmethod
+    @validated
     def of(cls, data: Microdata) -> tuple[Counted, IntArray]:
         """The distinct rows of `Microdata` in what is published, and in whose they are.
 
@@ -221,7 +223,6 @@ class Counted(Microdata):
         place : integer array
             Which of them each row of `data` is.
         """
-        expect.kind("data", data, Microdata)
         roles = (*PUBLISHED, Role.PERSON)
         schema = replace(data.schema, attributes=tuple(a for a in data.schema.attributes if a.role in roles))
         columns = [coded(data.cells[name]) for name in schema.names()]

@@ -28,7 +28,7 @@ from privnb.microdata.hierarchy.generalization import (
 )
 from privnb.microdata.hierarchy.intervals import Ranges
 from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, text
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect, lazy_pandas as pd, validation
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.validation import validated
 
@@ -110,7 +110,8 @@ class Taxonomy(_WorkedOut):
         object.__setattr__(self, "_spans", self._found([(codes[order], labels) for codes, labels in levels]))
 
     @classmethod
-    def read(cls, path: Any, domain: Numbers | Categories) -> Taxonomy:
+    @validated
+    def read(cls, path: validation.Path, domain: Numbers | Categories) -> Taxonomy:
         """Read ARX's layout (`leaf;level 1;...;*`, no header) and check it against the attribute's domain.
 
         A top level of one other label, such as `Any`, is read as `*`. A top level of several labels gets `*` above it.
@@ -131,8 +132,7 @@ class Taxonomy(_WorkedOut):
         SchemaError
             For no file, a leaf that is missing, and rows that are no tree.
         """
-        expect.kind("domain", domain, Categories, Numbers)
-        rows, leaves = rows_of(expect.path("path", path)), values_of(domain)
+        rows, leaves = rows_of(path), values_of(domain)
         _refuse_header(path, rows, leaves)
         tree = cls(Path(path).stem, _rooted(rows))
         absent = [leaf for leaf in leaves if leaf not in tree._index]
@@ -409,12 +409,12 @@ def values_of(domain: Numbers | Categories) -> tuple[str, ...]:
     return tuple(text(domain.value(code)) for code in range(domain.size))
 
 
+@validated
 def with_exact_ends(hierarchy: Generalization) -> Generalization:
     """The same hierarchy, whose labels end at values of their classes in releases, too, were it one person's own.
 
     For published studies of public tables, whose numbers are of such labels. Others are public and stay as they are.
     """
-    expect.kind("hierarchy", hierarchy, Generalization)
     if not isinstance(hierarchy, OfItsValues):
         return hierarchy
     return replace(hierarchy, exact=True)  # type: ignore[type-var]  # each of them is a dataclass

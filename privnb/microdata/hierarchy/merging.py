@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from privnb.microdata.hierarchy.categories import Taxonomy
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.validation import at_least, validated
 
 LISTED = 3  # a label of more members says how many there are
 AT_ONCE = 4  # neighbours that are joined in one step: so the rare end of an order soon is one group
 
 
+@validated
 def merged(
-    tree: Taxonomy, counts: Mapping[str, int], most: int = 3, in_order: bool = False, lowest: int = 0, named: int = 0
+    tree: Taxonomy,
+    counts: Mapping[str, int],
+    most: Annotated[int, at_least(2)] = 3,
+    in_order: bool = False,
+    lowest: int = 0,
+    named: Annotated[int, at_least(0)] = 0,
 ) -> Taxonomy:
     """The tree with levels in between, so that no node has more than `most` children, in order up to four.
 
@@ -59,12 +66,7 @@ def merged(
     1      1       2        3  Bonn|Köln, Trier|Ulm|Worms
     2      2       1        5                           *
     """
-    expect.kind("tree", tree, Taxonomy)
-    expect.kind("counts", counts, Mapping)
-    expect.whole("most", most, 2)
-    expect.whole("named", named, 0)
-    expect.kind("in_order", in_order, bool)
-    if not (expect.is_whole(lowest) and -tree.height <= lowest < tree.height):
+    if not -tree.height <= lowest < tree.height:
         raise ValueError(f"lowest must be a level of the tree below *, 0 to {tree.height - 1}, got {lowest!r}.")
     rows = tree.rows
     levels = [np.array(level, dtype=object) for level in zip(*rows, strict=True)]
