@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
 
 from privnb.microdata.rows import Microdata
-from privnb.microdata.schema import Attribute, Categories, Numbers, Schema
+from privnb.microdata.schema import Attribute, Schema
 from privnb.runtime.names import name_list
 from privnb.sanitizers.errors import SanitizationError
-
-if TYPE_CHECKING:
-
-    class Numeric(Attribute):
-        """An attribute of numbers."""
-
-        domain: Numbers
-
-    class Categorical(Attribute):
-        """An attribute of categories."""
-
-        domain: Categories
-
-else:
-    Numeric = Categorical = Attribute
 
 MOST = 1_000  # columns of a regression, whose time grows with their square
 
@@ -37,7 +21,7 @@ def quasi_identifiers(sanitizer: object, schema: Schema, verb: str) -> list[str]
     return schema.quasi_identifiers
 
 
-def numeric(sanitizer: object, schema: Schema) -> list[Numeric]:
+def numeric(sanitizer: object, schema: Schema) -> list[Attribute]:
     """Return the numeric quasi-identifiers, in column order. Raises SanitizationError where there is none."""
     found = [schema[name] for name in schema.quasi_identifiers if schema[name].numeric]
     if not found:
@@ -45,23 +29,23 @@ def numeric(sanitizer: object, schema: Schema) -> list[Numeric]:
             f"{sanitizer!r}: no quasi-identifier of '{schema.dataset}' is numeric; they are "
             f"{name_list(schema.quasi_identifiers) or 'none'}. Choose a study with numbers, or another sanitizer."
         )
-    return cast(list[Numeric], found)
+    return found
 
 
-def check_numeric(sanitizer: object, names: Sequence[str], attributes: Sequence[Numeric]) -> None:
+def check_numeric(sanitizer: object, names: Sequence[str], attributes: Sequence[Attribute]) -> None:
     """Raise SanitizationError for a name that is none of these numeric `attributes`."""
     known = [attribute.name for attribute in attributes]
     if unknown := sorted({*names} - {*known}):
         raise SanitizationError(f"{sanitizer!r}: {unknown} is no numeric quasi-identifier; those are {known}.")
 
 
-def categorical(sanitizer: object, schema: Schema, names: Sequence[str] = ()) -> list[Categorical]:
+def categorical(sanitizer: object, schema: Schema, names: Sequence[str] = ()) -> list[Attribute]:
     """Return the quasi-identifiers of two or more categories, or those of these names, in column order.
 
     Raises SanitizationError where there is none, and for a name that is no such attribute.
     """
     attributes = [schema[name] for name in schema.quasi_identifiers if not schema[name].numeric]
-    found = [each for each in cast(list[Categorical], attributes) if len(each.domain.values) > 1]
+    found = [each for each in attributes if len(each.categories.values) > 1]
     if not found:
         raise SanitizationError(
             f"{sanitizer!r}: no quasi-identifier of '{schema.dataset}' has two or more categories; they are "

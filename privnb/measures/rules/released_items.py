@@ -18,6 +18,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.measures.noise.matrices import MOST, condition_number
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.release import Release
+from privnb.microdata.schema import Attribute
 from privnb.microdata.treatment import Jointly, Unreadable, of_column
 from privnb.miners.baskets import Baskets, Weighted, categories, item, items_of
 from privnb.miners.rules import Supports
@@ -158,28 +159,28 @@ def _kept(joint: Jointly) -> float:
     return kept
 
 
-def _undone(release: Release, name: str, attribute: Any) -> Any:
+def _undone(release: Release, name: str, attribute: Attribute) -> Any:
     """The weight of each value for each row, float array (values, n): its column of the inverse of the law's matrix."""
-    values, law = attribute.domain.values, release.columns[name].noise_law
+    values, law = attribute.categories.values, release.columns[name].noise_law
     with of_column(name):
         matrix = law.transition(len(values))
         if not np.isfinite(condition_number(matrix)):
             raise Unreadable(f"{law} makes values alike, so that it cannot be undone.")
     inverse = np.linalg.solve(matrix.T, np.eye(len(values)))  # a column is what `inverted` makes of one published row
-    return inverse[:, attribute.domain.codes(release.cells[name])]
+    return inverse[:, attribute.categories.codes(release.cells[name])]
 
 
-def _literal(release: Release, name: str, attribute: Any) -> Any:
-    codes = attribute.domain.codes(release.cells[name])
-    return np.eye(len(attribute.domain.values))[:, codes]
+def _literal(release: Release, name: str, attribute: Attribute) -> Any:
+    codes = attribute.categories.codes(release.cells[name])
+    return np.eye(len(attribute.categories.values))[:, codes]
 
 
-def _meant(release: Release, name: str, attribute: Any) -> Any:
+def _meant(release: Release, name: str, attribute: Attribute) -> Any:
     """The share of each value in each row's label, float array (values, n)."""
     hierarchy = release.hierarchies.get(name) or flat(attribute)
     codes, labels = release.coded(name)
-    place = attribute.domain.codes(getattr(hierarchy, "leaves", attribute.domain.values))
-    shares = np.zeros((len(attribute.domain.values), len(labels)))
+    place = attribute.categories.codes(getattr(hierarchy, "leaves", attribute.categories.values))
+    shares = np.zeros((len(attribute.categories.values), len(labels)))
     for number, label in enumerate(labels):
         covered = place[hierarchy.covered(label)]
         shares[covered, number] = 1 / len(covered)

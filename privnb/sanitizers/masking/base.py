@@ -14,7 +14,7 @@ from privnb.microdata.schema import Attribute, Schema, decimals
 from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.sanitizers.base import Facts, Sanitized, Sanitizer
-from privnb.sanitizers.eligibility import Numeric, numeric
+from privnb.sanitizers.eligibility import numeric
 from privnb.sanitizers.errors import SanitizationError
 
 Masked = tuple[Sequence[Array], Facts]  # the column of each attribute as it is published, and further facts
@@ -46,7 +46,7 @@ class NumberMasking(Masking):
         return table, {"perturbed": [attribute.name for attribute in attributes]} | facts
 
     @abstractmethod
-    def _masked(self, dataset: Microdata, attributes: Sequence[Numeric], found: IntArray, rng: Generator) -> Masked:
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         """Return the column of each attribute as it is published, arrays (n,), and further facts.
 
         `attributes`: the numeric quasi-identifiers, in column order; `found`: the steps of their values above the
@@ -67,13 +67,13 @@ def gap(attribute: Attribute, codes: IntArray) -> BoolArray:
     return codes > attribute.numbers.steps
 
 
-def numbers(attribute: Numeric, found: Array) -> FloatArray:
+def numbers(attribute: Attribute, found: Array) -> FloatArray:
     """The numbers that lie so many steps above the lowest value of the domain, whole or not: float array (n,)."""
-    domain = attribute.domain
+    domain = attribute.numbers
     return domain.low + np.asarray(found, dtype=float) * domain.step
 
 
-def drawn(attributes: Sequence[Numeric], found: Array) -> list[FloatArray]:
+def drawn(attributes: Sequence[Attribute], found: Array) -> list[FloatArray]:
     """As `numbers`, of what was drawn for each attribute, array (n, attributes): to a thousandth of a step, for further
     digits depend on the processor.
     """

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.random import Generator
 
 from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute
 from privnb.privacy_models.anonymity import People
 from privnb.runtime.arrays import Array, FloatArray, IntArray
-from privnb.sanitizers.eligibility import Numeric, check_k
+from privnb.sanitizers.eligibility import check_k
 from privnb.sanitizers.masking.base import Masked, NumberMasking, drawn
 
 
@@ -43,7 +44,7 @@ class Condensation(NumberMasking):
 
     promises_k = False
 
-    def _masked(self, dataset: Microdata, attributes: Sequence[Numeric], found: IntArray, rng: Generator) -> Masked:
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         from privnb.sanitizers.algorithms.nearest_groups import around, located  # numba is slow to import
 
         check_k(self, self.k, len(dataset))

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.random import Generator
 
 from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.validation import Count
-from privnb.sanitizers.eligibility import Numeric
 from privnb.sanitizers.masking.base import Masked, NumberMasking, gap, numbers
 from privnb.sanitizers.masking.missing_numbers import among_present
 
@@ -40,7 +40,7 @@ class Resampling(NumberMasking):
     randomized = True
     missing_numbers = "kept"
 
-    def _masked(self, dataset: Microdata, attributes: Sequence[Numeric], found: IntArray, rng: Generator) -> Masked:
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         averages = partial(self._averages, rng)
         pairs = list(zip(attributes, found.T, strict=True))
         return [numbers(each, among_present(codes, gap(each, codes), averages)) for each, codes in pairs], {}

@@ -12,10 +12,10 @@ from numpy.random import Generator
 
 from privnb.microdata import cuts
 from privnb.microdata.rows import Microdata
-from privnb.microdata.schema import decimals
+from privnb.microdata.schema import Attribute, decimals
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
-from privnb.sanitizers.eligibility import Numeric, check_numeric
+from privnb.sanitizers.eligibility import check_numeric
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masked, NumberMasking, gap, numbers
 from privnb.sanitizers.masking.missing_numbers import among_present
@@ -49,24 +49,24 @@ class Rounding(NumberMasking):
     global_recoding = True
     missing_numbers = "kept"
 
-    def _masked(self, dataset: Microdata, attributes: Sequence[Numeric], found: IntArray, rng: Generator) -> Masked:
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         check_numeric(self, [*self.base] if isinstance(self.base, Mapping) else [], attributes)
         pairs = zip(attributes, found.T, strict=True)
         return [among_present(codes, gap(each, codes), partial(self._rounded, each)) for each, codes in pairs], {}
 
-    def _rounded(self, attribute: Numeric, found: IntArray) -> Array:
+    def _rounded(self, attribute: Attribute, found: IntArray) -> Array:
         base = self._base(attribute)
         # Rounded twice, so that what lies half way does not depend on a last digit.
         nearest = np.floor(np.round(numbers(attribute, found) / base, 9) + 0.5)
         return decimals(nearest.clip(*self._ends(attribute, base)) * base)
 
-    def _base(self, attribute: Numeric) -> float:
+    def _base(self, attribute: Attribute) -> float:
         base = self.base.get(attribute.name) if isinstance(self.base, Mapping) else self.base
-        return cuts.grain(attribute.domain) if base is None else base
+        return cuts.grain(attribute.numbers) if base is None else base
 
-    def _ends(self, attribute: Numeric, base: float) -> tuple[float, float]:
+    def _ends(self, attribute: Attribute, base: float) -> tuple[float, float]:
         """The numbers of the first and the last multiple within the domain."""
-        domain = attribute.domain
+        domain = attribute.numbers
         first, last = np.ceil(np.round(domain.low / base, 9)), np.floor(np.round(domain.high / base, 9))
         if base <= domain.step or last <= first:
             raise SanitizationError(

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.random import Generator
 
 from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import between, optional
-from privnb.sanitizers.eligibility import Numeric, check_numeric
+from privnb.sanitizers.eligibility import check_numeric
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masked, NumberMasking, gap, numbers
 from privnb.sanitizers.masking.missing_numbers import among_present
@@ -57,7 +58,7 @@ class TopBottomCoding(NumberMasking):
     global_recoding = True
     missing_numbers = "kept"
 
-    def _masked(self, dataset: Microdata, attributes: Sequence[Numeric], found: IntArray, rng: Generator) -> Masked:
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         check_numeric(self, [*(self.bottom or ()), *(self.top or ())], attributes)
         columns: list[Array] = []
         notes: list[str] = []
@@ -67,7 +68,7 @@ class TopBottomCoding(NumberMasking):
             notes += self._excess(attribute, np.asarray(columns[-1])[~lacking])
         return columns, {"note": " ".join(notes)}
 
-    def _excess(self, attribute: Numeric, coded: Array) -> Iterator[str]:
+    def _excess(self, attribute: Attribute, coded: Array) -> Iterator[str]:
         """Yield a warning for each end at which far more numbers are published as the threshold than were asked for."""
         name = attribute.name
         for end, threshold, stated in (("bottom", coded.min, self.bottom), ("top", coded.max, self.top)):
@@ -79,13 +80,13 @@ class TopBottomCoding(NumberMasking):
                     "finer cuts of its domain."
                 )
 
-    def _coded(self, attribute: Numeric, found: IntArray) -> Array:
+    def _coded(self, attribute: Attribute, found: IntArray) -> Array:
         low, high = self._thresholds(attribute, np.sort(found))
         return numbers(attribute, found.clip(low, high))
 
-    def _thresholds(self, attribute: Numeric, ranked: IntArray) -> tuple[int, int]:
+    def _thresholds(self, attribute: Attribute, ranked: IntArray) -> tuple[int, int]:
         """The lowest and the highest number that are published, in steps of the domain."""
-        name, domain = attribute.name, attribute.domain
+        name, domain = attribute.name, attribute.numbers
         rank = int(np.ceil(self.share * len(ranked) - ROUNDING)) - 1
         low = self._stated(attribute, self.bottom, domain.interval(ranked[rank : rank + 1])[1][0])
         high = self._stated(attribute, self.top, domain.interval(ranked[len(ranked) - 1 - rank :][:1])[0][0])
@@ -96,10 +97,10 @@ class TopBottomCoding(NumberMasking):
             )
         return low, high
 
-    def _stated(self, attribute: Numeric, thresholds: Mapping[str, float] | None, usual: float) -> int:
+    def _stated(self, attribute: Attribute, thresholds: Mapping[str, float] | None, usual: float) -> int:
         if not thresholds or attribute.name not in thresholds:
             return int(usual)
-        threshold, domain = thresholds[attribute.name], attribute.domain
+        threshold, domain = thresholds[attribute.name], attribute.numbers
         if not domain.low <= threshold <= domain.high:
             raise SanitizationError(f"{self!r}: {threshold:g} lies outside of '{attribute.name}', which is {domain}.")
         return int(domain.codes(threshold))

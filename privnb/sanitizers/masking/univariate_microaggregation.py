@@ -10,10 +10,11 @@ from numpy.random import Generator
 
 from privnb.microdata.columns import of_codes
 from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute
 from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.anonymity import People
 from privnb.runtime.arrays import IntArray
-from privnb.sanitizers.eligibility import Numeric, check_k
+from privnb.sanitizers.eligibility import check_k
 from privnb.sanitizers.masking.base import Masked, NumberMasking, gap, numbers
 from privnb.sanitizers.masking.missing_numbers import counted, without_small_gaps
 
@@ -42,7 +43,7 @@ class UnivariateMicroaggregation(NumberMasking):
 
     promises_k = False
 
-    def _masked(self, dataset: Microdata, attributes: Sequence[Numeric], found: IntArray, rng: Generator) -> Masked:
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         from privnb.sanitizers.algorithms.optimal_groups import optimal_groups  # numba is slow to import
 
         check_k(self, self.k, len(dataset))

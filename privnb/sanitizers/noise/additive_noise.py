@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from numpy.random import Generator
 
-from privnb.microdata.schema import Schema, decimals
+from privnb.microdata.schema import Attribute, Schema, decimals
 from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array
 from privnb.runtime.validation import Positive
-from privnb.sanitizers.eligibility import Numeric, check_numeric, numeric
+from privnb.sanitizers.eligibility import check_numeric, numeric
 from privnb.sanitizers.noise.additive_laws import Gaussian, Uniform
 from privnb.sanitizers.noise.local_noise import CellNoise, by_attribute
 
@@ -54,21 +54,21 @@ class AdditiveNoise(CellNoise):
     @classmethod
     def examples(cls, schema: Schema) -> list[Self]:
         number: Any = next(schema[name] for name in schema.quasi_identifiers if schema[name].numeric)
-        return [cls(), cls(0.2, "uniform", {number.name: number.domain.width / 4})]
+        return [cls(), cls(0.2, "uniform", {number.name: number.numbers.width / 4})]
 
-    def _noisy(self, schema: Schema) -> list[Numeric]:
+    def _noisy(self, schema: Schema) -> list[Attribute]:
         noisy = numeric(self, schema)
         check_numeric(self, [*(self.deviations or ())], noisy)
         return noisy
 
-    def _draw(self, values: pd.Series, attribute: Numeric, rng: Generator) -> Array:
-        law, fine = self._law(attribute), attribute.domain.step / FINE
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
+        law, fine = self._law(attribute), attribute.numbers.step / FINE
         if isinstance(law, Uniform):
             noise = rng.uniform(-1, 1, len(values)) * law.half
         else:
             noise = rng.normal(size=len(values)) * law.deviation
         return decimals(np.rint((np.asarray(values, dtype=float) + noise) / fine) * fine)
 
-    def _law(self, attribute: Numeric) -> Gaussian | Uniform:
-        deviation = (self.deviations or {}).get(attribute.name, self.deviation * attribute.domain.width)
-        return (Uniform if self.kind == "uniform" else Gaussian)(deviation, attribute.domain.step)
+    def _law(self, attribute: Attribute) -> Gaussian | Uniform:
+        deviation = (self.deviations or {}).get(attribute.name, self.deviation * attribute.numbers.width)
+        return (Uniform if self.kind == "uniform" else Gaussian)(deviation, attribute.numbers.step)

@@ -86,17 +86,17 @@ class GammaDiagonal(Sanitizer):
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         attributes = categorical(self, dataset.schema, names_in(self.attributes))
-        names, sizes = [each.name for each in attributes], [len(each.domain.values) for each in attributes]
+        names, sizes = [each.name for each in attributes], [len(each.categories.values) for each in attributes]
         size = prod(sizes)
         if size > MOST:
             raise SanitizationError(
                 f"{self!r}: {', '.join(names)} have {size:,} combinations, and 2^40 can be drawn from. Name fewer in "
                 "`attributes`."
             )
-        positions: Any = np.ravel_multi_index([each.domain.codes(table[each.name]) for each in attributes], sizes)
+        positions: Any = np.ravel_multi_index([each.categories.codes(table[each.name]) for each in attributes], sizes)
         positions = self._drawn(positions, size, rng)
         for each, codes in zip(attributes, np.unravel_index(positions, sizes), strict=True):
-            table[each.name] = of_codes(codes, each.domain.values)
+            table[each.name] = of_codes(codes, each.categories.values)
         whole = Diagonal(kept(size, self.epsilon), size, "RAN-GD" if self.spread else "gamma-diagonal matrix")
         joint = Jointly(tuple(names), tuple(sizes), whole) if len(names) > 1 else None
         laws = [whole.marginal(each, name=whole.name, together=joint) for each in sizes]

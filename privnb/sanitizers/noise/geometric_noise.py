@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from numpy.random import Generator
 
+from privnb.microdata.schema import Attribute
 from privnb.microdata.treatment import Law
 from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array
 from privnb.runtime.validation import Positive
-from privnb.sanitizers.eligibility import Numeric
 from privnb.sanitizers.noise.additive_laws import Geometric
 from privnb.sanitizers.noise.local_noise import NumericNoise, Sensitivity, exact, whole_steps
 from privnb.sanitizers.noise.mechanisms import geometric
@@ -36,10 +36,10 @@ class GeometricNoise(NumericNoise):
     sensitivity: Sensitivity = field(default=None, hash=False)
     title = "Geometric noise"
 
-    def _draw(self, values: pd.Series, attribute: Numeric, rng: Generator) -> Array:
-        domain = attribute.domain
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
+        domain = attribute.numbers
         scale = self.scale(attribute) / domain.step
         return whole_steps(attribute, geometric(domain.codes(values), scale, rng=exact(rng)))
 
-    def _law(self, attribute: Numeric) -> Law:
-        return Geometric(self.scale(attribute), attribute.domain.step)
+    def _law(self, attribute: Attribute) -> Law:
+        return Geometric(self.scale(attribute), attribute.numbers.step)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.random import Generator
 
+from privnb.microdata.schema import Attribute
 from privnb.microdata.treatment import Law
 from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array
 from privnb.runtime.validation import Positive
-from privnb.sanitizers.eligibility import Numeric
 from privnb.sanitizers.noise.additive_laws import Laplace
 from privnb.sanitizers.noise.local_noise import NumericNoise, Sensitivity, exact
 from privnb.sanitizers.noise.mechanisms import laplace
@@ -40,8 +40,8 @@ class LaplaceNoise(NumericNoise):
     sensitivity: Sensitivity = field(default=None, hash=False)
     title = "Laplace noise"
 
-    def _draw(self, values: pd.Series, attribute: Numeric, rng: Generator) -> Array:
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
         return laplace(np.asarray(values), self.scale(attribute), rng=exact(rng))
 
-    def _law(self, attribute: Numeric) -> Law:
-        return Laplace(self.scale(attribute), attribute.domain.step)
+    def _law(self, attribute: Attribute) -> Law:
+        return Laplace(self.scale(attribute), attribute.numbers.step)

@@ -18,7 +18,7 @@ from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.names import name_list
 from privnb.runtime.validation import optional
 from privnb.sanitizers.base import Facts, FreshEntropy, Sanitized, Sanitizer
-from privnb.sanitizers.eligibility import Numeric, check_numeric, numeric
+from privnb.sanitizers.eligibility import check_numeric, numeric
 from privnb.sanitizers.errors import SanitizationError
 
 
@@ -41,9 +41,9 @@ def exact(rng: Generator) -> Generator | None:
     return None if isinstance(rng, FreshEntropy) else rng
 
 
-def whole_steps(attribute: Any, codes: IntArray) -> Array:
+def whole_steps(attribute: Attribute, codes: IntArray) -> Array:
     """Return the numbers of a domain that lie so many steps above its lowest, whole where all of them are."""
-    domain = attribute.domain
+    domain = attribute.numbers
     if float(domain.low).is_integer() and float(domain.step).is_integer():
         return int(domain.low) + int(domain.step) * codes
     return decimals(domain.low + domain.step * codes)
@@ -124,12 +124,14 @@ class NumericNoise(LocalNoise):
     @classmethod
     def examples(cls, schema: Schema) -> list[Self]:
         number: Any = next(schema[name] for name in schema.quasi_identifiers if schema[name].numeric)
-        return [cls.at({"epsilon": 0.5}), cls(1.0, {number.name: number.domain.width})]  # type: ignore[call-arg]
+        return [cls.at({"epsilon": 0.5}), cls(1.0, {number.name: number.numbers.width})]  # type: ignore[call-arg]
 
-    def _noisy(self, schema: Schema) -> list[Numeric]:
+    def _noisy(self, schema: Schema) -> list[Attribute]:
         noisy = numeric(self, schema)
         check_numeric(self, [*(self.sensitivity or ())], noisy)
-        secret = [each.name for each in noisy if each.domain.missing is not None and not each.domain.missing_is_public]
+        secret = [
+            each.name for each in noisy if each.numbers.missing is not None and not each.numbers.missing_is_public
+        ]
         if secret:
             raise SanitizationError(
                 f"{self!r}: numbers of {name_list(secret)} may be missing, and epsilon does not cover which are. "
@@ -140,18 +142,18 @@ class NumericNoise(LocalNoise):
 
     def _promise(self, noisy: Sequence[Any], table: pd.DataFrame) -> Promise | None:
         promise = super()._promise(noisy, table)
-        public = [each.name for each in noisy if each.domain.missing is not None]
+        public = [each.name for each in noisy if each.numbers.missing is not None]
         if promise is None or not public:
             return promise
         stated = f" Which numbers of {', '.join(public)} are missing is declared public, and not covered."
         return promise._replace(statement=promise.statement + stated)
 
-    def scale(self, attribute: Numeric) -> float:
+    def scale(self, attribute: Attribute) -> float:
         """How wide the noise of a numeric attribute is, in its unit: sensitivity / epsilon."""
         return self._sensitivity(attribute) / self.epsilon
 
-    def _sensitivity(self, attribute: Numeric) -> float:
-        return (self.sensitivity or {}).get(attribute.name, attribute.sensitivity or attribute.domain.width)
+    def _sensitivity(self, attribute: Attribute) -> float:
+        return (self.sensitivity or {}).get(attribute.name, attribute.sensitivity or attribute.numbers.width)
 
-    def _proven(self, attribute: Numeric) -> bool:
-        return self._sensitivity(attribute) >= attribute.domain.width
+    def _proven(self, attribute: Attribute) -> bool:
+        return self._sensitivity(attribute) >= attribute.numbers.width

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.random import Generator
 
 from privnb.microdata.rows import Microdata
+from privnb.microdata.schema import Attribute
 from privnb.microdata.treatment import Law
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.validation import Positive
-from privnb.sanitizers.eligibility import Numeric
 from privnb.sanitizers.masking.base import Masked, NumberMasking, drawn
 from privnb.sanitizers.noise.additive_laws import Gaussian
 
@@ -77,9 +77,9 @@ class LognormalNoise(NumberMasking):
     treatment = "noisy"
     randomized = True
 
-    def _masked(self, dataset: Microdata, attributes: Sequence[Numeric], found: IntArray, rng: Generator) -> Masked:
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         factors = np.exp(self.sigma * rng.standard_normal(found.shape) - self.sigma**2 / 2)
-        domains = {attribute.name: attribute.domain for attribute in attributes}
+        domains = {attribute.name: attribute.numbers for attribute in attributes}
         above = np.array([domain.low / domain.step for domain in domains.values()])  # the lowest values, in steps
         laws = {name: Lognormal(self.sigma, domain.low, domain.step) for name, domain in domains.items()}
         return drawn(attributes, (found + above) * factors - above), {"noisy": laws, "perturbed": ()}

@@ -82,17 +82,17 @@ class Mask(Sanitizer):
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         attributes = categorical(self, dataset.schema, names_in(self.attributes))
-        widest = max(attributes, key=lambda attribute: len(attribute.domain.values))
-        if (number := sum(len(attribute.domain.values) for attribute in attributes)) > MOST:
+        widest = max(attributes, key=lambda attribute: len(attribute.categories.values))
+        if (number := sum(len(attribute.categories.values) for attribute in attributes)) > MOST:
             raise SanitizationError(
                 f"{self!r}: a column for each possible value would be {number:,}, at most {MOST:,} are made, and "
-                f"'{widest.name}' alone has {len(widest.domain.values):,}. Leave it out of `attributes`, or give its "
-                "public domain coarser values."
+                f"'{widest.name}' alone has {len(widest.categories.values):,}. Leave it out of `attributes`, or give "
+                "its public domain coarser values."
             )
         each, new, laws = self.epsilon / (2 * len(attributes)), [], dict[str, Law]()
         columns = {}
         for attribute in attributes:
-            codes, values = attribute.domain.codes(table[attribute.name]), attribute.domain.values
+            codes, values = attribute.categories.codes(table[attribute.name]), attribute.categories.values
             names = tuple(offered(f"{attribute.name}={value}") for value in values)
             joint = Jointly(names, (2,) * len(names), OneHot(2 * each))
             laws |= dict.fromkeys(names, Diagonal(kept(2, each), 2, "MASK", joint))

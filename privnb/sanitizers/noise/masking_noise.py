@@ -10,10 +10,9 @@ import numpy as np
 from numpy.random import Generator
 
 from privnb.microdata.rows import Microdata
-from privnb.microdata.schema import Schema
+from privnb.microdata.schema import Attribute, Schema
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.validation import Positive
-from privnb.sanitizers.eligibility import Numeric
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masked, NumberMasking, drawn
 
@@ -59,7 +58,7 @@ class MaskingNoise(NumberMasking):
     def examples(cls, schema: Schema) -> list[Self]:
         return [cls(form=form) for form in FORMS]
 
-    def _masked(self, dataset: Microdata, attributes: Sequence[Numeric], found: IntArray, rng: Generator) -> Masked:
+    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
         for attribute, column in zip(attributes, found.T, strict=True):
             if (column == column[0]).all():
                 raise SanitizationError(

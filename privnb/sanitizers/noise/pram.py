@@ -13,14 +13,14 @@ from numpy.random import Generator
 from privnb.measures.noise.matrices import MOST, markov
 from privnb.microdata.columns import of_codes
 from privnb.microdata.rows import Microdata
-from privnb.microdata.schema import Schema
+from privnb.microdata.schema import Attribute, Schema
 from privnb.microdata.treatment import Jointly, Law
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.names import names_in
 from privnb.runtime.validation import Share, optional
 from privnb.sanitizers.base import Sanitized
-from privnb.sanitizers.eligibility import Categorical, categorical
+from privnb.sanitizers.eligibility import categorical
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.noise.local_noise import CellNoise
 from privnb.sanitizers.noise.matrix_laws import Part, Transition
@@ -88,37 +88,37 @@ class Pram(CellNoise):
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         laws: dict[str, Law] = {}
         for attributes, given in self._groups(dataset.schema):
-            names, sizes = [each.name for each in attributes], [len(each.domain.values) for each in attributes]
-            codes = [each.domain.codes(table[each.name]) for each in attributes]
+            names, sizes = [each.name for each in attributes], [len(each.categories.values) for each in attributes]
+            codes = [each.categories.codes(table[each.name]) for each in attributes]
             positions = np.ravel_multi_index(codes, sizes)
             matrix = _kept(sizes[0], self.kept) if given is None else given
             if self.invariant:
                 matrix = invariant(matrix, np.bincount(positions, minlength=len(matrix)))
             found = np.unravel_index(drawn(positions, matrix, rng), sizes)
             for each, published in zip(attributes, found, strict=True):
-                table[each.name] = of_codes(published, each.domain.values)
+                table[each.name] = of_codes(published, each.categories.values)
             law = Transition(tuple(map(tuple, matrix.tolist())), "invariant PRAM" if self.invariant else "PRAM")
             joint = Jointly(tuple(names), tuple(sizes), law)
             laws |= dict.fromkeys(names, Part(joint)) if len(names) > 1 else {names[0]: law}
         tells = "The matrices keep the shares of values on average. They depend on these shares and tell them."
         return table, {"noisy": laws} | ({"note": tells} if self.invariant else {})
 
-    def _noisy(self, schema: Schema) -> list[Categorical]:
+    def _noisy(self, schema: Schema) -> list[Attribute]:
         return [each for attributes, _ in self._groups(schema) for each in attributes]
 
-    def _groups(self, schema: Schema) -> list[tuple[list[Categorical], FloatArray | None]]:
+    def _groups(self, schema: Schema) -> list[tuple[list[Attribute], FloatArray | None]]:
         """The attributes that are drawn together and their matrix, None for that of `kept`: a list of pairs."""
         if self.matrices is None:
             alone = categorical(self, schema)
             for each in alone:
-                self._check_size(each.name, len(each.domain.values))
+                self._check_size(each.name, len(each.categories.values))
             return [([each], None) for each in alone]
-        groups: list[tuple[list[Categorical], FloatArray | None]] = []
+        groups: list[tuple[list[Attribute], FloatArray | None]] = []
         seen: list[str] = []
         for text, matrix in self.matrices.items():
             names = names_in(text)
             attributes = {each.name: each for each in categorical(self, schema, names or [text])}
-            size = prod(len(each.domain.values) for each in attributes.values())
+            size = prod(len(each.categories.values) for each in attributes.values())
             self._check_size(text, size)
             try:
                 found = markov(f"the matrix of '{text}'", matrix, size)
@@ -137,10 +137,10 @@ class Pram(CellNoise):
                 "public domain coarser values, or name the attributes that change by `matrices`."
             )
 
-    def _draw(self, values: pd.Series, attribute: Categorical, rng: Generator) -> Array:
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
         raise NotImplementedError("columns may be drawn together: see `_sanitize`")
 
-    def _law(self, attribute: Categorical) -> Law:
+    def _law(self, attribute: Attribute) -> Law:
         raise NotImplementedError("columns may be drawn together: see `_sanitize`")
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
-from privnb.microdata.schema import Schema
+from privnb.microdata.schema import Attribute, Schema
 from privnb.microdata.treatment import Law
 from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array
 from privnb.runtime.validation import Positive
-from privnb.sanitizers.eligibility import Categorical, categorical
+from privnb.sanitizers.eligibility import categorical
 from privnb.sanitizers.noise.local_noise import LocalNoise, exact
 from privnb.sanitizers.noise.matrix_laws import Response
 from privnb.sanitizers.noise.mechanisms import randomized_response
@@ -33,11 +33,11 @@ class RandomizedResponse(LocalNoise):
     title = "Randomized response"
     changes = "categories"
 
-    def _noisy(self, schema: Schema) -> list[Categorical]:
+    def _noisy(self, schema: Schema) -> list[Attribute]:
         return categorical(self, schema)
 
-    def _draw(self, values: pd.Series, attribute: Categorical, rng: Generator) -> Array:
-        return randomized_response(values, attribute.domain.values, self.epsilon, rng=exact(rng))
+    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
+        return randomized_response(values, attribute.categories.values, self.epsilon, rng=exact(rng))
 
-    def _law(self, attribute: Categorical) -> Law:
-        return Response(self.epsilon, len(attribute.domain.values))
+    def _law(self, attribute: Attribute) -> Law:
+        return Response(self.epsilon, len(attribute.categories.values))
