@@ -60,6 +60,7 @@ def run(args: Namespace) -> int:
 
     memory = Memory.of(args.memory)
     described: Chosen | None = None
+    schema: Schema | None
     if args.at_least_k is not None:
         check_k(args.at_least_k)
     if args.file.endswith(".toml"):
@@ -77,9 +78,9 @@ def run(args: Namespace) -> int:
         names = names or [name for name in schema.quasi_identifiers if name in table.names and name not in secrets]
         if args.sensitive is None:
             secrets = [name for name in schema.sensitive if name in table.names and name not in names] or secrets
-    key = schema.person if schema else None
+    key, source = (schema.person, schema.dataset) if schema else (None, "")
     person = args.person or (key if key in table.names else None)
-    unknown = f"'{key}' of {schema.dataset}, the key of people, is not in {args.file}" if key and not person else ""
+    unknown = f"'{key}' of {source}, the key of people, is not in {args.file}" if key and not person else ""
     if unknown and args.at_least_k is not None:
         raise SchemaError(f"{unknown}: its k of people cannot be counted. Name the column that is it with --person.")
     lacking = [name for name in described.schema.quasi_identifiers if name not in table.names] if described else []
@@ -94,17 +95,17 @@ def run(args: Namespace) -> int:
         number = f"{row.value:.1%}" if row.unit == "share" else f"{row.value:,.4f}".rstrip("0").rstrip(".")
         print(f"{row.measure:<20}{number:>10}  {row.meaning}")
     if lacking:
-        print(f"Not in {args.file}, and so not counted: {', '.join(lacking)}, by {schema.dataset} quasi-identifiers.")
+        print(f"Not in {args.file}, and so not counted: {', '.join(lacking)}, by {source} quasi-identifiers.")
     if not Path(f"{args.file}{FACTS}").is_file():  # in a release, records are alike on purpose
         roles = {each.name: each.role for each in schema.attributes if each.name in table.names} if schema else {}
         if said := table.copies(roles | ({person: Role.PERSON} if person else {}), memory):
             print(said)
     if strange:
-        print(f"Not described by {schema.dataset}, and so not counted: {', '.join(strange)}.")
+        print(f"Not described by {source}, and so not counted: {', '.join(strange)}.")
     if unknown:
         print(f"{unknown}: these are counts of records, of which a person may have several.")
     print(COUNTS)
-    status = _say_gate(args.file, table, schema, memory) if described else 0
+    status = _say_gate(args.file, table, described.schema, memory) if described else 0
     reached = grades.value[grades.measure == "k achieved"].iloc[0]
     if args.at_least_k is not None and reached < args.at_least_k:
         print(f"privnb: k is {reached:g}, less than the {args.at_least_k} asked for.", file=sys.stderr)

@@ -30,7 +30,8 @@ def run(args: Namespace) -> int:
     from privnb.datasets.own_table import OwnTable, redescribed
     from privnb.datasets.roles import parsed_missing
 
-    us, missing, news = shlex.quote(runs_as()), parsed_missing(args.missing or ""), []
+    us, missing = shlex.quote(runs_as()), parsed_missing(args.missing or "")
+    news: list[str] = []
     if args.again:
         table, news = redescribed(args.file, args.name, missing=missing, encoding=args.encoding)
         path = Path("data", table.path.stem, table.path.name)

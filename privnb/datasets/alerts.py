@@ -3,18 +3,23 @@
 Each is what stands behind the column's name. They are for the owner: their counts are not withheld.
 """
 
+from __future__ import annotations
+
 import itertools
 import re
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
 from privnb.datasets import column_types
+from privnb.datasets.column_values import Values
 from privnb.datasets.document import GUESS
 from privnb.microdata.missing_marks import DASHES, MISSING
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime import numerals
+from privnb.runtime.arrays import IntArray
 from privnb.runtime.names import first_of, has_none
 from privnb.runtime.sentences import listed
 from privnb.runtime.tolerances import STEP
@@ -39,7 +44,14 @@ MANY_PEOPLE, FEW_RECORDS = 100, 20  # numbers that may be of people or household
 MANY_NUMBERS = 10  # different ones: of fewer, `determined` says what is to be said
 
 
-def alerts(values, roles, numeric, pairs=(), copies=(), guessed=()):
+def alerts(
+    values: Mapping[str, Values],
+    roles: Mapping[str, Role],
+    numeric: Mapping[str, float],
+    pairs: Iterable[tuple[str, str, float, float]] = (),
+    copies: Iterable[tuple[str, str, float]] = (),
+    guessed: Iterable[str] = (),
+) -> dict[str, list[str]]:
     """`{column: sentences}` of the columns whose role lets a release hold them.
 
     Parameters
@@ -74,10 +86,10 @@ def alerts(values, roles, numeric, pairs=(), copies=(), guessed=()):
         found[name].insert(
             0, "has no name in the file: this is its place. Name it there if it is more than a row number"
         )
-    pairs = {(one, other): shares for one, other, *shares in pairs if {one, other} <= shown}
-    for (one, other), (share, guess) in pairs.items():
+    shares = {(one, other): (share, guess) for one, other, share, guess in pairs if {one, other} <= shown}
+    for (one, other), (share, guess) in shares.items():
         percent = numerals.written("{:%} of records", share)
-        if (other, one) not in pairs:
+        if (other, one) not in shares:
             almost = "almost " * (share < 1)
             found[one].append(f"{almost}determines '{other}': {percent}, {numerals.written('{:%}', guess)} by guessing")
         elif list(roles).index(one) > list(roles).index(other):
@@ -93,7 +105,7 @@ def alerts(values, roles, numeric, pairs=(), copies=(), guessed=()):
     return found
 
 
-def _odd(values, what):
+def _odd(values: Values, what: str) -> Iterator[str]:
     """The question about the cells of a column that are not of its type: one sentence, or none."""
     named = values.named[
         [text not in (*MISSING, *DASHES) and not re.fullmatch(NUMERAL, text) for text in values.named.index]
@@ -110,7 +122,7 @@ def _odd(values, what):
     )
 
 
-def _rounded(values, step):
+def _rounded(values: Values, step: float) -> Iterator[str]:
     """The warning that numbers are rounded because a few outliers stretch their domain: one sentence, or none."""
     if not values.numbers or not values.outliers.any():
         return
@@ -127,7 +139,7 @@ def _rounded(values, step):
         )
 
 
-def _numbers_people(values):
+def _numbers_people(values: Values) -> bool:
     """Return whether whole numbers may say whose a record is: many, few records of each, without gaps or of one length.
 
     Amounts have other lengths and gaps.
@@ -142,7 +154,7 @@ def _numbers_people(values):
     return low >= 0 and (each > 0.8 * (high - low + 1) or len(str(int(low))) == len(str(int(high))) > 3)
 
 
-def _weighs(name, values):
+def _weighs(name: str, values: Values) -> bool:
     """Whether numbers are weights by their name, and are above 0 and on average what people do not weigh in kilograms
     or pounds: about 1, or hundreds, as those of a survey often are; or have a name that only sampling weights have.
     """
@@ -153,7 +165,7 @@ def _weighs(name, values):
     return bool(SURELY.search(name) or 0.3 < mean < 3 or mean > 300)
 
 
-def _spellings(values):
+def _spellings(values: Values) -> list[str]:
     """Values that are alike but for capitals and spaces: list of texts, a few; of those that few records have how many
     there are.
     """
@@ -166,7 +178,7 @@ def _spellings(values):
     return [*said, *([f"{few} value{'s' * (few > 1)} that few records have"] if few else [])]
 
 
-def _unanswered(values):
+def _unanswered(values: Values) -> list[str]:
     """The texts of numbers that seem to be codes: 97, 98 or 9999 far above all others, or below 0 where no other is."""
     if not values.numbers:
         return []
@@ -181,7 +193,7 @@ def _unanswered(values):
     return sorted(values.texts[found], key=float) if found.sum() <= FEW_CODES else []
 
 
-def _alone(name, values, role, numeric):
+def _alone(name: str, values: Values, role: Role, numeric: bool) -> Iterator[str]:
     """The alerts of one column."""
     people = values.records + values.missing
     if values.different == 1 and not values.missing:
@@ -228,7 +240,7 @@ def _alone(name, values, role, numeric):
         yield f"high cardinality: {values.different:,} values"
 
 
-def determined(cells):
+def determined(cells: pd.DataFrame) -> list[tuple[str, str, float, float]]:
     """Which column almost determines another one: the value of the one tells that of the other, for at least 99% of
     the records, by the other records with that value. So a value that one record has tells nothing.
 
@@ -259,7 +271,7 @@ def determined(cells):
     return found
 
 
-def ordered_alike(numbers):
+def ordered_alike(numbers: pd.DataFrame) -> list[tuple[str, str, float]]:
     """Which numbers rise and fall together, as ounces and grams do, or a year of birth and an age: by Spearman's rank
     correlation, of at least .99 in size. A copy in other units, rounded or not, is one; `determined` sees it only where
     values recur.
@@ -282,7 +294,7 @@ def ordered_alike(numbers):
     return [(one, other, found.loc[one, other]) for one, other in pairs if abs(found.loc[one, other]) >= ORDER]
 
 
-def _told(known, counts):
+def _told(known: IntArray, counts: IntArray) -> int:
     """How many records the other records with the same value tell right: where the commonest of what stands beside it
     stays the commonest without this one.
     """

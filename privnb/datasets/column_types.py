@@ -6,28 +6,34 @@ reason, domain and tree, or None for a column of another type. A new type is one
 One module: the types are read in their order, the surest first.
 """
 
+from __future__ import annotations
+
 import contextlib
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
-from privnb.datasets.column_values import FIRST, RARELY
+from privnb.datasets.column_values import FIRST, RARELY, Values
 from privnb.microdata import cuts
 from privnb.microdata.bands import FEW as FEW_VALUES
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, flat, taxonomies
 from privnb.microdata.hierarchy.merging import merged
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 from privnb.microdata.withholding import LIMIT
+from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.tables.notation import Notation
 
+Tree = Callable[..., Taxonomy]  # of an attribute
 
-def named(words):
+
+def named(words: str) -> re.Pattern[str]:
     """What finds one of the `words` in a column's name, whatever stands around it: `patientName`, `patient_name`."""
     return re.compile(rf"(?:^|[\W_\d]|(?<=[a-z])(?=[A-Z]))(?:(?i:{words}))(?:$|[\W_\d]|(?=[A-Z]))")
 
@@ -76,7 +82,7 @@ WHOLE = r"-?\d{1,9}"
 MONTH, MON = r"[A-Za-z]{3,9}", r"[A-Za-z]{3}"
 
 
-def _looks(form):
+def _looks(form: str) -> str:
     """What a text of a form looks like, a pattern.
 
     >>> _looks("%m.%Y")
@@ -160,12 +166,12 @@ class Column(NamedTuple):
     odd: tuple[str, ...] = ()
 
 
-def recognized(name, values, notation=Notation()):  # noqa: B008 - a tuple
+def recognized(name: str, values: Values, notation: Notation = Notation()) -> Column:  # noqa: B008 - a tuple
     """The `Column` that the first of `TYPES` that knows it proposes. `notation`: how the file writes numbers."""
     return next(_proposed(name, values, notation))
 
 
-def published(name, values, notation=Notation()):  # noqa: B008
+def published(name: str, values: Values, notation: Notation = Notation()) -> Column:  # noqa: B008
     """The `Column` that the first of `TYPES` proposes which has a domain, as a release needs.
 
     Raises SchemaError for one without a value.
@@ -175,7 +181,7 @@ def published(name, values, notation=Notation()):  # noqa: B008
     return next(column for column in _proposed(name, values, notation) if column.domain is not None)
 
 
-def _proposed(name, values, notation):
+def _proposed(name: str, values: Values, notation: Notation) -> Iterator[Column]:
     """What each of `TYPES` that knows the column proposes. Categories stay as the file writes them."""
     typed, odd = _typed(values, notation)
     if odd:
@@ -193,7 +199,7 @@ def _proposed(name, values, notation):
             yield column
 
 
-def _typed(values, notation):
+def _typed(values: Values, notation: Notation) -> tuple[Values, tuple[str, ...]]:
     """The values of a column without the few that are not of its type, a number or a date, and the texts of these.
 
     Few are at most 5% of the records; of values that are nearly unique, up to half that say one of three words. Whole
@@ -216,7 +222,7 @@ def _typed(values, notation):
     return left, tuple(odd)
 
 
-def _are_codes(values, odd, notation):
+def _are_codes(values: Values, odd: pd.Series, notation: Notation) -> bool:
     """Whether the odd texts among numbers show that these are codes (012, 12b among whole numbers) or have an order
     (18, 19, 90+).
     """
@@ -228,13 +234,13 @@ def _are_codes(values, odd, notation):
     return not values.nearly_unique and _order(values) is not None
 
 
-def _of_numbers(values, notation):
+def _of_numbers(values: Values, notation: Notation) -> Iterator[BoolArray]:
     """Which texts are numbers, a boolean array (texts,), where most of the first ones are."""
     if notation.are_numbers(values.texts[: 5 * FIRST]).mean() > MOSTLY:
         yield notation.are_numbers(values.texts).to_numpy(dtype=bool)
 
 
-def _of_dates(values):
+def _of_dates(values: Values) -> Iterator[BoolArray]:
     """Which texts are dates, in each form that most of the first ones have: boolean arrays (texts,)."""
     if values.different > LEAVES:
         return
@@ -249,37 +255,41 @@ def _of_dates(values):
                     yield like & dated
 
 
-def _other_order(texts, form):
+def _other_order(texts: pd.Series, form: str) -> bool:
     """Whether some texts are days if what is read as the month is the day: these are not odd, but a second form."""
     turned = form.translate(str.maketrans("dm", "md"))
     return turned in DAYS and turned != form and bool(_read(texts, turned).notna().any())
 
 
-def nothing(name, values):
+def nothing(name: str, values: Values) -> Column | None:
     """Every cell is empty."""
     if not values.records:
         return Column(name, Role.UNUSED, "every value is missing")
+    return None
 
 
-def mails(name, values):
+def mails(name: str, values: Values) -> Column | None:
     """Mail addresses."""
     if values.match(r"[^@\s]+@[^@\s]+\.\w+"):
         return Column(name, Role.IDENTIFIER, "looks like mail addresses")
+    return None
 
 
-def phones(name, values):
+def phones(name: str, values: Values) -> Column | None:
     """Telephone numbers: by the column's name, or as each begins with +."""
     if values.match(r"[+(]?\d[\d ()/.-]{5,}") and (PHONE.search(name) or values.texts.str.startswith("+").all()):
         return Column(name, Role.IDENTIFIER, "looks like phone numbers")
+    return None
 
 
-def names(name, values):
+def names(name: str, values: Values) -> Column | None:
     """Names of people, by the column's name."""
     if NAME.search(name) and values.match(r"\D+") and (values.different > FEW or values.nearly_unique):
         return Column(name, Role.IDENTIFIER, "names of people, by the column's name")
+    return None
 
 
-def spans(name, values):
+def spans(name: str, values: Values) -> Column | None:
     """Years and spans of them, such as seasons: 1995-98, 2010/11, 1978."""
     if values.different > LEAVES or values.numbers or not values.texts[:FIRST].str.fullmatch(SPAN).any():
         return None
@@ -297,17 +307,20 @@ def spans(name, values):
     if begin.min() >= 1000 and (begin <= end).all() and end.max() <= 2200:
         order = dict(zip(values.texts, zip(begin, end, strict=True), strict=True))
         return _categories(name, values, "spans of years", flat, said="in order: ", order=order.get, in_order=True)
+    return None
 
 
-def days(name, values):
+def days(name: str, values: Values) -> Column | None:
     """Days in one of the forms of `DAYS`, with or without the time of the day."""
     forms = day_forms(values)
     if not forms:
-        return _one_order(name, _without_clock(values)) if _like_days(values) else None
+        if _like_days(values):
+            _check_order(name, _without_clock(values))
+        return None
     return _days(name, values, forms)
 
 
-def day_forms(values):
+def day_forms(values: Values) -> list[str]:
     """The forms of `DAYS` in which every text is a day, the time behind it left out: several where it cannot be seen
     which of two numbers is the month; empty for what are no days. Some days may be a month or a year alone.
     """
@@ -323,14 +336,14 @@ def day_forms(values):
     return []
 
 
-def partly_dated(values):
+def partly_dated(values: Values) -> int:
     """How many records have a month or a year in a column of days, or a year in one of months; 0 for another column."""
     forms = day_forms(values)
     found = _read(_without_clock(values).texts, forms[0]).isna() if forms else np.zeros(len(values.texts), dtype=bool)
     return int(values.counts[np.asarray(found)].sum())
 
 
-def days_in(name, values, form):
+def days_in(name: str, values: Values, form: str) -> Column:
     """The `Column` of days of which the owner says how they are written.
 
     Parameters
@@ -355,7 +368,7 @@ def days_in(name, values, form):
     return _days(name, values, [form])
 
 
-def spelled(form):
+def spelled(form: str) -> str:
     """A form as people write it.
 
     >>> spelled("%d/%m/%Y"), spelled("%d-%b-%Y")
@@ -366,35 +379,41 @@ def spelled(form):
     return form
 
 
-def times(name, values):
+def times(name: str, values: Values) -> Column | None:
     """Times of the day."""
     if values.match(taxonomies.TIME) and values.different <= LEAVES:
         day = max(map(taxonomies.Time.of, values.texts)) < (24, 0, 0)
         what = "times of the day" if day else "hours and minutes"
         return _categories(name, values, what, taxonomies.times, order=taxonomies.Time.of, in_order=True)
+    return None
 
 
-def truths(name, values):
+def truths(name: str, values: Values) -> Column | None:
     """True or false, in two different words."""
     said = {*values.texts.str.lower()} if values.different == 2 else ()
     if pair := next((pair for pair in TRUTHS if said == {*pair}), None):
         return _categories(name, values, "values", flat, said=f"{pair[0]} or {pair[1]}; ")
+    return None
 
 
-def coordinates(name, values):
+def coordinates(name: str, values: Values) -> Column | None:
     """Degrees of latitude and longitude, by the column's name."""
-    if COORDINATE.search(name) and values.numbers and -180 <= values.numbers.low and values.numbers.high <= 180:
-        if (domain := values.in_steps(Decimal("0.1"))) and values.numbers.step < 1:
+    seen = values.numbers if COORDINATE.search(name) else None
+    if seen and -180 <= seen.low and seen.high <= 180:
+        if (domain := values.in_steps(Decimal("0.1"))) and seen.step < 1:
             return _numbers(name, values, domain, "a coordinate", "0.1 is about 10 km, finer ones lead to a house")
+    return None
 
 
-def years(name, values):
+def years(name: str, values: Values) -> Column | None:
     """Years, by the column's name."""
-    if YEAR.search(name) and values.whole and 1500 <= values.numbers.low and values.numbers.high <= 2200:
-        return _numbers(name, values, values.numbers, f"years, {values.different} different")
+    seen = values.numbers if YEAR.search(name) and values.whole else None
+    if seen and 1500 <= seen.low and seen.high <= 2200:
+        return _numbers(name, values, seen, f"years, {values.different} different")
+    return None
 
 
-def codes(name, values):
+def codes(name: str, values: Values) -> Column | None:
     """Codes, such as post codes: by name, by British looks, or as digits of one length of which one begins with 0; and
     those of diseases, by their looks, of which the point is a part unless the name says what they are.
     """
@@ -411,17 +430,19 @@ def codes(name, values):
         return _categories(name, values, "ICD codes", taxonomies.beginnings, most=4, in_order=True)
     if POST.search(name) and lengths.max() <= 10:
         return _categories(name, values, "codes of several lengths", taxonomies.beginnings, most=4, in_order=True)
+    return None
 
 
-def free_text(name, values):
+def free_text(name: str, values: Values) -> Column | None:
     """Sentences, of which most are one person's."""
     own = values.nearly_unique or (values.different > FEW and (values.counts == 1).mean() > 0.5)
     if own and not values.numbers and values.texts.str.len().mean() > LONG:
         words = values.texts.str.split().str.len().mean()
         return Column(name, Role.UNUSED, f"free text, {words:.0f} words on average: who can say what it gives away?")
+    return None
 
 
-def groups(name, values):
+def groups(name: str, values: Values) -> Column | None:
     """Whole numbers that name a place, a group or a kind of people, by the column's name; where that could be a size,
     counted from 1.
     """
@@ -432,39 +453,44 @@ def groups(name, values):
     if GROUP.fullmatch(name) or (PART.search(name) and counted) or (KIND.search(name) and values.different <= FEW):
         what = "numbers of groups or kinds"
         return _categories(name, values, what, flat, said="by its name: ", order=float, in_order=True)
+    return None
 
 
-def keys(name, values):
+def keys(name: str, values: Values) -> Column | None:
     """What nearly names a person: texts, or whole numbers that look like it, of which hardly two are alike."""
     if values.nearly_unique and (values.numbers is None or (values.whole and _names_people(name, values))):
         reason = f"{values.different} values in {values.records} records: nearly the name of a person"
         return Column(name, Role.IDENTIFIER, reason)
     if values.whole and OWNER.search(name) and values.records < values.different * MOST_ROWS:
         return Column(name, Role.IDENTIFIER, f"numbers people, by its name: {values.different} different{values.gaps}")
+    return None
 
 
-def numbers(name, values):
+def numbers(name: str, values: Values) -> Column | None:
     """Numbers, but for two whole ones."""
     if values.numbers and not (values.whole and values.different == 2):
         return _numbers(name, values, values.numbers, f"a number, {values.different} different", CODES * values.whole)
+    return None
 
 
-def in_order(name, values):
+def in_order(name: str, values: Values) -> Column | None:
     """Whole numbers, numbers in words, ranges of them, and words that have an order."""
     order = _order(values)
     if order:
         return _categories(name, values, "values", flat, said="in order: ", order=order, in_order=True)
+    return None
 
 
-def too_many(name, values):
+def too_many(name: str, values: Values) -> Column | None:
     """More different texts than a hierarchy can list."""
     if values.different > LEAVES:
         return Column(
             name, Role.UNUSED, f"{values.different:,} different texts: shorten or group them in the file first"
         )
+    return None
 
 
-def categories(name, values):
+def categories(name: str, values: Values) -> Column:
     """Any other values."""
     return _categories(name, values, "values", flat)
 
@@ -475,7 +501,7 @@ TYPES = (
 )  # fmt: skip
 
 
-def _numbers(name, values, domain, reason, more=""):
+def _numbers(name: str, values: Values, domain: Numbers, reason: str, more: str = "") -> Column:
     """A column of numbers: why they are some, and what else is to be known."""
     domain = replace(domain, cuts=None, missing=values.mark if values.missing else None)
     if (parted := _cuts(domain, values)) is not None:
@@ -487,7 +513,7 @@ def _numbers(name, values, domain, reason, more=""):
     return Column(name, KNOWN, "; ".join(filter(None, [reason + values.gaps, more, rounded])), domain)
 
 
-def _cuts(domain, values):
+def _cuts(domain: Numbers, values: Values) -> tuple[float, ...] | None:
     """Cuts that divide people about evenly, where one of the usual intervals would hold more than a third of them: a
     class of people in one interval shows everybody's value. None for another domain.
     """
@@ -496,19 +522,21 @@ def _cuts(domain, values):
     numbers = pd.to_numeric(domain.rounded(values.texts)).to_numpy(dtype=float)
     numbers, place = np.unique(numbers, return_inverse=True)
     people = np.bincount(place, values.counts).astype(np.int64)
-    fullest = _fullest(domain.cuts, numbers, people)
+    fullest = _fullest(cast(tuple[float, ...], domain.cuts), numbers, people)
     if fullest <= people.sum() / 3:
         return None
     found = cuts.even(domain, numbers, people, LIMIT)
     return found if found and _fullest(found, numbers, people) < fullest else None
 
 
-def _fullest(parted, numbers, people):
+def _fullest(parted: Sequence[float], numbers: FloatArray, people: IntArray) -> int:
     """How many people the interval holds that holds most of them."""
     return np.bincount(np.searchsorted(parted, numbers, side="right"), people).max()
 
 
-def _categories(name, values, what, tree, said="", order=str, **how):
+def _categories(
+    name: str, values: Values, what: str, tree: Tree, said: str = "", order: Callable[[str], Any] = str, **how: Any
+) -> Column:
     """A column of categories. `said` first; `what` they are; the tree of an attribute whose values `apart` are not so;
     by what they are sorted; and how its branches are `merged`.
     """
@@ -527,17 +555,17 @@ def _categories(name, values, what, tree, said="", order=str, **how):
     return Column(name, attribute.role, f"{said}{many}{values.gaps}", domain, whole)
 
 
-def _like_days(values):
+def _like_days(values: Values) -> bool:
     """Whether the first texts look like days: of most columns no more is read."""
     first = _without_clock(replace(values, texts=values.texts[:FIRST]))
     return values.different <= LEAVES and any(map(first.match, [*DAYS.values(), *PARTLY.values()]))
 
 
-def _without_clock(values):
+def _without_clock(values: Values) -> Values:
     return replace(values, texts=values.texts.str.replace(taxonomies.CLOCK, "", regex=True))
 
 
-def _days(name, values, forms):
+def _days(name: str, values: Values, forms: Sequence[str]) -> Column:
     """The `Column` of days that are written in one of `forms`."""
     form, *others = forms
     alone = _without_clock(values)
@@ -559,8 +587,8 @@ def _days(name, values, forms):
     return _categories(name, values, what, tree, said=said, order=order, in_order=True, lowest=-1)
 
 
-def _one_order(name, values):
-    """None; raises SchemaError for days of which some begin with the day, and others with the month."""
+def _check_order(name: str, values: Values) -> None:
+    """Raise SchemaError for days of which some begin with the day, and others with the month."""
     for form, looks in DAYS.items():
         turned = form.translate(str.maketrans("dm", "md"))
         # Without a first part over 12 and a second one over 12 there is one order.
@@ -574,13 +602,13 @@ def _one_order(name, values):
                 )
 
 
-def _read(texts, form):
+def _read(texts: pd.Series, form: str) -> pd.Series:
     if "%q" in form:
         texts, form = texts.str.upper().replace(taxonomies.QUARTERS, regex=True), form.replace("Q%q", "%m")
     return pd.to_datetime(texts, format=form, errors="coerce")
 
 
-def _dated(texts, form):
+def _dated(texts: pd.Series, form: str) -> pd.Series:
     """The same of texts of which some lack the day, or the day and the month: the first day of these."""
     found = _read(texts, form)
     for each in taxonomies.coarser(form):
@@ -588,13 +616,13 @@ def _dated(texts, form):
     return found
 
 
-def _years(attribute, apart, form):
+def _years(attribute: Attribute, apart: Sequence[str], form: str) -> Taxonomy:
     """The tree of days without months and quarters."""
     rows = taxonomies.dates(attribute, apart, form).rows
     return Taxonomy(attribute.name, tuple((row[0], *row[-3:]) for row in rows))
 
 
-def _order(values):
+def _order(values: Values) -> Callable[[str], Any] | None:
     """By what the values of a column are sorted that have an order, a function; None for others."""
     if values.match(WHOLE):
         return int
@@ -607,7 +635,7 @@ def _order(values):
     return dict(zip(values.texts, map(known.index, words), strict=True)).get if known and values.different > 2 else None
 
 
-def _names_people(name, values):
+def _names_people(name: str, values: Values) -> bool:
     """Whether whole numbers, nearly all different, look like those of people: by the column's name, as a count of the
     records without large gaps, or as codes of one length that nothing says to be measured.
     """

@@ -1,16 +1,22 @@
 """What is read of a column of unknown type: its distinct texts and how many records have each."""
 
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
 from privnb.microdata import cuts, withholding
 from privnb.microdata.schema import Numbers
+from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.tables import notation
-from privnb.tables.notation import NUMBER
+from privnb.tables.notation import NUMBER, Notation
 
 FIRST = 10  # texts are looked at before all the others
 RARELY = 0.05  # of the records: cells that are not of the type of their column
@@ -28,13 +34,13 @@ class Values:
     """
 
     texts: pd.Series
-    counts: np.ndarray
+    counts: IntArray
     missing: int
     mark: str
     named: pd.Series = field(default_factory=lambda: pd.Series(dtype=np.int64))
 
     @classmethod
-    def of(cls, column, mark, times=None, also=()):
+    def of(cls, column: pd.Series, mark: str, times: IntArray | None = None, also: Collection[str] = ()) -> Self:
         """Of a Categorical of texts. `mark`: a text that says that none is there, as others do that are in `also`;
         `times`: how many records each entry stands for, integer array.
         """
@@ -46,38 +52,38 @@ class Values:
         return cls(texts[given], counts[given], records - int(counts[given].sum()), mark, named)
 
     @property
-    def records(self):
+    def records(self) -> int:
         """How many records have a value."""
         return int(self.counts.sum())
 
     @property
-    def different(self):
+    def different(self) -> int:
         return len(self.texts)
 
-    def records_of(self):
+    def records_of(self) -> dict[str, int]:
         """The records of each text, the mark of a missing value among them."""
         return dict(zip(self.texts, self.counts.tolist(), strict=True)) | dict.fromkeys(self.marks, self.missing)
 
-    def records_with(self, texts):
+    def records_with(self, texts: Iterable[str]) -> int:
         """How many records have one of some texts."""
         return int(self.counts[self.texts.isin(texts).to_numpy()].sum())
 
     @property
-    def nearly_unique(self):
+    def nearly_unique(self) -> bool:
         """Whether there are more different values than two thirds of the records that have one."""
         return self.different > 2 * self.records / 3
 
     @property
-    def marks(self):
+    def marks(self) -> list[str]:
         """The mark of a missing value, if one is missing: a list of one text or none."""
         return [self.mark] * (self.missing > 0)
 
     @property
-    def gaps(self):
+    def gaps(self) -> str:
         """How many are missing, in words."""
         return f" and {self.missing} missing, which count as the value {self.mark!r}" if self.missing else ""
 
-    def without_tails(self, how):
+    def without_tails(self, how: Notation) -> Self:
         """The same with whole numbers as `Notation.without_tail` writes them, unless another number of the column has
         decimals. Every type is guessed from these texts, so `1.0` and `1` lead to the same column.
         """
@@ -89,12 +95,12 @@ class Values:
         first = texts[~texts.duplicated()]
         return replace(self, texts=first, counts=counts[first].to_numpy())
 
-    def written(self, how):
+    def written(self, how: Notation) -> Self:
         """The same with numbers as Python reads them, if they are numbers in this `Notation`."""
         return replace(self, texts=how.plain(self.texts)) if how.reads(self.texts) else self
 
     @property
-    def words(self):
+    def words(self) -> pd.Series:
         """How many records have each text that is no number in a column of numbers, with decimal points or commas: at
         least ten different ones, in most records. Empty for a column of another kind, such as codes, of which some
         begin with 0.
@@ -107,21 +113,21 @@ class Values:
         return found[:0] if few else found[~numbers]
 
     @property
-    def numerals(self):
+    def numerals(self) -> pd.Series:
         """The texts, without words that have no digit where few records have these. They show a file's notation."""
         words = ~self.texts.str.contains(r"\d").to_numpy(dtype=bool)
         return self.texts[~words] if self.counts[words].sum() <= RARELY * self.records else self.texts
 
-    def match(self, pattern):
+    def match(self, pattern: str | re.Pattern[str]) -> bool:
         """Whether all texts match a pattern as a whole."""
         return notation.match(self.texts, pattern)
 
     @cached_property
-    def numbers(self):
+    def numbers(self) -> Numbers | None:
         """The domain of a column of numbers, see `in_steps`; None if they are no numbers."""
         return self.in_steps() if self.match(NUMBER) else None
 
-    def in_steps(self, finest=Decimal(0)):
+    def in_steps(self, finest: Decimal = Decimal(0)) -> Numbers | None:
         """The domain of numbers, its ends rounded outward, its steps no finer than `finest`; None for those that floats
         or the steps of a domain do not tell apart.
 
@@ -153,7 +159,7 @@ class Values:
         return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
 
     @cached_property
-    def outliers(self):
+    def outliers(self) -> BoolArray:
         """Which texts of numbers lie more than three interquartile ranges beyond the quartiles of the different
         numbers: boolean array (texts,). A code such as 999999 is one number, however many records have it.
 
@@ -164,12 +170,12 @@ class Values:
         far = FENCE * (third - first)
         return (numbers < first - far) | (numbers > third + far)
 
-    def _few_have(self, alike):
+    def _few_have(self, alike: pd.Series) -> bool:
         """Whether few records have one of some texts. alike: boolean Series of these."""
         return withholding.few(int(self.counts[alike.to_numpy()].sum()))
 
     @cached_property
-    def _places(self):
+    def _places(self) -> int:
         """How many decimals the texts of numbers have at most, also of 2.5e-04."""
         texts, powers = self.texts, 0
         if texts.str.contains("[eE]").any():  # of a million texts without, this costs a tenth of what follows
@@ -181,6 +187,6 @@ class Values:
         return max(int(decimals.max()), 0)
 
     @property
-    def whole(self):
+    def whole(self) -> bool:
         """Whether these are whole numbers."""
         return self.numbers is not None and self._places == 0

@@ -7,16 +7,19 @@ their hierarchies, so that one table can serve several papers.
 One module: a study's choices make no sense without the checks of the table that they are about.
 """
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import hashlib
 import html
+import os
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,18 +28,47 @@ from privnb.datasets import description
 from privnb.microdata import hierarchy
 from privnb.microdata.columns import by_value, having, of_codes
 from privnb.microdata.hierarchy import taxonomies
+from privnb.microdata.hierarchy.generalization import Generalization
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
-from privnb.runtime import expect, progress
+from privnb.runtime import expect, progress, validation
+from privnb.runtime.arrays import IntArray
 from privnb.runtime.invisible import shown
 from privnb.runtime.names import meant
 from privnb.runtime.processes import runs_as
 from privnb.runtime.sentences import table_html
+from privnb.runtime.validation import Randomness, at_least, between, instead, optional, validated
 from privnb.tables import reading, text_files
 from privnb.tables.notation import Notation, with_tails
 
 # What a description states of a column and an attribute keeps under the same name.
 STATED = ("unit", "form_of", "cannot_be_known", "harmless", "public_distribution")
+
+Text = Mapping[str, Any]  # what a description, or a part of one, says
+Marks = dict[str, tuple[str, ...]]  # what says in each column that a value is missing
+Days = tuple[str, list[str]]  # how days are written, and which values are none
+Rows = TypeVar("Rows", bound=Microdata)
+Made = TypeVar("Made")
+Study = Annotated[
+    str | None,
+    lambda name, value: expect.kind(name, value, str, type(None), instead="Name a study of the description."),
+]
+Records = Annotated[int | None, optional(at_least(0))]  # None or 0: all
+Portion = Annotated[float, between(0, 1, "both parts need records")]
+Folder = Annotated[str | os.PathLike[str] | None, optional(expect.path)]
+Roles = Annotated[Mapping[str, Role] | None, optional(instead(Mapping, 'Give { "ward": Role.UNUSED }.'))]
+
+
+def check_entry(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is one of the `files` of a description."""
+    if not (isinstance(value, Mapping) and isinstance(value.get("path"), str) and value["path"]):
+        raise ValueError(
+            f"{name} must be a dict that names a file of a description by its path, got {expect.found(value)}. Give "
+            "one of its `files`."
+        )
+
+
+Entry = Annotated[Mapping[str, Any], check_entry]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,15 +103,17 @@ class Dataset(Microdata):
         at which a published label may end.
     """
 
-    def __repr__(self):  # never the records: a notebook keeps what it shows
+    HINT: ClassVar[str] = "Load one: load(name)."
+
+    def __repr__(self) -> str:  # never the records: a notebook keeps what it shows
         return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         of = "" if self.people is None else f" of {self.headcount:,} people"
         text = f"{self.name}: {len(self):,} records{of}, attributes: {len(self.schema.attributes)}"
         return shown(f"<p>{html.escape(text)}</p>") + table_html(self.schema.described())
 
-    def with_known(self, names: Collection[str]) -> "Dataset":
+    def with_known(self, names: Collection[str]) -> Dataset:
         """The same records, of which an adversary knows the neutral columns `names` as the quasi-identifiers."""
         if not names:
             return self
@@ -88,7 +122,8 @@ class Dataset(Microdata):
             self, table=self.cells, schema=self.schema.with_known(names), hierarchies={**self.hierarchies, **flat}
         )
 
-    def sample(self, records, *, rng):
+    @validated
+    def sample(self, records: int, *, rng: Randomness) -> Dataset:
         """A random sample of `records` records without replacement, in file order; its name says so.
 
         Of a table with a key of people it is of people, with all records of each: fewer would be another kind of table.
@@ -104,11 +139,8 @@ class Dataset(Microdata):
         Dataset
             The same one for all n.
         """
-        expect.these(rng=rng)
-        if not (expect.is_whole(records) and 2 <= records <= len(self)):
-            raise ValueError(
-                f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {expect.found(records)}."
-            )
+        if not 2 <= records <= len(self):
+            raise ValueError(f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {records}.")
         if records == len(self):
             return self
         generator = np.random.default_rng(rng)
@@ -120,7 +152,8 @@ class Dataset(Microdata):
             rows = np.flatnonzero(np.isin(self.people, order[: max(np.searchsorted(ends, records, side="right"), 1)]))
         return Dataset(f"{self.name} ({len(rows)} records)", self.cells.iloc[rows], self.schema, self.hierarchies)
 
-    def split(self, share, *, rng):
+    @validated
+    def split(self, share: Portion, *, rng: Randomness) -> tuple[Dataset, Dataset]:
         """Two disjoint datasets, the first with `share` of the records, drawn at random; nobody with a key is in both.
 
         Parameters
@@ -133,20 +166,25 @@ class Dataset(Microdata):
         -------
         tuple of two Dataset
         """
-        expect.between("share", share, 0, 1, "both parts need records")
-        expect.these(rng=rng)
         first = np.random.default_rng(rng).permutation(self.headcount) < round(share * self.headcount)
         first = first if self.people is None else first[self.people]
         parts = self.cells[first], self.cells[~first]
-        return tuple(
+        one, other = (
             Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies) for part in parts
         )
+        return one, other
 
 
-expect.word("dataset", Dataset, several="datasets", instead="Load one: load(name).")
-
-
-def load(name, study=None, *, records=None, rng=0, folder=None, roles: Mapping[str, Role] | None = None):
+@validated
+def load(
+    name: validation.Path,
+    study: Study = None,
+    *,
+    records: Records = None,
+    rng: Randomness = 0,
+    folder: Folder = None,
+    roles: Roles = None,
+) -> Dataset:
     """Load `data/<name>/`, or the description file at `name`, in the roles of `study`. Sensitive numbers are in bands,
     see `Dataset.in_bands`.
 
@@ -175,19 +213,14 @@ def load(name, study=None, *, records=None, rng=0, folder=None, roles: Mapping[s
     FileNotFoundError
         For a description or data file that is not there.
     """
-    expect.these(rng=rng)
-    expect.kind("study", study, str, type(None), instead="Name a study of the description.")
-    if records is not None:  # 0: all
-        expect.whole("records", records, 0)
     if roles is not None:
-        expect.kind("roles", roles, Mapping, instead='Give { "ward": Role.UNUSED }.')
         dataset = described_by(find(name, folder), study, roles=roles)
         return dataset.sample(records, rng=rng) if records else dataset
     return _loaded(find(name, folder), study, records, rng)
 
 
 @contextlib.contextmanager
-def loaded_once():
+def loaded_once() -> Iterator[None]:
     """What is loaded twice inside, in the same study and sample, is read once; nothing of it is kept afterwards."""
     global _loaded
     before, _loaded = _loaded, functools.cache(_loaded)
@@ -197,7 +230,8 @@ def loaded_once():
         _loaded = before
 
 
-def schema_of(name, study=None, *, folder=None):
+@validated
+def schema_of(name: validation.Path, study: Study = None, *, folder: Folder = None) -> Schema:
     """The schema of a dataset in the roles of `study`, without its records: nothing but its description is read.
 
     Parameters
@@ -219,7 +253,6 @@ def schema_of(name, study=None, *, folder=None):
     FileNotFoundError
         For a description that is not there.
     """
-    expect.kind("study", study, str, type(None), instead="Name a study of the description.")
     return Chosen.of(find(name, folder), study).schema
 
 
@@ -231,14 +264,14 @@ class Chosen(NamedTuple):
     """
 
     path: Path
-    text: Mapping[str, object]
+    text: Text
     study: str | None
-    choice: Mapping[str, object]
+    choice: Text
     schema: Schema
     columns: Schema
 
     @classmethod
-    def of(cls, path, study, roles: Mapping[str, Role] | None = None):
+    def of(cls, path: Path, study: str | None, roles: Mapping[str, Role] | None = None) -> Self:
         """Raises SchemaError as `load`."""
         text = description.read(path)
         if text.get("draft"):
@@ -266,32 +299,34 @@ class Chosen(NamedTuple):
         return cls(path, text, study, choice, chosen, described)
 
     @property
-    def dropped(self):
+    def dropped(self) -> Marks | None:
         """The marks of a missing value by column, where records that have one are left out; else None."""
         return self._marks_where("drop")
 
     @property
-    def refused(self):
+    def refused(self) -> Marks | None:
         """The marks of a missing value by column, where a table with one is refused; else None."""
         return self._marks_where("refuse")
 
-    def _marks_where(self, what):
+    def _marks_where(self, what: str) -> Marks | None:
         return marks(self.text) if self.text.get("format", {}).get("records_with_missing") == what else None
 
-    def _days(self, name):
+    def _days(self, name: str) -> Days | None:
         """How the days of a column are written, and which values are none; None where no days are described."""
         form, domain = self.text["columns"][name].get("days"), self.columns[name].domain
         marks = [self.text.get("format", {}).get("missing", "")]
         return form and (form, [mark for mark in marks if mark in getattr(domain, "values", ())])
 
-    def with_one_mark(self, cells):
+    def with_one_mark(self, cells: pd.DataFrame) -> pd.DataFrame:
         """Categoricals of texts, of any columns, in which that mark alone says that a value is missing by which labels
         write it.
         """
         known = {name: marked for name, marked in marks(self.text).items() if name in cells}
         return having(cells, {n: _read(cells[n], marked, marked[0], Notation.of({})) for n, marked in known.items()})
 
-    def cleaned(self, table: pd.DataFrame, names: Collection[str] | None = None, times: pd.Series | None = None):
+    def cleaned(
+        self, table: pd.DataFrame, names: Collection[str] | None = None, times: pd.Series | None = None
+    ) -> pd.DataFrame:
         """Categoricals of texts, as files have them, as the description says: missing values, numbers on their steps.
 
         Raises SchemaError for values outside their domains. The index remains that of the rows that it keeps.
@@ -300,20 +335,23 @@ class Chosen(NamedTuple):
         """
         return self.checked(_cleaned(self.text, table), names, times)
 
-    def checked(self, table, names=None, times=None):
+    def checked(
+        self, table: pd.DataFrame, names: Collection[str] | None = None, times: pd.Series | None = None
+    ) -> pd.DataFrame:
         """The same of what `_read_files` gives."""
         weights = in_role(self.text, Role.WEIGHT)  # of which a domain's steps round nothing
-        numeric = [each for each in self.columns.attributes if each.numeric and each.name in {*table} - weights]
-        table = having(table, {each.name: each.domain.rounded(table[each.name]) for each in numeric})
+        domains = {each.name: each.domain for each in self.columns.attributes if each.name in table}
+        numeric = {name: domain for name, domain in domains.items() if isinstance(domain, Numbers)}
+        rounded = {name: own.rounded(table[name]) for name, own in numeric.items() if name not in weights}
+        table = having(table, rounded)
         notation = Notation.of(self.text.get("format", {}))
-        listed = [each for each in self.columns.attributes if isinstance(each.domain, Categories)]
-        texts = {each.name: _listed(table[each.name], each.domain, notation) for each in listed if each.name in table}
-        table = having(table, texts)
+        listed = {name: domain for name, domain in domains.items() if isinstance(domain, Categories)}
+        table = having(table, {name: _listed(table[name], own, notation) for name, own in listed.items()})
         # Only the whole table is asked how many records it has, of which this may be a part.
         self._of(self.columns, names).check(table, least=0, times=times)
         return table
 
-    def made(self, kind, table, names=None, **more):
+    def made(self, kind: type[Rows], table: pd.DataFrame, names: Collection[str] | None = None, **more: Any) -> Rows:
         """The microdata of a table that is `cleaned`. `kind`: `Dataset` or `Counted`; `more`: what else it takes."""
         schema, recoding = self._of(self.schema, names), self.choice.get("recoding", {})
         for name in recoding:
@@ -328,24 +366,32 @@ class Chosen(NamedTuple):
         name = f"{self.path.stem}/{self.study}" if self.study else self.path.stem
         return kind(name, table[schema.names()], schema, hierarchies, **more).in_bands(*schema.sensitive)
 
-    def _of(self, schema, names):
+    def _of(self, schema: Schema, names: Collection[str] | None) -> Schema:
         """The schema of some columns; None: of all."""
         attributes = (each for each in schema.attributes if names is None or each.name in names)
         return replace(schema, attributes=tuple(attributes))
 
 
-def _loaded(path, study, records, rng):
+def _load(path: Path, study: str | None, records: int | None, rng: Randomness) -> Dataset:
     dataset = described_by(path, study)
     return dataset.sample(records, rng=rng) if records else dataset
 
 
-def described_by(path, study=None, table=None, roles: Mapping[str, Role] | None = None):
+_loaded: Callable[[Path, str | None, int | None, Randomness], Dataset] = _load  # see `loaded_once`
+
+
+def described_by(
+    path: Path, study: str | None = None, table: pd.DataFrame | None = None, roles: Mapping[str, Role] | None = None
+) -> Dataset:
     """The dataset of a description; `table`: its files' records, if they were read already, see `cells`."""
     chosen = Chosen.of(path, study, roles)
     return chosen.made(Dataset, chosen.checked(_read_files(path.parent, chosen.text, table)))
 
 
-def load_studies(name, *, records=None, rng=0, folder=None):
+@validated
+def load_studies(
+    name: validation.Path, *, records: Records = None, rng: Randomness = 0, folder: Folder = None
+) -> list[Dataset]:
     """The dataset once in each of its studies, in the description's order; once in its own roles if it has none.
 
     Parameters
@@ -360,14 +406,12 @@ def load_studies(name, *, records=None, rng=0, folder=None):
     -------
     list of Dataset
     """
-    expect.these(rng=rng)
-    if records is not None:
-        expect.whole("records", records, 0)
     names = description.read(find(name, folder)).get("studies", [None])
     return [load(name, study, records=records, rng=rng, folder=folder) for study in names]
 
 
-def find(name, folder=None):
+@validated
+def find(name: validation.Path, folder: Folder = None) -> Path:
     """Path of the description file of a dataset.
 
     Parameters
@@ -386,9 +430,6 @@ def find(name, folder=None):
     FileNotFoundError
         If there is none; the datasets that are known are named.
     """
-    expect.path("name", name)
-    if folder is not None:
-        expect.path("folder", folder)
     if str(name).endswith(".toml"):
         roots, candidates = [], [Path(name)]
     else:
@@ -419,7 +460,7 @@ SHIPPED = Path(__file__).resolve().parents[1] / "shipped"  # the notebooks and d
 PROJECT = SHIPPED if SHIPPED.is_dir() else SHIPPED.parents[1]
 
 
-def cells(folder, text, table=None):
+def cells(folder: Path, text: Text, table: pd.DataFrame | None = None) -> pd.DataFrame:
     """All records of the data files that a description's `text` names, in file order: per column a Categorical of its
     texts, see `reading.read`. `table`: what it gave before; only that the files are the same is checked then. Raises
     SchemaError and OSError as `load`.
@@ -434,7 +475,7 @@ def cells(folder, text, table=None):
     if table is not None:
         return table
 
-    def part(entry, file):
+    def part(entry: Mapping[str, Any], file: Path) -> pd.DataFrame:
         read = reading.read(file, text_files.Layout.of(layout | entry), names)
         return _renamed(entry, read, text.get("renamed", {}))
 
@@ -443,7 +484,8 @@ def cells(folder, text, table=None):
     return reading.together(files, parts)
 
 
-def data_file(folder, entry):
+@validated
+def data_file(folder: validation.Path, entry: Entry) -> Path:
     """The path of the data file that an entry of a description names.
 
     Parameters
@@ -462,16 +504,15 @@ def data_file(folder, entry):
     SchemaError, OSError
         As of `load`.
     """
-    folder = Path(expect.path("folder", folder))
-    _check_entry(entry)
-    file = description.inside(folder, entry["path"])
+    file = description.inside(Path(folder), entry["path"])
     if not file.is_file():
         raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
     check_name("file", entry["path"])
     return file
 
 
-def check_sum(entry, checksum):
+@validated
+def check_sum(entry: Entry, checksum: str) -> None:
     """Raise SchemaError for a file that is not the one described; of one without a checksum nothing is asked.
 
     Parameters
@@ -481,8 +522,6 @@ def check_sum(entry, checksum):
     checksum : str
         Of the file that is there.
     """
-    _check_entry(entry)
-    expect.strings(checksum=checksum)
     if "sha256" in entry and checksum != entry["sha256"]:
         raise SchemaError(
             f"{entry['path']} is not the file that is described: its SHA-256 is {checksum}, not {entry['sha256']}. "
@@ -490,20 +529,12 @@ def check_sum(entry, checksum):
         )
 
 
-def _check_entry(entry):
-    if not (isinstance(entry, Mapping) and isinstance(entry.get("path"), str) and entry["path"]):
-        raise ValueError(
-            f"entry must be a dict that names a file of a description by its path, got {expect.found(entry)}. Give one "
-            "of its `files`."
-        )
-
-
-def _read_files(folder, text, table=None):
+def _read_files(folder: Path, text: Text, table: pd.DataFrame | None = None) -> pd.DataFrame:
     """The `cells` of a description's files, `_cleaned`."""
     return _cleaned(text, cells(folder, text, table))
 
 
-def _cleaned(text, table):
+def _cleaned(text: Text, table: pd.DataFrame) -> pd.DataFrame:
     """The `cells` as a description's `text` says: numbers with points, what is missing; coded."""
     layout, marked = text.get("format", {}), marks(text)
     mark, notation = layout.get("missing", ""), Notation.of(layout)
@@ -538,7 +569,7 @@ def _cleaned(text, table):
     return pd.DataFrame(read, index=table.index)
 
 
-def in_role(text, *roles):
+def in_role(text: Text, *roles: Role) -> set[str]:
     """The columns that a description or one of its studies gives one of these roles: a set of names.
 
     Parameters
@@ -551,7 +582,7 @@ def in_role(text, *roles):
     return named.union(*(study.get(role, ()) for study in text.get("studies", {}).values() for role in roles))
 
 
-def marks(text):
+def marks(text: Text) -> Marks:
     """What says in each column that a value is missing: `{column: texts}`, first that of the whole table, by which
     labels write it. `text`: what the description says.
     """
@@ -559,7 +590,7 @@ def marks(text):
     return {name: (mark, *with_tails(entry.get("missing", ()))) for name, entry in text["columns"].items()}
 
 
-def _read(column, marked, missing, notation):
+def _read(column: pd.Series, marked: Collection[str], missing: str, notation: Notation) -> pd.Series:
     """A Categorical of texts, numbers of the `notation` as Python reads them; what is missing or `marked` is `missing`,
     or is NaN where that is empty.
     """
@@ -570,7 +601,7 @@ def _read(column, marked, missing, notation):
     return pd.Series(read, column.index, name=column.name)
 
 
-def _listed(column, domain, notation):
+def _listed(column: pd.Series, domain: Categories, notation: Notation) -> pd.Series:
     """A Categorical of texts, of which a whole number with decimals, `1067.0`, is the number that the domain lists."""
     texts = pd.Series(column.cat.categories, dtype=object)
     plain = notation.without_tail(texts)
@@ -581,18 +612,18 @@ def _listed(column, domain, notation):
     return by_value(lambda own: own.replace(numbers), column)
 
 
-def _given(texts, marked):
+def _given(texts: pd.Series, marked: Collection[str]) -> IntArray:
     """The numbers of texts, -1 for those that say that a value is missing; last that of a cell without any."""
     return np.append(np.where(texts.isin(marked), -1, np.arange(len(texts))), -1)
 
 
-def _renamed(entry, table, names):
+def _renamed(entry: Mapping[str, Any], table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """The table with the description's name for each column that its file calls otherwise."""
     reading.check_renamed(Path(entry["path"]), [*table], names)
     return table.rename(columns=names)
 
 
-def _about(column, make, *given):
+def _about(column: str, make: Callable[..., Made], *given: Any) -> Made:
     """What `make(*given)` gives; its error names the column."""
     try:
         return make(*given)
@@ -600,7 +631,7 @@ def _about(column, make, *given):
         raise SchemaError(str(error) if f"'{column}'" in str(error) else f"column '{column}': {error}") from None
 
 
-def _attribute(folder, name, entry):
+def _attribute(folder: Path, name: str, entry: Mapping[str, Any]) -> Attribute:
     domain = entry.get("domain")
     if isinstance(domain, str):  # a hierarchy's file: its leaves
         file = description.inside(folder, domain)
@@ -626,7 +657,7 @@ def _attribute(folder, name, entry):
     return Attribute(name, role, domain, **stated)
 
 
-def _study(path, text, study):
+def _study(path: Path, text: Text, study: str | None) -> Text:
     studies = text.get("studies", {})
     for name in studies:
         check_name(f"{path.name}: study", name)
@@ -637,7 +668,7 @@ def _study(path, text, study):
     return studies[study] if study else {}
 
 
-def _roles(choice):
+def _roles(choice: Text) -> dict[str, Role]:
     """`{column: role}` of a study, which lists its columns by role."""
     pairs = [(name, role) for role in Role for name in choice.get(role, ())]
     twice = sorted({name for name, _ in pairs if [n for n, _ in pairs].count(name) > 1})
@@ -649,7 +680,9 @@ def _roles(choice):
     return dict(pairs)
 
 
-def _hierarchy(path, attribute, chosen_set, recoding, days=None):
+def _hierarchy(
+    path: Path, attribute: Attribute, chosen_set: str, recoding: Mapping[str, Any], days: Days | None = None
+) -> Generalization:
     """How a quasi-identifier generalizes: as the study's recoding says, else by the set's file, else numbers by their
     public intervals, `days` (how they are written, and the mark of a missing one) by the calendar, and categories in
     one step.
@@ -667,21 +700,24 @@ def _hierarchy(path, attribute, chosen_set, recoding, days=None):
         form, apart = days
         return taxonomies.dates(attribute, apart, form)
     if not file.is_file():
-        return hierarchy.LeveledRanges(attribute.domain) if attribute.numeric else hierarchy.flat(attribute)
+        domain = attribute.domain
+        return hierarchy.LeveledRanges(domain) if isinstance(domain, Numbers) else hierarchy.flat(attribute)
     progress.seen(file.resolve(), hashlib.sha256(file.read_bytes()).hexdigest())
     return hierarchy.Taxonomy.read(file, attribute.domain)
 
 
-def _recoded(path, attribute, how):
+def _recoded(path: Path, attribute: Attribute, how: Any) -> Generalization:
     """As a study's recoding says: numbers as a range or by widths, categories as they are ordered or as sets."""
-    if not attribute.numeric and how in ("ordered", "set"):
+    domain = attribute.domain
+    if isinstance(domain, Categories) and how in ("ordered", "set"):
         kind = hierarchy.Ordered if how == "ordered" else hierarchy.Sets
-        return kind(attribute.name, attribute.domain.values)
-    if attribute.numeric and how == "range":
-        return hierarchy.Ranges(attribute.domain)
-    if attribute.numeric and isinstance(how, Mapping):
-        return hierarchy.RangedIntervals(attribute.domain, tuple(how["widths"]))
-    if attribute.numeric and not isinstance(how, str):
-        return hierarchy.Intervals(attribute.domain, tuple(how))
+        return kind(attribute.name, domain.values)
+    if isinstance(domain, Numbers):
+        if how == "range":
+            return hierarchy.Ranges(domain)
+        if isinstance(how, Mapping):
+            return hierarchy.RangedIntervals(domain, tuple(how["widths"]))
+        if not isinstance(how, str):
+            return hierarchy.Intervals(domain, tuple(how))
     allowed = '"range" or a list of widths' if attribute.numeric else '"ordered" or "set"; only numbers have ranges'
     raise SchemaError(f"{path.name}: '{attribute.name}' cannot be recoded as {how!r}: give {allowed}.")

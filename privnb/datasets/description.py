@@ -5,6 +5,8 @@ A description comes with a table, perhaps from a stranger. So all of it is looke
 One module: the rules and what reads them are of no use apart.
 """
 
+from __future__ import annotations
+
 import hashlib
 import math
 import re
@@ -12,6 +14,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NoReturn, TypeGuard
 
 from privnb.datasets.column_types import DAYS
 from privnb.datasets.document import proposals, proposed_encoding
@@ -26,7 +29,7 @@ class Value:
     """A single value: what it is, in words for an error, and whether one fits."""
 
     words: str
-    fits: Callable[[object], bool]
+    fits: Callable[[Any], bool]
 
 
 @dataclass(frozen=True)
@@ -54,24 +57,24 @@ class TomlTables:
     words: str = field(default="at least one table, written [[{}]]")
 
 
-def _text(value):
+def _text(value: object) -> TypeGuard[str]:
     return isinstance(value, str)
 
 
-def _number(value):
+def _number(value: Any) -> bool:
     # Not a truth value, which Python counts as a number; nothing beyond 2^53, where floats have gaps.
     return type(value) in (int, float) and math.isfinite(value) and abs(value) < 2**53
 
 
-def _list(each, least=0):
+def _list(each: Callable[[Any], bool], least: int = 0) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, list) and len(value) >= least and all(map(each, value))
 
 
-def _one_of(*texts):
+def _one_of(*texts: str) -> Value:
     return Value("one of " + ", ".join(texts), lambda value: _text(value) and value in texts)
 
 
-def _domain(value):
+def _domain(value: Any) -> bool:
     if isinstance(value, Mapping):
         ends = {"low", "high"} <= set(value) <= {*NUMBER_KEYS}
         cuts = value.get("cuts", 1)
@@ -89,7 +92,7 @@ def _domain(value):
     return _list(_text, 1)(value) and len(set(value)) == len(value)
 
 
-def _recoding(value):
+def _recoding(value: Any) -> bool:
     if isinstance(value, Mapping):
         return (
             {"widths"} <= set(value) <= {"widths", "distance"}
@@ -99,11 +102,11 @@ def _recoding(value):
     return _text(value) or _widths(value)  # which text it may be depends on the column
 
 
-def _plain(value):
+def _plain(value: object) -> bool:
     return _text(value) and re.fullmatch(r"[\w-][\w.-]*", value) is not None
 
 
-def _inside(value):
+def _inside(value: object) -> bool:
     return _text(value) and value != "" and not Path(value).is_absolute() and ".." not in Path(value).parts
 
 
@@ -189,7 +192,7 @@ KEYS = TomlTable(
 )
 
 
-def read(path):
+def read(path: Path) -> dict[str, Any]:
     """The description in the file at `path`, as TOML reads it, every key of it checked; `proposed` is a key more of
     each column whose domain a draft read from the records, and that nobody has replaced, and `doubt` one of its format
     where another encoding fits its files as well.
@@ -221,7 +224,7 @@ def read(path):
     return text
 
 
-def checksum(path):
+def checksum(path: Path) -> str:
     """The SHA-256 of a file, as hexadecimal digits. Raises OSError, which names the file."""
     try:
         with path.open("rb") as file:
@@ -230,7 +233,7 @@ def checksum(path):
         raise OSError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def inside(folder, name):
+def inside(folder: Path, name: str) -> Path:
     """The path of the file `name` in `folder`. Raises SchemaError for one that leads outside, if only by a link."""
     path = folder / name
     if not _inside(str(name)) or not path.resolve().is_relative_to(folder.resolve()):
@@ -240,10 +243,10 @@ def inside(folder, name):
     return path
 
 
-def _check(file, where, value, rule):
+def _check(file: str, where: str, value: object, rule: object) -> None:
     """Raise SchemaError unless `value` is as `rule` says; `where` is its key, such as `columns.age.role`."""
 
-    def refuse(words):
+    def refuse(words: str) -> NoReturn:
         found = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:76]}..."
         raise SchemaError(f"{file}: {where} is {words}; got {found}. Correct it.")
 
@@ -277,5 +280,5 @@ def _check(file, where, value, rule):
                     _check(file, f"{where}.{key}".lstrip("."), value[key], keys[key])
 
 
-def _words(rule):
+def _words(rule: object) -> str:
     return rule.words if isinstance(rule, Value) else "a table"

@@ -7,27 +7,49 @@ the end (domains are public knowledge), and it names nothing sensitive. So a dra
 What it guesses of a column, `column_types` says.
 """
 
+from __future__ import annotations
+
 import functools
 import re
 import shutil
 import stat
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Annotated, Any
+
+import pandas as pd
 
 from privnb.datasets.inference import infer_description
 from privnb.datasets.roles import checked
 from privnb.microdata.missing_marks import mark_of, marks_in
 from privnb.microdata.schema import SchemaError
-from privnb.runtime import expect
+from privnb.runtime import expect, validation
 from privnb.runtime.names import like, offered, renamed_in
+from privnb.runtime.validation import optional, validated
 from privnb.tables import reading
 from privnb.tables.notation import with_tails
 
 
-def draft(file, name=None, folder="data", missing=None, encoding=None):
+def check_missing(name: str, value: Any) -> None:
+    """Raise TypeError or ValueError unless `value` gives by column texts that say that a value is missing."""
+    expect.kind(name, value, Mapping, instead="Give by column the texts that say that a value is missing.")
+    for column, texts in value.items():
+        expect.texts(f"{name}[{column!r}]", texts, "texts that say that a value is missing")
+
+
+Missing = Annotated[Mapping[str, Sequence[str]] | None, optional(check_missing)]
+
+
+def draft(
+    file: validation.Path,
+    name: str | None = None,
+    folder: validation.Path = "data",
+    missing: Missing = None,
+    encoding: str | None = None,
+) -> Path:
     """Write the folder `<folder>/<name>` for the owner to correct.
 
     The folder holds a copy of `file` (Parquet where it is neither text nor Parquet), `<name>.toml`,
@@ -68,18 +90,20 @@ def draft(file, name=None, folder="data", missing=None, encoding=None):
     return drafted(file, name, folder, missing, encoding=encoding)[0]
 
 
-def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType({}), encoding=None):
+@validated
+def drafted(
+    file: validation.Path,
+    name: str | None = None,
+    folder: validation.Path = "data",
+    missing: Missing = None,
+    known: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    encoding: str | None = None,
+) -> tuple[Path, pd.DataFrame]:
     """What `draft` returns, and the records that it read: a Categorical per column, by its name in the description.
 
     `known`: more texts as of `missing`, which need not stand in the file.
     """
-    file, folder = Path(expect.path("file", file)), expect.path("folder", folder)
-    if name is not None:
-        expect.kind("name", name, str)
-    if missing is not None:
-        expect.kind("missing", missing, Mapping, instead="Give by column the texts that say that a value is missing.")
-        for column, texts in missing.items():
-            expect.texts(f"missing[{column!r}]", texts, "texts that say that a value is missing")
+    file = Path(file)
     table, layout, files = reading.read_unknown(file, encoding)
     name = name or named(file)
     if not re.fullmatch(r"\w[\w.-]*", name):
@@ -116,7 +140,7 @@ def drafted(file, name=None, folder="data", missing=None, known=MappingProxyType
     return place / f"{name}.toml", called
 
 
-def _copied(files, table, work, name):
+def _copied(files: Sequence[Path], table: pd.DataFrame, work: Path, name: str) -> dict[Path, Sequence[Path]]:
     """The copies in the folder `work`, and which files each is of: `{Path: list of Path}`. What is neither text nor
     Parquet, such as a workbook, is copied as a Parquet file of its texts, from which releases are written to files.
     """
@@ -130,11 +154,15 @@ def _copied(files, table, work, name):
     return {copy: files}
 
 
-def _missing(table, called, missing, known):
+def _missing(
+    table: pd.DataFrame, called: pd.DataFrame, missing: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
     """By column the texts that say, beside the table's own mark, that a value is missing: `{column: list of str}`,
     those that are given by the names of `table` and those that are known by the names it is `called` here.
     """
-    mark, given, found = mark_of([(called[name], None) for name in called]), defaultdict(list), {}
+    mark = mark_of([(called[name], None) for name in called])
+    given: dict[str, list[str]] = defaultdict(list)
+    found = {}
     renamed = dict(zip(table, called, strict=True))
     for name, texts in missing.items():
         alike = [checked(each, [*called]) for each in like(renamed.get(name, name), [*called])]
@@ -146,16 +174,16 @@ def _missing(table, called, missing, known):
                 given[each].append(mean)
     for name, column in called.items():
         there = [text for text in known.get(name, ()) if _holds(column, text)]
-        texts = dict.fromkeys([*given.get(name, ()), *there, *marks_in(column)])
-        found[name] = [text for text in texts if text != mark]
+        means = dict.fromkeys([*given.get(name, ()), *there, *marks_in(column)])
+        found[name] = [text for text in means if text != mark]
     return found
 
 
-def _holds(column, text):
+def _holds(column: pd.Series, text: str) -> bool:
     return column.cat.categories.isin(with_tails([text])).any()
 
 
-def named(file):
+def named(file: Path) -> str:
     """What a dataset is called after its file.
 
     >>> named(Path("Patients 2020.csv"))

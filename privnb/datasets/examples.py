@@ -1,18 +1,22 @@
 """Examples of a column that are no person's: values that ten people share, or patterns of letters and digits."""
 
+from __future__ import annotations
+
 import re
 
 import numpy as np
 import pandas as pd
 
+from privnb.datasets.column_values import Values
 from privnb.microdata.counts import people_in
 from privnb.microdata.withholding import LIMIT
+from privnb.runtime.arrays import IntArray
 from privnb.runtime.invisible import shown
 
 SHOWN, LONGEST = 3, 24  # examples of a column, and letters of each
 
 
-def examples(column, values, *, hidden, people=None):
+def examples(column: pd.Series, values: Values, *, hidden: bool, people: IntArray | None = None) -> str:
     """The commonest values of a column, or, where ten people share none, their commonest patterns.
 
     Parameters
@@ -44,7 +48,7 @@ def examples(column, values, *, hidden, people=None):
     return ""
 
 
-def masked(text):
+def masked(text: str) -> str:
     """A pattern of a text.
 
     >>> masked("Main St. 12b"), shortly("Main St. 12b")
@@ -54,6 +58,6 @@ def masked(text):
     return re.sub(r"[^\w\s.,:;@/+-]", "?", re.sub(r"\d", "9", text))
 
 
-def shortly(text):
+def shortly(text: str) -> str:
     """The same, of equal letters in a row one."""
     return re.sub(r"([aA9])\1+", r"\1", masked(text))

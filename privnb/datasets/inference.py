@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -204,7 +205,7 @@ def infer_description(
         name: Values.of(cells[own], mark or "NA", times.get(own), with_tails(missing.get(name, ())))
         for own, name in names.items()
     }
-    notation = Notation.found([each.numerals for each in values.values()], layout and layout.separator)
+    notation = Notation.found([each.numerals for each in values.values()], layout.separator if layout else None)
     values = {name: each.without_tails(notation) for name, each in values.items()}
     columns = of_people([recognized(name, each, notation) for name, each in values.items()], values, codes)
     secret = {names[own] for own in sensitive}
@@ -254,7 +255,8 @@ def _domain(domain: Categories | Numbers | None) -> str:
         return _list(domain.values if domain else ())
     step = "" if domain.step == 1 else f", step = {domain.step}"
     gap = "" if domain.missing is None else f", missing = {quote(domain.missing)}"
-    parted = cuts.grain(domain) if domain.cuts == cuts.points(domain, None) else [*domain.cuts]
+    own = cast(tuple[float, ...], domain.cuts)
+    parted = cuts.grain(domain) if own == cuts.points(domain, None) else [*own]
     return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {parted}{gap} }}"
 
 

@@ -3,35 +3,44 @@
 One module: what is shown and what is written are of the same lines, which may have changed in between.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import shutil
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 from privnb.datasets import alerts, column_types, description, document
+from privnb.datasets.column_types import Column
 from privnb.datasets.column_values import Values
 from privnb.datasets.dataset import cells, described_by, find, marks
 from privnb.datasets.doubled import compared, doubled
-from privnb.datasets.draft import draft, drafted, named
+from privnb.datasets.draft import Missing, draft, drafted, named
 from privnb.datasets.examples import examples
 from privnb.datasets.inference import domain_line, missing_line
 from privnb.datasets.roles import Roles
 from privnb.microdata.counts import combinations
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
-from privnb.runtime import expect
+from privnb.runtime import expect, validation
 from privnb.runtime.unfinished import atomic_write
+from privnb.runtime.validation import validated
 from privnb.tables.notation import Notation
 from privnb.tables.reading import parts
 
+# What is described, or "" where only its name is given.
+File = Annotated[
+    str | os.PathLike[str],
+    lambda name, value: None if isinstance(value, str) and not value else expect.path(name, value),
+]
 SAMPLE = 20_000  # records that are looked at for examples, and for what determines what
 
 
@@ -46,7 +55,7 @@ class Seen(NamedTuple):
     missing: int
     examples: str
     reason: str
-    alerts: list
+    alerts: list[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +76,7 @@ class OwnTable:
     cells: pd.DataFrame
 
     @classmethod
-    def open(cls, name, table=None):
+    def open(cls, name: validation.Path, table: pd.DataFrame | None = None) -> Self:
         """Of a dataset, by its folder's name or the path of its description; `table`: its records, if they were read.
 
         Raises SchemaError for a description that cannot be read, that has studies, or that names other columns than its
@@ -85,11 +94,11 @@ class OwnTable:
             raise SchemaError(f"{path.name} and its table differ in columns: {', '.join(sorted(strange))}. Correct it.")
         return cls(path, text, table[[*described["columns"]]])
 
-    def __repr__(self):  # never the records
+    def __repr__(self) -> str:  # never the records
         return f"OwnTable('{self.path.stem}', {len(self.cells)} records, {len(self.cells.columns)} columns)"
 
     @cached_property
-    def _described(self):
+    def _described(self) -> dict[str, Any]:
         return tomllib.loads(self.text)
 
     @property
@@ -98,31 +107,30 @@ class OwnTable:
         return self._described.get("renamed", {})
 
     @property
-    def is_draft(self):
+    def is_draft(self) -> bool:
         return bool(self._described.get("draft"))
 
     @cached_property
-    def roles(self):
+    def roles(self) -> Roles:
         """The `Roles` that stand in the description; of a draft nothing is said that was only assumed."""
         chosen = {name: Role(entry["role"]) for name, entry in self._described["columns"].items()}
-        unsaid = {"none_sensitive": Role.SENSITIVE, "one_each": Role.PERSON}
-        said = {each: not self.is_draft and role not in chosen.values() for each, role in unsaid.items()}
+        none = {role: not self.is_draft and role not in chosen.values() for role in (Role.SENSITIVE, Role.PERSON)}
         days = {name: entry["days"] for name, entry in self._described["columns"].items() if "days" in entry}
-        return Roles(chosen, chosen, days=days, **said)
+        return Roles(chosen, chosen, none[Role.SENSITIVE], none[Role.PERSON], days)
 
     @cached_property
-    def day_forms(self):
+    def day_forms(self) -> dict[str, list[str]]:
         """How the days of a column may be written, where that cannot be seen: `{column: forms}`."""
         found = {name: column_types.day_forms(each) for name, each in self._values.items()}
         return {name: forms for name, forms in found.items() if len(forms) > 1}
 
     @cached_property
-    def guessed_missing(self):
+    def guessed_missing(self) -> list[str]:
         """The columns of which a draft guessed that cells of another type count as missing: list of str."""
         return document.guessed_missing(self.text)
 
     @cached_property
-    def copies(self):
+    def copies(self) -> str:
         """Return a sentence if each record occurs more than once, see `doubled`; else an empty text."""
         names = compared(self.roles.before)
         if not names or self.roles.names(Role.PERSON):
@@ -131,7 +139,7 @@ class OwnTable:
         return doubled(len(self.cells), len(found), int(found.min()))
 
     @cached_property
-    def _values(self):
+    def _values(self) -> dict[str, Values]:
         layout, columns, marked = self._described.get("format", {}), self._described["columns"], marks(self._described)
         notation = Notation.of(layout)
         found = {
@@ -142,11 +150,11 @@ class OwnTable:
         return found | {name: found[name].written(notation) for name in numeric}
 
     @cached_property
-    def _determined(self):
+    def _determined(self) -> list[tuple[str, str, float, float]]:
         return alerts.determined(self._some)
 
     @cached_property
-    def _ordered_alike(self):
+    def _ordered_alike(self) -> list[tuple[str, str, float]]:
         domains = {name: entry.get("domain") for name, entry in self._described["columns"].items()}
         notation = Notation.of(self._described.get("format", {}))
         found = {}
@@ -157,12 +165,12 @@ class OwnTable:
         return alerts.ordered_alike(pd.DataFrame(found))
 
     @cached_property
-    def _some(self):
+    def _some(self) -> pd.DataFrame:
         """A random sample of many records: what ten people share in it they share in all."""
         rows = np.random.default_rng(0).permutation(len(self.cells))[:SAMPLE]
         return self.cells.iloc[np.sort(rows)]
 
-    def seen(self, roles):
+    def seen(self, roles: Roles) -> list[Seen]:
         """The columns as their owner sees them under these `roles`: list of `Seen`."""
         entries, why = self._described["columns"], document.reasons(self.text)
         kinds = {name: _kind(entries[name].get("domain")) for name in entries}
@@ -178,7 +186,7 @@ class OwnTable:
             for (name, each), own in zip(self._values.items(), found.values(), strict=True)
         ]
 
-    def _examples(self, name, roles):
+    def _examples(self, name: str, roles: Roles) -> str:
         """The ends of a domain of numbers; else values or patterns that ten people share."""
         domain = self._described["columns"][name].get("domain")
         if isinstance(domain, Mapping):
@@ -189,7 +197,7 @@ class OwnTable:
         keys = [self._some[key].cat.codes.to_numpy() + 1 for key in roles.names(Role.PERSON)]
         return examples(self._some[name], self._values[name], hidden=bool(hidden), people=next(iter(keys), None))
 
-    def save(self, roles, *, confirm=True):
+    def save(self, roles: Roles, *, confirm: bool = True) -> tuple[Self, list[str]]:
         """Write the roles into the description: that is confirmed if nothing is missing and it loads, else a draft.
 
         Only the lines of roles change, the line `draft = true` goes, and a column that had no domain gets a proposed
@@ -255,7 +263,7 @@ class OwnTable:
                 lacks = [str(error)]
         return replace(self, text=self.path.read_bytes().decode("utf-8")), lacks
 
-    def _write(self, text, columns=(), anew=()):
+    def _write(self, text: str, columns: Iterable[Column] = (), anew: Collection[str] = ()) -> None:
         """The description, whole or not at all, and the hierarchies that it lacks or that are made `anew`, for whoever
         may read it.
         """
@@ -277,7 +285,8 @@ class OwnTable:
             raise OSError(f"{path} cannot be written: {error.strerror or error}. It is as it was.") from error
 
 
-def described(file, name="", folder="data"):
+@validated
+def described(file: File, name: str = "", folder: validation.Path = "data") -> Path:
     """The description of a table: the one that is there, else a new draft.
 
     Parameters
@@ -299,13 +308,12 @@ def described(file, name="", folder="data"):
     OSError, SchemaError
         As `draft.draft`.
     """
-    expect.kind("name", name, str)
     if isinstance(file, str) and not file:
         if not name:
             raise ValueError("which table? Give a FILE to describe, or the NAME of one that is described.")
         return find(name)
-    file = Path(expect.path("file", file))
-    path = Path(expect.path("folder", folder)) / (name or named(file)) / f"{name or named(file)}.toml"
+    file = Path(file)
+    path = Path(folder) / (name or named(file)) / f"{name or named(file)}.toml"
     if not path.is_file():
         return draft(file, name or None, folder)
     sums = {sum for entry in description.read(path)["files"] for sum in entry.get("made_of", [entry.get("sha256")])}
@@ -317,7 +325,14 @@ def described(file, name="", folder="data"):
     return path
 
 
-def redescribed(file, name=None, folder="data", missing=None, encoding=None):
+@validated
+def redescribed(
+    file: validation.Path,
+    name: str | None = None,
+    folder: validation.Path = "data",
+    missing: Missing = None,
+    encoding: str | None = None,
+) -> tuple[OwnTable, list[str]]:
     """A corrected file, drafted anew with the roles, days and marks of missing values of its former description.
 
     It is confirmed if that was and no column is new. The former folder is `<name>-before` then.
@@ -338,10 +353,8 @@ def redescribed(file, name=None, folder="data", missing=None, encoding=None):
     OSError, SchemaError, ValueError
         As `draft.draft` and `OwnTable.save`; and if `<name>-before` is there. All is as it was then.
     """
-    if name is not None:
-        expect.kind("name", name, str)
-    file = Path(expect.path("file", file))
-    place = Path(expect.path("folder", folder)) / (name or named(file))
+    file = Path(file)
+    place = Path(folder) / (name or named(file))
     path, aside = place / f"{place.name}.toml", place.with_name(f"{place.name}-before")
     described = description.read(path)
     former = OwnTable(path, path.read_bytes().decode("utf-8"), pd.DataFrame())
@@ -354,12 +367,10 @@ def redescribed(file, name=None, folder="data", missing=None, encoding=None):
     place.rename(aside)
     try:
         made = OwnTable.open(*drafted(file, place.name, folder, missing, marked, encoding))
-        chosen, days = (
-            {column: each for column, each in found.items() if column in made.cells}
-            for found in (former.roles.chosen, former.roles.days)
-        )
+        chosen = {column: role for column, role in former.roles.chosen.items() if column in made.cells}
+        days = {column: form for column, form in former.roles.days.items() if column in made.cells}
         new = [column for column in made.cells if column not in chosen]
-        roles = replace(made.roles.having(chosen), days=made.roles.days | days)
+        roles = replace(made.roles.having(chosen), days={**made.roles.days, **days})
         roles = replace(roles, none_sensitive=former.roles.none_sensitive, one_each=former.roles.one_each)
         made, lacks = made.save(roles, confirm=not (former.is_draft or new))
     except BaseException:
@@ -375,7 +386,7 @@ def redescribed(file, name=None, folder="data", missing=None, encoding=None):
     ]
 
 
-def _kind(domain):
+def _kind(domain: object) -> str:
     """What a column is, in a word, as its description says."""
     if isinstance(domain, Mapping):
         return "numbers" if domain.get("step", 1) == 1 else "decimals"

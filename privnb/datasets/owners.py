@@ -1,15 +1,23 @@
 """Whose records these are: the column that a draft proposes as the key of people who have several records each."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from privnb.datasets.column_types import GROUP, MOST_ROWS, OWNER, TIME, Column
+from privnb.datasets.column_values import Values
 from privnb.microdata.schema import Categories, Role
+from privnb.runtime.arrays import IntArray
 
 BY_CHANCE, FIRST = 10, 10_000  # pairs of records; records that are compared before all
 WHEN = ("dates", "years", "times")  # how a draft says that a column is a time
 
 
-def of_people(columns, values, table=None):
+def of_people(
+    columns: Sequence[Column], values: Mapping[str, Values], table: Sequence[IntArray] | None = None
+) -> list[Column]:
     """The same columns, of which the first that looks like a key of people who have several records each is one: by its
     name, or as none of its values has two records of one time.
 
@@ -28,10 +36,10 @@ def of_people(columns, values, table=None):
             continue
         reason = f"{each.different:,} people in {each.records:,} records: {why}"
         return [*columns[:place], Column(column.name, Role.PERSON, reason), *columns[place + 1 :]]
-    return columns
+    return [*columns]
 
 
-def _panel(column, codes, columns, table):
+def _panel(column: Column, codes: IntArray, columns: Sequence[Column], table: Sequence[IntArray]) -> str | None:
     """The name of the column of times, each of which a value of `column` has at most once, though by chance at least
     ten pairs of records would share both; None without one. So has a rank within each year: a number also tells
     something that stays.
@@ -51,7 +59,7 @@ def _panel(column, codes, columns, table):
     return None
 
 
-def _determined(codes, alike, others):
+def _determined(codes: IntArray, alike: float, others: IntArray) -> bool:
     """Whether records of one code are alike in another column, though by chance at least ten pairs would differ there.
 
     `alike`: how many pairs have the same code.
@@ -67,7 +75,7 @@ def _determined(codes, alike, others):
     return True
 
 
-def _alike(codes):
+def _alike(codes: IntArray) -> float:
     """How many pairs of records have the same code."""
     counts = np.bincount(codes + 1).astype(float)
     return counts @ (counts - 1) / 2

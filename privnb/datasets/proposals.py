@@ -1,20 +1,23 @@
 """Domains that a draft read from the records and that nobody has confirmed: what every report says of them."""
 
+from __future__ import annotations
+
 import tomllib
 
 from privnb.datasets.dataset import find
 from privnb.datasets.document import proposals
 from privnb.microdata.schema import PUBLISHED
-from privnb.runtime.sentences import say
+from privnb.runtime import validation
+from privnb.runtime.sentences import Sentences, say
 
 
-def sentence(name):
+def sentence(name: validation.Path) -> Sentences | None:
     """What `unconfirmed` says of the description of a dataset, named as for `dataset.load`: `Sentences`, or None."""
     text = unconfirmed(find(name).read_text(encoding="utf-8"))
     return say(text) if text else None
 
 
-def unconfirmed(text):
+def unconfirmed(text: str) -> str:
     """How many domains of what is published were read from the records, and what that means.
 
     Parameters

@@ -2,9 +2,12 @@
 what a release would hold, and how it is written.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Self
 
 from privnb.datasets.column_types import DAYS, spelled
 from privnb.microdata.schema import Role
@@ -46,30 +49,33 @@ class Roles:
     days: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
 
-    def names(self, *roles):
+    def names(self, *roles: Role) -> list[str]:
         """The columns in one of `roles`."""
         return [name for name, role in self.chosen.items() if role in roles]
 
-    def having(self, roles):
+    def having(self, roles: Mapping[str, Role]) -> Self:
         """The same with other roles of some columns, `{name: role}`."""
         made = replace(self, chosen={**self.chosen, **roles})
-        said = {"none_sensitive": Role.SENSITIVE, "one_each": Role.PERSON}
-        return replace(made, **{each: getattr(self, each) and not made.names(role) for each, role in said.items()})
+        return replace(
+            made,
+            none_sensitive=self.none_sensitive and not made.names(Role.SENSITIVE),
+            one_each=self.one_each and not made.names(Role.PERSON),
+        )
 
-    def sensitive(self, name):
+    def sensitive(self, name: str) -> Self:
         """The same with one column that nobody should learn, or with none for an empty name."""
         return replace(self._alone(name, Role.SENSITIVE, Role.QUASI_IDENTIFIER), none_sensitive=not name)
 
-    def person(self, name):
+    def person(self, name: str) -> Self:
         """The same with the column that says whose rows these are; for an empty name each row is one person."""
         return replace(self._alone(name, Role.PERSON, Role.IDENTIFIER), one_each=not name)
 
-    def _alone(self, name, role, otherwise):
+    def _alone(self, name: str, role: Role, otherwise: Role) -> Self:
         back = {each: self.before[each] if self.before[each] != role else otherwise for each in self.names(role)}
         return self.having(back | ({name: role} if name else {}))
 
     @property
-    def lacks(self):
+    def lacks(self) -> list[str]:
         """What is still missing before the description can be used: list of sentences."""
         keys = self.names(Role.PERSON)
         said = {
@@ -86,18 +92,18 @@ class Roles:
         return [sentence for sentence, there in said.items() if not there]
 
     @property
-    def publishes(self):
+    def publishes(self) -> str:
         """What becomes of the columns in a release, a sentence."""
         parts = {what: self.names(*roles) for what, roles in HELD.items()}
         texts = [f"{len(names)} {what}: {_listed(names)}" for what, names in parts.items() if names]
         return f"In a release, of {len(self.chosen)} columns: {'; '.join(texts)}."
 
 
-def _listed(names):
+def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def parsed(text, known, renamed=MappingProxyType({})):
+def parsed(text: str, known: Collection[str], renamed: Mapping[str, str] = MappingProxyType({})) -> dict[str, Role]:
     """Roles as a command line gives them.
 
     Parameters
@@ -126,10 +132,10 @@ def parsed(text, known, renamed=MappingProxyType({})):
     >>> parsed("q*: unused, q2: sensitive", ["age", "q1", "q2"])
     {'q1': <Role.UNUSED: 'unused'>, 'q2': <Role.SENSITIVE: 'sensitive'>}
     """
-    return {name: Role(role) for name, role in _pairs(text, known, renamed, "role", Role).items()}
+    return {name: Role(role) for name, role in _pairs(text, known, renamed, "role", [*Role]).items()}
 
 
-def parsed_days(text, known, renamed=MappingProxyType({})):
+def parsed_days(text: str, known: Collection[str], renamed: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """How days are written, as a command line gives it: `{column: form}`.
 
     Parameters
@@ -153,7 +159,7 @@ def parsed_days(text, known, renamed=MappingProxyType({})):
     return {name: forms[words] for name, words in _pairs(text, known, renamed, "form of days", forms).items()}
 
 
-def parsed_missing(text):
+def parsed_missing(text: str) -> dict[str, list[str]]:
     """Which texts say that a value is missing, as a command line gives it: `{column: list of texts}`.
 
     Parameters
@@ -169,7 +175,7 @@ def parsed_missing(text):
     >>> parsed_missing("trust: 97|98, income: 999999")
     {'trust': ['97', '98'], 'income': ['999999']}
     """
-    found = {}
+    found: dict[str, list[str]] = {}
     for pair in names_in(text):
         name, colon, given = (part.strip() for part in pair.rpartition(":"))
         texts = [unquoted(each.strip()) for each in given.split("|")]
@@ -184,11 +190,15 @@ def parsed_missing(text):
     return found
 
 
-def _pairs(text, known, renamed, what, allowed):
+def _pairs(
+    text: str, known: Collection[str], renamed: Mapping[str, str], what: str, allowed: Collection[str]
+) -> dict[str, str]:
     """`{column: one of those allowed}` of a text with commas between pairs. What is given to a column by its name goes
     before what is given to all that are like a word with *.
     """
-    found, alike, (first, *of) = {}, {}, what.split()
+    found: dict[str, str] = {}
+    alike: dict[str, str] = {}
+    first, *of = what.split()
     for pair in names_in(text):
         name, colon, given = (unquoted(part.strip()) for part in pair.rpartition(":"))
         if not colon:
@@ -208,7 +218,7 @@ def _pairs(text, known, renamed, what, allowed):
     return alike | found
 
 
-def checked(name, known):
+def checked(name: str, known: Collection[str]) -> str:
     """The name of a column. Raises ValueError for one that is not `known`."""
     if name not in known:
         raise ValueError(f"there is no column '{name}'.{meant([name], known)} There are: {', '.join(known)}.")

@@ -3,19 +3,26 @@
 It is a guess, and the release says so. An owner describes their table instead, by `privnb new` or `privnb app --new`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from privnb.datasets.column_types import Column
 from privnb.datasets.inference import infer_description
 from privnb.microdata.schema import Role, SchemaError
 from privnb.runtime.names import meant, renamed_in, renaming
 from privnb.tables import reading
-from privnb.tables.long_tables import TIMES
+from privnb.tables.long_tables import TIMES, File, LongTable
+from privnb.tables.text_files import Layout
 
 MANY = 1_000_000  # different values of a column that is read
 
 
-def described(folder, name, files, table, names, sensitive):
+def described(
+    folder: Path, name: str, files: Sequence[File], table: LongTable, names: Sequence[str], sensitive: Sequence[str]
+) -> tuple[Path, list[str]]:
     """Write the description of a table to a folder, with its hierarchies.
 
     Whatever may name a person is left out, as `privnb new` guesses it; what is not sensitive is a quasi-identifier.
@@ -61,7 +68,7 @@ def described(folder, name, files, table, names, sensitive):
     )
     found = replace(found, renamed=renamed)
     found.write(folder)
-    records = int(next(iter(times.values()), [0]).sum())
+    records = int(next(iter(times.values())).sum()) if times else table.record_count()
     if records < 2:
         raise SchemaError(
             f"{files[0].path.name} has 1 record. A table needs at least 2: there is nobody to hide among."
@@ -73,7 +80,7 @@ def described(folder, name, files, table, names, sensitive):
     return path, [*renaming(renamed), *_encoding_said(files[0].layout), *_said(found.columns, odd)]
 
 
-def _encoding_said(layout):
+def _encoding_said(layout: Layout | None) -> Iterator[str]:
     if layout and layout.is_proposed:
         yield (
             f"The text is not UTF-8 and was read as {layout.encoding}, a proposal. Look at letters with accents, and "
@@ -81,7 +88,7 @@ def _encoding_said(layout):
         )
 
 
-def _said(columns, odd):
+def _said(columns: Iterable[Column], odd: Mapping[str, int]) -> Iterator[str]:
     yield "Nobody has said what the columns are. Guessed, for you to check:"
     for role, what in {
         Role.QUASI_IDENTIFIER: "may be known to others and is generalized",

@@ -3,10 +3,13 @@
 CSV and Parquet are counted by the engine. Files of other kinds are read, whose length their programs bound.
 """
 
+from __future__ import annotations
+
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pandas as pd
@@ -14,10 +17,15 @@ import pandas as pd
 from privnb.datasets.doubled import compared, doubled
 from privnb.microdata.counts import combinations
 from privnb.microdata.schema import Role, SchemaError
-from privnb.runtime import expect, unfinished
+from privnb.runtime import unfinished, validation
+from privnb.runtime.arrays import IntArray
+from privnb.runtime.validation import validated
 from privnb.tables import engine, long_tables, reading
 from privnb.tables.long_tables import TIMES, File
 from privnb.tables.memory import Memory
+
+if TYPE_CHECKING:
+    import duckdb
 
 # What the engine tells apart as its texts are: of others, as 0.0 and -0.0, two texts may be equal.
 AS_TEXT = ("VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT")
@@ -39,14 +47,15 @@ class Unknown:
         Its records, where the engine does not read them.
     """
 
-    names: list
-    files: list
+    names: list[str]
+    files: list[File]
     table: pd.DataFrame | None = None
 
     @classmethod
-    def of(cls, path):
+    @validated
+    def of(cls, path: validation.Path) -> Self:
         """The table in a file, or in a folder of parts. Arguments and errors as of `reading.read_unknown`."""
-        paths = reading.parts(Path(expect.path("path", path)))
+        paths = reading.parts(Path(path))
         layouts = reading.layouts_of(paths)
         if any(reading.kind(each) not in (reading.TEXT, reading.PARQUET) for each in paths):
             table, _, _ = reading.read_unknown(path)
@@ -56,7 +65,7 @@ class Unknown:
 
     def copies(self, roles: Mapping[str, Role], memory: Memory) -> str:
         """Return a sentence if each record occurs more than once, see `doubled`; else an empty text."""
-        names = [name for name in compared(dict.fromkeys(self.names, Role.UNUSED) | roles) if name in self.names]
+        names = [name for name in compared({**dict.fromkeys(self.names, Role.UNUSED), **roles}) if name in self.names]
         if not names:
             return ""
         if self.table is not None:
@@ -68,7 +77,7 @@ class Unknown:
         ):
             return doubled(*table.repetition(names))
 
-    def counted(self, names, memory):
+    def counted(self, names: Sequence[str], memory: Memory) -> tuple[pd.DataFrame, IntArray | None]:
         """The distinct combinations of the cells of some columns, and how many records have each.
 
         Parameters
@@ -101,7 +110,8 @@ class Unknown:
                     check()
                     raise SchemaError(reading.no_record(file.path))
             whole = functools.reduce(lambda above, part: above.union(part), parts)
-            own = ", ".join(map(engine.name, map(long_tables.numbered(self.names).get, names)))
+            numbered = long_tables.numbered(self.names)
+            own = ", ".join(engine.name(numbered[name]) for name in names)
             most = memory.combinations
             for records in (whole.limit(FIRST * most), whole):  # too many values are mostly seen in the first records
                 found = records.aggregate(f"{own}, count(*)", own).limit(most + 1).to_arrow_table()
@@ -121,7 +131,7 @@ class Unknown:
         return cells[held], times[held]
 
 
-def _cells(relation):
+def _cells(relation: duckdb.DuckDBPyRelation) -> str:
     """The columns of a relation, in SQL, so that cells are equal where their texts are."""
     return ", ".join(
         column if str(kind) in AS_TEXT else f"{column}::varchar as {column}"
@@ -129,6 +139,6 @@ def _cells(relation):
     )
 
 
-def _blank(relation):
+def _blank(relation: duckdb.DuckDBPyRelation) -> str:
     """Whether there is nothing in any column of a relation, in SQL."""
     return " and ".join(map(engine.blank, map(engine.name, relation.columns)))
