@@ -59,7 +59,7 @@ Folder = Annotated[str | os.PathLike[str] | None, optional(expect.path)]
 Roles = Annotated[Mapping[str, Role] | None, optional(instead(Mapping, 'Give { "ward": Role.UNUSED }.'))]
 
 
-def check_entry(name: str, value: Any) -> None:
+def _check_entry(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is one of the `files` of a description."""
     if not (isinstance(value, Mapping) and isinstance(value.get("path"), str) and value["path"]):
         raise ValueError(
@@ -68,7 +68,7 @@ def check_entry(name: str, value: Any) -> None:
         )
 
 
-Entry = Annotated[Mapping[str, Any], check_entry]
+Entry = Annotated[Mapping[str, Any], _check_entry]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,6 +173,9 @@ class Dataset(Microdata):
             Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies) for part in parts
         )
         return one, other
+
+
+expect.word("dataset", Dataset, instead=Dataset.HINT)
 
 
 @validated

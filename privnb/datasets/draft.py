@@ -33,14 +33,14 @@ from privnb.tables import reading
 from privnb.tables.notation import with_tails
 
 
-def check_missing(name: str, value: Any) -> None:
+def _check_missing(name: str, value: Any) -> None:
     """Raise TypeError or ValueError unless `value` gives by column texts that say that a value is missing."""
     expect.kind(name, value, Mapping, instead="Give by column the texts that say that a value is missing.")
     for column, texts in value.items():
         expect.texts(f"{name}[{column!r}]", texts, "texts that say that a value is missing")
 
 
-Missing = Annotated[Mapping[str, Sequence[str]] | None, optional(check_missing)]
+Missing = Annotated[Mapping[str, Sequence[str]] | None, optional(_check_missing)]
 
 
 def draft(

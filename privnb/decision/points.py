@@ -52,7 +52,6 @@ def check_points(name: str, value: object, columns: Sequence[str] = COLUMNS) -> 
     expect.table(name, value, columns, "`decision.points` gives one.")
 
 
-expect.WORDS["releases"] = check_points
 Releases = Annotated[pd.DataFrame, check_points]
 Settings = Annotated[pd.DataFrame, lambda name, value: check_points(name, value, SETTING)]
 MeasureName = Annotated[str, lambda name, value: expect.text(name, value, "a measure")]

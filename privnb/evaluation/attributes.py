@@ -2,7 +2,6 @@
 
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import NotForThisTable
-from privnb.runtime import expect
 from privnb.runtime.validation import AttributeName, validated
 
 
@@ -29,13 +28,14 @@ def published_name(dataset: Dataset, name: str) -> str:
     return name
 
 
-def sensitive_name(dataset: Dataset, name: AttributeName | None) -> str:
-    """`name`, or without one the first sensitive attribute.
+@validated
+def sensitive_name(dataset: Dataset, sensitive: AttributeName | None) -> str:
+    """`sensitive`, or without one the first sensitive attribute.
 
     Parameters
     ----------
     dataset : Dataset
-    name : str or None
+    sensitive : str or None
         Empty or None: the first sensitive attribute.
 
     Returns
@@ -49,12 +49,11 @@ def sensitive_name(dataset: Dataset, name: AttributeName | None) -> str:
     NotForThisTable
         Where there is none.
     """
-    expect.these(dataset=dataset, sensitive=name)
-    if not name and not dataset.schema.sensitive:
+    if not sensitive and not dataset.schema.sensitive:
         raise NotForThisTable(
             f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description."
         )
-    name = published_name(dataset, name or dataset.schema.sensitive[0])
+    name = published_name(dataset, sensitive or dataset.schema.sensitive[0])
     if dataset.schema[name].numeric and dataset.cells[name].isna().any():
         raise ValueError(
             f"'{name}' is a number that some people lack, and counted value by value. Ask about its bands, of which a "
@@ -69,12 +68,13 @@ def first_secret(dataset: Dataset) -> str | None:
     return sensitive_name(dataset, None) if dataset.schema.sensitive else None
 
 
-def secret_name(dataset: Dataset, name: str | None) -> str:
+@validated
+def secret_name(dataset: Dataset, sensitive: AttributeName | None) -> str:
     """`sensitive_name` of what is no quasi-identifier.
 
     Parameters
     ----------
-    dataset, name
+    dataset, sensitive
         As of `sensitive_name`.
 
     Returns
@@ -86,7 +86,7 @@ def secret_name(dataset: Dataset, name: str | None) -> str:
     ValueError
         For a quasi-identifier too, for the adversary knows it.
     """
-    name = sensitive_name(dataset, name)
+    name = sensitive_name(dataset, sensitive)
     if name in dataset.schema.quasi_identifiers:
         raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")
     return name

@@ -14,13 +14,11 @@ from privnb.measures.base import state
 from privnb.microdata import withholding
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.microdata.withholding import MinCount
-from privnb.runtime import expect
 from privnb.runtime.validation import at_least, validated
 from privnb.sanitizers.base import Sanitizer
 
 FLOOR = 5  # people who share every combination that is published, unless the owner asks for more
 Floor = Annotated[int, at_least(2, "a combination of one is a person's own")]
-expect.WORDS["floor"] = lambda name, value: expect.whole(name, value, 2, "a combination of one is a person's own")
 
 state(
     "smallest_combination",

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -340,16 +340,23 @@ def settings_along(dataset: Dataset, tuned: str, values: Sequence[float]) -> dic
     return made
 
 
+def _check_made(name: str, value: Any) -> None:
+    """Raise TypeError unless `value` gives sanitizers by the values of a parameter."""
+    expect.kind(name, value, Mapping, instead="`settings_along` gives it.")
+    expect.all_of(name, list(value.values()), Sanitizer, instead=Sanitizer.HINT)
+
+
+@validated
 def along(
     dataset: Dataset,
-    made: Any,
+    made: Annotated[Mapping[Any, Sanitizer], _check_made],
     *measures: str,
-    profile: str = "quick",
-    miners: str = "",
-    seeds: int = 0,
-    floor: int = FLOOR,
-    fewest: int = LIMIT,
-    store: str | os.PathLike[str] = "",
+    profile: ProfileName = "quick",
+    miners: MinerNames = "",
+    seeds: Seeds = 0,
+    floor: Floor = FLOOR,
+    fewest: MinCount = LIMIT,
+    store: Folder = "",
 ) -> tuple[Callable[[float], pd.DataFrame], pd.DataFrame | None]:
     """What `frontier.tune` searches along one parameter.
 
@@ -367,8 +374,6 @@ def along(
     whole : DataFrame or None
         The whole grid's results, in the full profile alone.
     """
-    expect.these(dataset=dataset, profile=profile, miners=miners, seeds=seeds, floor=floor, fewest=fewest, store=store)
-    expect.these(sanitizers=list(expect.kind("made", made, Mapping, instead="`settings_along` gives it.").values()))
     _check_measures(measures)
     plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor, fewest), None
     if plan.profile.family["all"]:

@@ -1,7 +1,7 @@
 """The parameters of the notebooks and papers: texts of numbers, and the sanitizers that they ask for."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -18,7 +18,11 @@ from privnb.sanitizers.noise.mechanisms import check_epsilon
 
 
 def sramka_sanitizers(
-    k: str | int = "", epsilon: str = "", sensitivity: None = None, *, dataset: Dataset | None = None
+    k: str | int = "",
+    epsilon: str | float = "",
+    sensitivity: Mapping[str, float] | None = None,
+    *,
+    dataset: Dataset | None = None,
 ) -> list[Any]:
     """K-member clusterings and Laplace noise, one for each value asked for.
 
@@ -41,7 +45,7 @@ def sramka_sanitizers(
     [KMember(k=2, start=0), KMember(k=10, start=0), LaplaceNoise(epsilon=0.5, sensitivity=None)]
     """
     if dataset is not None:
-        expect.these(dataset=dataset)
+        expect.kind("dataset", dataset, Dataset, instead=Dataset.HINT)
     keyed = dataset is not None and dataset.schema.person
     chosen = [Mondrian(KAnonymity(value)) if keyed else KMember(value) for value in numbers("K", k, int)]
     chosen += [LaplaceNoise(value, sensitivity) for value in numbers("EPSILON", epsilon, float)]
@@ -53,7 +57,17 @@ def sramka_sanitizers(
 K = (2, 10, 50, 100)  # Sramka et al. 2010, section 4
 
 
-def default_k(k: Any, dataset: Dataset) -> str | float:
+def _check_numbers(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is a number, or text."""
+    if not (isinstance(value, str) or expect.is_number(value)):
+        raise ValueError(f"{name} must be a number, or several as text with commas between, got {expect.found(value)}.")
+
+
+Numbers = Annotated[str | float, _check_numbers]
+
+
+@validated
+def default_k(k: Numbers, dataset: Dataset) -> str | float:
     """`k` as it is asked for; where that is empty, those of `K` for which the dataset has people enough.
 
     Parameters
@@ -71,7 +85,6 @@ def default_k(k: Any, dataset: Dataset) -> str | float:
     ValueError
         For a k above the number of people.
     """
-    _check_k(k, dataset)
     if not str(k).strip():
         return ", ".join(str(value) for value in K if value <= dataset.headcount)
     if more := [str(value) for value in numbers("K", k, int) if value > dataset.headcount]:
@@ -82,13 +95,8 @@ def default_k(k: Any, dataset: Dataset) -> str | float:
     return k
 
 
-def _check_k(k: Any, dataset: Dataset) -> None:
-    expect.these(dataset=dataset)
-    if not (isinstance(k, str) or expect.is_number(k)):
-        raise ValueError(f"k must be a number, or several as text with commas between, got {expect.found(k)}.")
-
-
-def too_large_k(k: Any, dataset: Dataset) -> Sentences | None:
+@validated
+def too_large_k(k: Numbers, dataset: Dataset) -> Sentences | None:
     """A sentence on the defaults that `default_k` leaves out.
 
     Parameters
@@ -101,7 +109,6 @@ def too_large_k(k: Any, dataset: Dataset) -> Sentences | None:
     Sentences or None
         None where it leaves out none.
     """
-    _check_k(k, dataset)
     more = [str(value) for value in K if value > dataset.headcount]
     if str(k).strip() or not more:
         return None

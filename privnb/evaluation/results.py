@@ -65,7 +65,6 @@ def check_results(name: str, value: pd.DataFrame, columns: Sequence[str] = COLUM
 
 Row = dict[str, Any]  # as `row` makes it
 Results = Annotated[pd.DataFrame, check_results]
-expect.WORDS["results"] = check_results
 room(__package__)
 
 

@@ -6,12 +6,13 @@ Widgets take values and never redirect output: an `Output` widget can hang a not
 import gc
 import os
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from markupsafe import Markup
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.samples import record_by_record
+from privnb.evaluation.store import Folder
 from privnb.explorer import controls, export, gauges, panels, pins as kept, saving
 from privnb.explorer.html import render
 from privnb.explorer.numbers import Reading
@@ -20,23 +21,29 @@ from privnb.explorer.place import Place
 from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked, means_something
 from privnb.explorer.setting import LETTERS, Setting, checked, idle, label, unmined
 from privnb.microdata import withholding
-from privnb.runtime import expect
+from privnb.microdata.withholding import MinCount
+from privnb.runtime import expect, validation
 from privnb.runtime.names import name_list
+from privnb.runtime.validation import validated
 
 __all__ = ["Board", "asked", "explore"]
 
 PAGES = ("form", "actions", "state", "risks", "published", "kept", "gained", "place", "listed", "take")
 
 
+PolicyName = Annotated[str, lambda name, value: expect.text(name, value, "a ready policy or a file")]
+
+
+@validated
 def explore(
     dataset: Dataset,
     setting: Setting | None = None,
     *,
-    pins: str | os.PathLike[str] = "09_explore.pins.json",
-    store: str | os.PathLike[str] = "",
-    source: str | os.PathLike[str] = "",
-    policy: str = gauges.POLICY,
-    fewest: int = withholding.LIMIT,
+    pins: validation.Path = "09_explore.pins.json",
+    store: Folder = "",
+    source: export.Source = "",
+    policy: PolicyName = gauges.POLICY,
+    fewest: MinCount = withholding.LIMIT,
 ) -> "Board":
     """The board of a dataset, which a notebook shows.
 
@@ -68,15 +75,17 @@ def explore(
         For a policy that cannot be read.
     """
     setting = Setting() if setting is None else setting
-    expect.these(dataset=dataset, setting=setting, store=store, source=source)
     return Board(dataset, setting, pins=pins, store=store, source=source, policy=policy, fewest=fewest)
 
 
 class Board(Session):
     """One setting, live: `widget` is what is shown."""
 
-    def __init__(self, dataset: Dataset, setting: Setting, *, policy: str = gauges.POLICY, **options: Any) -> None:
-        gauges.menu(expect.text("policy", policy, "a ready policy or a file"))  # it is refused before anything runs
+    @validated
+    def __init__(
+        self, dataset: Dataset, setting: Setting, *, policy: PolicyName = gauges.POLICY, **options: Any
+    ) -> None:
+        gauges.menu(policy)  # it is refused before anything runs
         super().__init__(dataset, setting, **options)
         self.place = Place(dataset, partial(self._try, self._list), self.fewest)
         self.policy, self._own = policy, policy

@@ -4,15 +4,17 @@ import os
 import re
 import shlex
 from dataclasses import asdict, fields, replace
-from typing import get_type_hints
+from typing import Annotated, get_type_hints
 
 from privnb import privacy_models, sanitizers
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.predictions import stream
 from privnb.explorer.setting import LETTERS, Setting, checked, sanitizer
 from privnb.microdata import withholding
+from privnb.microdata.withholding import MinCount
 from privnb.runtime import expect
 from privnb.runtime.processes import runs_as
+from privnb.runtime.validation import validated
 
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
 STATE = "PRIVNB_BOARD"  # names the file in which a page keeps where its board stands
@@ -20,7 +22,14 @@ DEFAULTS = {field.name: field.default for field in fields(Setting)}
 KINDS = get_type_hints(Setting)
 
 
-def code(dataset: Dataset, setting: Setting, source: str | os.PathLike[str] = "") -> str:
+Source = Annotated[
+    str | os.PathLike[str],
+    lambda name, value: expect.kind(name, value, str, os.PathLike, instead='Name what was loaded, or nothing: "".'),
+]
+
+
+@validated
+def code(dataset: Dataset, setting: Setting, source: Source = "") -> str:
     """Lines of Python that make the release of a setting, the very one that is measured, and its published form.
 
     Parameters
@@ -40,7 +49,6 @@ def code(dataset: Dataset, setting: Setting, source: str | os.PathLike[str] = ""
     ValueError
         For a setting that means nothing.
     """
-    expect.these(source=source)
     setting = checked(setting, dataset)
     made, own = sanitizer(setting, dataset), _roles(setting, dataset)
     name, study, records = _origin(dataset, source)
@@ -67,9 +75,8 @@ def code(dataset: Dataset, setting: Setting, source: str | os.PathLike[str] = ""
     )
 
 
-def command(
-    dataset: Dataset, setting: Setting, source: str | os.PathLike[str] = "", fewest: int = withholding.LIMIT
-) -> str:
+@validated
+def command(dataset: Dataset, setting: Setting, source: Source = "", fewest: MinCount = withholding.LIMIT) -> str:
     """The command that reports the numbers of a setting, quoted for a shell, without defaults and idle sliders.
 
     Parameters
@@ -88,7 +95,6 @@ def command(
     ValueError
         For a setting that means nothing.
     """
-    expect.these(source=source, fewest=fewest)
     setting = checked(setting, dataset)
     name, study, records = _origin(dataset, source)
     given: dict[str, object] = {"STUDY": study} if study else {}

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import full_name, measured
+from privnb.evaluation.results import Results, full_name, measured
 from privnb.explorer.counting import IN_WORDS
 from privnb.measures.base import facts
 from privnb.reporting.findings.base import reported
-from privnb.runtime import expect
 from privnb.runtime.sentences import Page
 from privnb.runtime.tolerances import ROUNDING
+from privnb.runtime.validation import validated
 
 
 class Figure(NamedTuple):
@@ -34,12 +34,12 @@ def number(row: Any, title: str = "") -> Figure:
     return Figure(key, title or _titled(row), meaning(row), facts(row.measure).source, value(row), [*beside(row)])
 
 
-def listed(results: pd.DataFrame) -> Page:
+@validated
+def listed(results: Results) -> Page:
     """The numbers of tidy results as the panels write them, with what they mean: a table to look at.
 
     Rows that say who is hit, of which there are many, are left out.
     """
-    expect.these(results=results)
     rows = [*measured(results[(results.measure != "nearer_share") & (results.variant != "distinct")]).itertuples()]
     table = pd.DataFrame(
         {

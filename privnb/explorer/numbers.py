@@ -66,7 +66,16 @@ class Reading:
 def counted(dataset: Dataset, setting: Setting, *, fewest: int = LIMIT) -> Reading:
     """Return the `Reading` of a setting, and keep it for when it is asked again of equal records.
 
-    Numbers of fewer than `fewest` people are withheld.
+    Parameters
+    ----------
+    dataset : Dataset
+    setting : Setting
+    fewest : int
+        Numbers of fewer people are withheld.
+
+    Returns
+    -------
+    Reading
     """
     return recalled(dataset, setting, fewest) or remember(dataset, _reading(dataset, checked(setting, dataset), fewest))
 

@@ -11,6 +11,7 @@ from typing import Any, get_type_hints
 from privnb.explorer.setting import Setting, check_bounds
 from privnb.runtime import expect
 from privnb.runtime.unfinished import atomic_write
+from privnb.runtime.validation import validated
 
 STATE = "PRIVNB_BOARD"  # names the file in which a page keeps where its board stands
 KINDS = get_type_hints(Setting)
@@ -32,17 +33,17 @@ class Pins:
         self._done: list[tuple[Setting, int | None]] = []
         self.settings = self._read()
 
+    @validated
     def add(self, setting: Setting) -> None:
         """Pin `setting`; one that is pinned already stays where it is."""
-        expect.these(setting=setting)
         kept = self._read()
         pinned = setting in kept
         self.write(kept if pinned else [*kept, setting])
         self._done.append((setting, kept.index(setting) if pinned else None))
 
+    @validated
     def remove(self, setting: Setting) -> None:
         """Let go of `setting`. Raises ValueError for one that is not pinned."""
-        expect.these(setting=setting)
         kept = self._read()
         if setting not in kept:
             raise ValueError(

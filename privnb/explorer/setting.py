@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import first_number, sensitive_name
@@ -18,6 +18,7 @@ from privnb.microdata.treatment import TRUE
 from privnb.miners import labellers, reference_set
 from privnb.runtime import expect
 from privnb.runtime.names import name_list, names_in, unquoted
+from privnb.runtime.validation import validated
 from privnb.sanitizers import Sanitizer, catalogue
 from privnb.sanitizers.base import MODELS, USUAL
 
@@ -62,6 +63,8 @@ class Setting:
         Of the noise, the random draws and the folds.
     """
 
+    HINT: ClassVar[str] = "Give one such as Setting(k=10)."
+
     sanitizer: str = "Mondrian"
     k: int = 10
     l: float = 0  # noqa: E741 - the field's letter
@@ -103,9 +106,6 @@ def _unpickled(kind: object, *values: Any) -> Setting:
     return Setting(*values)
 
 
-expect.word("setting", Setting, instead="Give one such as Setting(k=10).")
-
-
 def label(setting: Setting) -> str:
     """Return what a person calls a setting.
 
@@ -115,13 +115,13 @@ def label(setting: Setting) -> str:
     return catalogue.label(setting.sanitizer, setting.asked)
 
 
+@validated
 def choices(dataset: Dataset) -> dict[str, tuple[str, ...]]:
     """What each control that is no slider offers for this table: `{control: tuple of names}`.
 
     Sanitizers that some choice of quasi-identifiers allows; attributes that can be quasi-identifiers, or sensitive, the
     dataset's own first; miners of categories; scenarios.
     """
-    expect.these(dataset=dataset)
     return dict(_choices(dataset, tuple(catalogue.kinds().items())))
 
 
@@ -232,6 +232,7 @@ def check_bounds(setting: Setting) -> None:
         raise ValueError(f"SEED is a whole number from 0, got {setting.seed!r}.")
 
 
+@validated
 def checked(setting: Setting, dataset: Dataset) -> Setting:
     """The setting with the names of its attributes filled in, whole numbers as such.
 
@@ -249,7 +250,6 @@ def checked(setting: Setting, dataset: Dataset) -> Setting:
     ValueError
         For what is not among `choices`, a bound that no model has, and an attribute in two roles.
     """
-    expect.these(setting=setting, dataset=dataset)
     if getattr(setting, CHECKED, None) is dataset:
         return setting
     offered, schema = choices(dataset), dataset.schema

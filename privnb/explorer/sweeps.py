@@ -13,10 +13,10 @@ from privnb.explorer.numbers import counted
 from privnb.explorer.setting import FALLING, STEPS, Setting, changed, checked, choices, label, sanitizer
 from privnb.measures import facts
 from privnb.measures.base import live
-from privnb.microdata.withholding import LIMIT
-from privnb.runtime import expect
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.names import meant
 from privnb.runtime.sentences import Page
+from privnb.runtime.validation import validated
 from privnb.sanitizers import catalogue
 from privnb.sanitizers.catalogue import kinds
 
@@ -69,13 +69,13 @@ def _at(kind: str, letter: str, step: float) -> Setting | None:
     return changed(Setting(kind), **{"k": LEAST, letter: step})
 
 
-def all_counted(dataset: Dataset, settings: Sequence[Setting], *, fewest: int = LIMIT) -> pd.DataFrame:
+@validated
+def all_counted(dataset: Dataset, settings: Sequence[Setting], *, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """The counted numbers of all `settings`, on every usable core: tidy results. What cannot be reached has no row, and
     numbers of fewer than `fewest` people are withheld.
 
     They take half a minute and are not stored: the explorer's code is no part of what a stored result is known by.
     """
-    expect.these(fewest=fewest)
     groups = [settings[place : place + GROUP] for place in range(0, len(settings), GROUP)]
     tasks = [partial(_counted, dataset, group, fewest) for group in groups]
     return evaluated({"": tasks}, "", "count every setting")[""]

@@ -310,9 +310,6 @@ class Sanitizer(Validated, ABC):
         """
 
 
-expect.word("sanitizer", Sanitizer, several="sanitizers", instead=Sanitizer.HINT)
-
-
 def check_one_record_each(what: str, dataset: Microdata) -> None:
     """Raise SanitizationError for a dataset with a key of people; `what`: what counts its records."""
     if not dataset.schema.person:

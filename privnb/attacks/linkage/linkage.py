@@ -175,13 +175,19 @@ class Linkage(RecordLinkage[ReleasedRows]):
 
     @validated
     def predict(self, known: pd.DataFrame, *, rng: Randomness = 0) -> IntArray:
-        """Return the published row chosen for each known person, at random among the candidates: integer array (m,); -1
-        where there is no candidate.
+        """Return the published row chosen for each known person, at random among the candidates.
 
         Parameters
         ----------
         known : DataFrame
             m people with the columns that the neighbour knows.
+        rng : int, Generator or None
+            Draws among the candidates.
+
+        Returns
+        -------
+        integer array (m,)
+            -1 where there is no candidate.
         """
         generator = np.random.default_rng(rng)
         chosen = np.full(len(known), -1)

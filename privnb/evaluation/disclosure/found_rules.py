@@ -8,11 +8,11 @@ from privnb.measures.rules.found_rules import identity_errors, support_error
 from privnb.measures.rules.released_items import released_items
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import ITEMS, itemsets
-from privnb.runtime import expect
+from privnb.runtime.validation import Count, Share, Validated
 
 
 @dataclass(frozen=True)
-class FoundItemsets(Question):
+class FoundItemsets(Validated, Question):
     """Rows of `missed_itemsets`, `false_itemsets` and `support_error` of a release.
 
     Parameters
@@ -23,13 +23,9 @@ class FoundItemsets(Question):
         Items of an itemset.
     """
 
-    support: float
-    most: int = ITEMS
+    support: Share
+    most: Count = ITEMS
     main = "missed_itemsets"
-
-    def __post_init__(self) -> None:
-        expect.these(support=self.support)
-        expect.whole("most", self.most, 1)
 
     def rows(self, case: Case) -> list[Row]:
         items = released_items(case.dataset, case.release)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from pandas.api.types import is_numeric_dtype
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import published_name
-from privnb.evaluation.predictions import Mined, mine, stream, unseen
+from privnb.evaluation.predictions import Mined, MinerNames, mine, stream, unseen
 from privnb.evaluation.results import Row, people_interval, tidy, withheld
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
@@ -24,7 +24,7 @@ from privnb.microdata.release import Release
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray
 from privnb.runtime.names import names_in
-from privnb.runtime.validation import validated
+from privnb.runtime.validation import Folds, Validated, validated
 from privnb.sanitizers.base import Sanitizer
 
 
@@ -56,33 +56,27 @@ class Scores(NamedTuple):
         return bool(withholding.tells(people, of, limit))
 
 
+def _check_targets(name: str, value: Any) -> None:
+    """Raise TypeError or ValueError unless `value` names columns, or gives a function for each."""
+    if isinstance(value, str):
+        expect.text(name, value, "columns")
+    elif not expect.kind(name, value, str, Mapping, instead="Name columns, or give a function for each."):
+        raise ValueError(f"{name} must name one column or more, got {value!r}.")
+    else:
+        for column, function in value.items():
+            expect.function(f"{name}[{column!r}]", function)
+
+
 @dataclass(frozen=True, eq=False)
-class _Idea(ABC):
+class _Idea(Validated, ABC):
     """What both utilities have in common: who guesses which columns, and how a guess counts. See the two below."""
 
-    targets: str | Mapping[str, Callable[..., Any]]
-    weights: Any = None
-    miners: str = "three"
-    folds: int | None = None
-    how: str = "sum"
+    targets: Annotated[str | Mapping[str, Callable[..., Any]], _check_targets]
+    weights: Annotated[Any, lambda name, value: value is None or callable(value) or expect.column(name, value)] = None
+    miners: MinerNames = "three"
+    folds: Folds | None = None
+    how: Annotated[str, lambda name, value: mining.check_how(value)] = "sum"
     default: ClassVar[Callable[..., Any]]
-
-    def __post_init__(self) -> None:
-        if isinstance(self.targets, str):
-            expect.text("targets", self.targets, "columns")
-        elif not expect.kind(
-            "targets", self.targets, str, Mapping, instead="Name columns, or give a function for each."
-        ):
-            raise ValueError(f"targets must name one column or more, got {self.targets!r}.")
-        else:
-            for name, function in self.targets.items():
-                expect.function(f"targets[{name!r}]", function)
-        if not (self.weights is None or callable(self.weights)):
-            expect.column("weights", self.weights)
-        expect.these(miners=self.miners)
-        if self.folds is not None:
-            expect.these(folds=self.folds)
-        mining.check_how(self.how)
 
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
