@@ -24,13 +24,14 @@ from privnb.datasets.column_values import FIRST, RARELY, Values
 from privnb.microdata import cuts
 from privnb.microdata.bands import FEW as FEW_VALUES
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, flat, taxonomies
+from privnb.microdata.hierarchy.generalization import Generalization
 from privnb.microdata.hierarchy.merging import merged
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.tables.notation import Notation
 
-Tree = Callable[..., Taxonomy]  # of an attribute
+Tree = Callable[..., Generalization]  # of an attribute
 
 
 def named(words: str) -> re.Pattern[str]:
@@ -547,7 +548,8 @@ def _categories(
         )
     domain = Categories((*sorted(set(values.texts), key=order), *values.marks))
     attribute = Attribute(name, KNOWN, domain)
-    whole = flat(attribute) if tree is flat else tree(attribute, apart=values.marks)
+    made = flat(attribute) if tree is flat else tree(attribute, apart=values.marks)
+    whole = cast(Taxonomy, made)  # as those of all categories are
     with contextlib.suppress(SchemaError):  # two values with | between them may be a third one
         # Texts of any kind may be a person's own; what is in an order, and codes, is not.
         whole = merged(whole, values.records_of(), named=LIMIT * (tree is flat and "in_order" not in how), **how)

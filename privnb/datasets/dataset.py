@@ -56,6 +56,10 @@ Study = Annotated[
 Records = Annotated[int | None, optional(at_least(0))]  # None or 0: all
 Portion = Annotated[float, between(0, 1, "both parts need records")]
 Folder = Annotated[str | os.PathLike[str] | None, optional(expect.path)]
+Source = Annotated[
+    str | os.PathLike[str],
+    lambda name, value: expect.kind(name, value, str, os.PathLike, instead='Name what was loaded, or nothing: "".'),
+]
 Roles = Annotated[Mapping[str, Role] | None, optional(instead(Mapping, 'Give { "ward": Role.UNUSED }.'))]
 
 
@@ -173,9 +177,6 @@ class Dataset(Microdata):
             Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies) for part in parts
         )
         return one, other
-
-
-expect.word("dataset", Dataset, instead=Dataset.HINT)
 
 
 @validated
@@ -706,7 +707,7 @@ def _hierarchy(
         domain = attribute.domain
         return hierarchy.LeveledRanges(domain) if isinstance(domain, Numbers) else hierarchy.flat(attribute)
     progress.seen(file.resolve(), hashlib.sha256(file.read_bytes()).hexdigest())
-    return hierarchy.Taxonomy.read(file, attribute.domain)
+    return hierarchy.Taxonomy.read(file, attribute.numbers if attribute.numeric else attribute.categories)
 
 
 def _recoded(path: Path, attribute: Attribute, how: Any) -> Generalization:

@@ -304,8 +304,14 @@ def as_shares(results: Results) -> pd.DataFrame:
     return results.assign(**results[numbers].div(results.of.fillna(1), axis=0))
 
 
+def _check_people(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` is a number of people, or infinite."""
+    if not (isinstance(value, float) and value == np.inf):
+        expect.whole(name, value, 1)
+
+
 @validated
-def withheld(results: Results, fewest: MinCount, of: float = np.inf) -> pd.DataFrame:
+def withheld(results: Results, fewest: MinCount, of: Annotated[float, _check_people] = np.inf) -> pd.DataFrame:
     """Counts of 1 to `fewest` - 1 people, and of all but so few of `of`, keep no value but only bounds: they are
     persons. A baseline that is one keeps nothing.
 
@@ -323,8 +329,6 @@ def withheld(results: Results, fewest: MinCount, of: float = np.inf) -> pd.DataF
     DataFrame
         Tidy results.
     """
-    if not (isinstance(of, float) and of == np.inf):
-        expect.whole("of", of, 1)
     counts, results = counts_people(results).to_numpy(), results.copy()
     hidden, base = (
         counts & withholding.tells(results[of_it].to_numpy(), of, fewest) for of_it in ("value", "baseline")

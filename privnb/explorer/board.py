@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from markupsafe import Markup
 
-from privnb.datasets.dataset import Dataset
+from privnb.datasets.dataset import Dataset, Source
 from privnb.evaluation.samples import record_by_record
 from privnb.evaluation.store import Folder
 from privnb.explorer import controls, export, gauges, panels, pins as kept, saving
@@ -41,7 +41,7 @@ def explore(
     *,
     pins: validation.Path = "09_explore.pins.json",
     store: Folder = "",
-    source: export.Source = "",
+    source: Source = "",
     policy: PolicyName = gauges.POLICY,
     fewest: MinCount = withholding.LIMIT,
 ) -> "Board":

@@ -4,15 +4,14 @@ import os
 import re
 import shlex
 from dataclasses import asdict, fields, replace
-from typing import Annotated, get_type_hints
+from typing import get_type_hints
 
 from privnb import privacy_models, sanitizers
-from privnb.datasets.dataset import Dataset
+from privnb.datasets.dataset import Dataset, Source
 from privnb.evaluation.predictions import stream
 from privnb.explorer.setting import LETTERS, Setting, checked, sanitizer
 from privnb.microdata import withholding
 from privnb.microdata.withholding import MinCount
-from privnb.runtime import expect
 from privnb.runtime.processes import runs_as
 from privnb.runtime.validation import validated
 
@@ -20,12 +19,6 @@ CAUTION = "# A seed undoes what is drawn with it: this release is for trying out
 STATE = "PRIVNB_BOARD"  # names the file in which a page keeps where its board stands
 DEFAULTS = {field.name: field.default for field in fields(Setting)}
 KINDS = get_type_hints(Setting)
-
-
-Source = Annotated[
-    str | os.PathLike[str],
-    lambda name, value: expect.kind(name, value, str, os.PathLike, instead='Name what was loaded, or nothing: "".'),
-]
 
 
 @validated

@@ -106,6 +106,7 @@ def _unpickled(kind: object, *values: Any) -> Setting:
     return Setting(*values)
 
 
+@validated
 def label(setting: Setting) -> str:
     """Return what a person calls a setting.
 
@@ -138,6 +139,7 @@ def _choices(dataset: Dataset, kinds: tuple[tuple[str, type[Sanitizer]], ...]) -
     }
 
 
+@validated
 def changed(setting: Setting, **fields: Any) -> Setting:
     """Return a setting with other values in some fields."""
     return replace(setting, **fields)

@@ -44,7 +44,6 @@ def check(limit: Any, name: str = "fewest") -> int:
 
 
 MinCount = Annotated[int, lambda name, value: check(value, name)]
-expect.WORDS["fewest"] = lambda name, value: check(value, name)
 
 
 def few(people: Any, limit: float = LIMIT) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from privnb.datasets.dataset import Dataset, find
+from privnb.datasets.dataset import Dataset, Source, find
 from privnb.evaluation.parameters import numbers
 from privnb.evaluation.releases import shown_penalty
 from privnb.evaluation.results import row_builder, tidy
@@ -38,6 +38,7 @@ class NobodyLeft(ValueError):
     """Every combination of quasi-identifiers, or nearly every one, is somebody's."""
 
 
+@validated
 def described(sanitizers: Sequence[Sanitizer]) -> pd.DataFrame:
     """One row per sanitizer: its name, how it is written, and what it does in a sentence."""
     rows = [(title(type(s).__name__), repr(s), sentence(type(s))) for s in sanitizers]
@@ -134,7 +135,7 @@ def _in_public(dataset: Dataset, name: str) -> Array:
 
 @validated
 def side_by_side(
-    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, of: Any = "", people: int = 1, rng: Randomness = 0
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, of: Source = "", people: int = 1, rng: Randomness = 0
 ) -> Page | Sentences:
     """What each kind of sanitizer publishes for the same made-up people.
 

@@ -7,7 +7,7 @@ shown only where it is short: the rows of a table belong into no error.
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -234,42 +234,3 @@ def array(name: str, value: Any, dimensions: int) -> Any:
     if not (numeric and value.ndim == dimensions and value.size and np.isfinite(value).all()):
         raise ValueError(f"{name} must be an array of {dimensions} dimensions, of finite numbers, got {found(value)}.")
     return value
-
-
-# What an argument of a name must be, wherever one has it: a word means the same in all of the package.
-WORDS: dict[str, Callable[[str, Any], Any]] = {
-    "rng": randomness,
-    "seed": lambda name, value: whole(name, value, 0),
-    "seeds": repeats,
-    "folds": lambda name, value: whole(name, value, 2),
-    "share": share,
-    "support": share,
-    "sensitive": lambda name, value: value is None or kind(name, value, str, instead="Name an attribute."),
-    "target": lambda name, value: value is None or kind(name, value, str, instead="Name an attribute."),
-    "miners": lambda name, value: kind(name, value, str, instead='Name a set of miners, such as "three".'),
-    "store": lambda name, value: kind(name, value, str, os.PathLike, instead="Name a folder; empty: none."),
-    "hierarchies": lambda name, value: value is None or kind(name, value, Mapping, instead="Give them by attribute."),
-    "neutral": lambda name, value: kind(name, value, str, instead='Name columns, "all", or none: "".'),
-    "prefix": lambda name, value: kind(name, value, str),
-    "refused": lambda name, value: kind(name, value, str),
-    "measure": lambda name, value: kind(name, value, str),
-    "profile": lambda name, value: kind(name, value, str, instead="Name one, such as quick."),
-    "knows": lambda name, value: isinstance(value, str) or texts(name, value, "attributes"),
-    "known": lambda name, value: kind(name, value, pd.DataFrame, instead="One row a person, one column an attribute."),
-    "counts": lambda name, value: array(name, value, 2),
-    "source": lambda name, value: kind(name, value, str, os.PathLike, instead='Name what was loaded, or nothing: "".'),
-    "folder": path,
-}
-
-
-def word(name: str, *kinds: type, several: str = "", instead: str = "") -> None:
-    """From now on an argument called `name` is of one of `kinds`, and one called `several` a list of such."""
-    WORDS[name] = lambda name, value: kind(name, value, *kinds, instead=instead)
-    if several:
-        WORDS[several] = lambda name, value: all_of(name, value, *kinds, instead=instead)
-
-
-def these(**arguments: Any) -> None:
-    """Raise the error of the first argument that is not what its name means: see `WORDS`."""
-    for name, value in arguments.items():
-        WORDS[name](name, value)

@@ -186,7 +186,7 @@ class GoodUtility(_Idea):
         "sum", "any" or "all" of several targets.
     """
 
-    folds: int | None = 10
+    folds: Folds | None = 10
     default = staticmethod(mining.exact_match)
 
     def _judged(

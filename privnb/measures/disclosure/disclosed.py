@@ -6,7 +6,7 @@ values are counted by people, once for each that they have there. What is said o
 their classes which tells most: the record that an adversary knows may be any.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -177,7 +177,7 @@ def _disclosed(
         np.maximum.at(most, people, of_classes[classes])
         return most.sum() / everybody
 
-    own = {
+    own: dict[Gain, Callable[[], float]] = {
         gains.accuracy_gain: lambda: right - before,
         gains.knowledge_gain: lambda: mean(gains.additive_disclosure(counts, known)),
         gains.information_gain: lambda: mean(gains.information(counts, known)),

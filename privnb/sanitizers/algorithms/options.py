@@ -1,12 +1,14 @@
 """What the searches can be asked for: where Mondrian cuts, and which loss the lattice search minimizes."""
 
+from collections.abc import Callable
+
 from privnb.measures.utility import information_loss
 
 CHOICES = ("range", "penalty", "gain")
 MEDIANS = ("left", "below", "either", "nearest", "middle", "best")
 
 # What a label costs a cell: no label costs more than one that covers it, nor than `*`.
-OF_CELLS = {
+OF_CELLS: dict[str, Callable[..., float]] = {
     "certainty penalty": lambda hierarchy, label, _: hierarchy.width(label),
     "normalized certainty penalty": lambda hierarchy, label, _: information_loss.uncertainty(hierarchy, label),
     "loss metric": information_loss.ambiguity,
