@@ -566,7 +566,8 @@ ACCEPTED = {
     "draft.draft.missing": {"dict"},
     "Verdict.acceptable.max_bad": {"zero", "half", "inf", "huge"},
     # The board: a setting is checked for a dataset, see `_setting`; 0 asks for no bound; `source` is not opened.
-    "explorer.setting.Setting.*": set(BAD), "explorer.asked.seed": set(BAD), "source": {"text"},
+    "explorer.setting.Setting.*": set(BAD), "explorer.setting.changed.k": set(BAD),
+    "explorer.asked.seed": set(BAD), "source": {"text"},
     "Setting.[ltd]*": {"zero"}, "Setting.seed": {"zero", "huge"}, "Setting.quasi_identifiers": {"empty"},
     "Setting.sensitive": {"empty"}, "Setting.k": {"huge"}, "Setting.l": {"half", "huge"},
     "Setting.delta": {"half", "huge"}, "Setting.epsilon": {"half", "huge"},
