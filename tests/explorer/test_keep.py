@@ -275,8 +275,3 @@ def test_the_command_names_a_table_by_its_path(clinic, tmp_path):
     words = shlex.split(command(clinic, FIVE, source=tmp_path / "my table.toml"))
     assert words[words.index("--dataset") + 1] == str(tmp_path / "my table.toml")
     assert "RECORDS" not in words
-
-
-@pytest.mark.usefixtures("clinic")
-def test_text_is_kept_as_pythons_own_beside_arrow():
-    assert pd.Series(["a"]).dtype.storage == "python"

@@ -93,7 +93,7 @@ def test_a_dataset_is_released_as_in_memory(here, ending, model, algorithm):
     assert facts == json.loads(json.dumps(whole.provenance.public() | {"note": facts["note"]}))
     assert measured.pop("claims") == {repr(each): achieved(each, whole) for each in whole.provenance.claims}
     assert measured.pop("records") == len(dataset)
-    assert measured == {each.facts.name: pytest.approx(each(whole)) for each in COSTS}
+    assert measured == {name: pytest.approx(cost(whole)) for name, cost in COSTS.items()}
     assert verdict == {**verdict, "allowed": True, "reasons": [], "override": ""}
     assert "ward" in verdict["notices"][-1]["says"]
     assert IDENTIFIER not in str(rows)

@@ -115,7 +115,7 @@ def test_a_matrix_over_a_joint_domain():
     before, after = DATA.table, release.table
     moved = (before["town"] == "a") & (before["sex"] == "f")
     assert (after.loc[moved, ["town", "sex"]] == ["b", "m"]).all(axis=None)
-    assert after.loc[~moved].equals(before.loc[~moved])
+    assert after.loc[~moved].astype(object).equals(before.loc[~moved].astype(object))
     assert isinstance(release.columns["town"].law, Part)
     assert isinstance(release.columns["town"].law.together.law, Transition)
     with pytest.raises(Unreadable, match="drawn together for town, sex has no closed form"):
@@ -199,7 +199,7 @@ def test_the_gamma_diagonal_matrix_draws_all_attributes_together():
 def test_of_one_attribute_it_is_randomized_response():
     one, other = (each.sanitize(clinic(500, ["sex"]), rng=3) for each in (GammaDiagonal(1.0), RandomizedResponse(1.0)))
     assert one.columns["sex"].law.transition(2) == pytest.approx(other.columns["sex"].law.transition(2))
-    assert one.table.equals(other.table)
+    assert one.table.astype(object).equals(other.table.astype(object))
 
 
 def test_the_randomized_matrix_is_the_same_on_average():
