@@ -18,7 +18,6 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import pandas as pd
 
 from privnb.datasets.column_values import FIRST, RARELY, Values
 from privnb.microdata import cuts
@@ -28,6 +27,7 @@ from privnb.microdata.hierarchy.generalization import Generalization
 from privnb.microdata.hierarchy.merging import merged
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 from privnb.microdata.withholding import LIMIT
+from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 from privnb.tables.notation import Notation
 

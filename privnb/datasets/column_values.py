@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata import cuts, withholding
 from privnb.microdata.schema import Numbers
+from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.tables import notation
 from privnb.tables.notation import NUMBER, Notation

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
-import pandas as pd
 
 from privnb.datasets import description
 from privnb.microdata import hierarchy
@@ -31,7 +30,7 @@ from privnb.microdata.hierarchy import taxonomies
 from privnb.microdata.hierarchy.generalization import Generalization
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
-from privnb.runtime import expect, progress, validation
+from privnb.runtime import expect, lazy_pandas as pd, progress, validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.invisible import shown
 from privnb.runtime.names import meant
