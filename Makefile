@@ -38,7 +38,7 @@ test: $(STAMP)
 check: types
 	$(BIN)/python -m pytest -m 'not kernel and not browser and not java and not spark and not slow' --hypothesis-profile few
 
-# Types, in the rooms that pyproject.toml does not list as untyped.
+# Types, strictly, in all rooms.
 types: $(STAMP)
 	$(BIN)/mypy
 

@@ -612,7 +612,7 @@ def _listed(column: pd.Series, domain: Categories, notation: Notation) -> pd.Ser
     if not spelled.any():
         return column
     numbers = dict(zip(texts[spelled], plain[spelled], strict=True))
-    return by_value(lambda own: own.replace(numbers), column)
+    return by_value(lambda own: own.replace(numbers).to_numpy(dtype=object), column)
 
 
 def _given(texts: pd.Series, marked: Collection[str]) -> IntArray:
