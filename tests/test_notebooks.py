@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from support import one_process, sentences
+from support import leak_audit, one_process, sentences
 from support.clinic import CLINIC, IDENTIFIER, RARE
 from support.leak_audit import scan
 
@@ -16,7 +16,6 @@ from privnb.decision import policies
 from privnb.evaluation import parameters
 from privnb.microdata.schema import Role
 from privnb.microdata.withholding import LIMIT
-from privnb.publishing import leaks
 from privnb.reporting import report
 from privnb.reporting.notebooks import choose
 
@@ -124,7 +123,7 @@ def split(path):
 
 
 def test_another_table_goes_through_the_whole_loop(clinic):
-    assert len(leaks.shown(clinic)) == 2 * len(NOTEBOOKS) + 4  # the index, what was run, the glossary, the numbers
+    assert len(leak_audit.shown(clinic)) == 2 * len(NOTEBOOKS) + 4  # the index, what was run, the glossary, the numbers
     results = report.read(clinic / "results.csv")
     made_up = {name for name in results.dataset if name in ("coins", "twelve/twelve") or name.startswith("askari: ")}
     assert set(results.dataset) - made_up == {"clinic/clinic"}, "made-up examples are run with any table"
@@ -151,7 +150,7 @@ def test_nothing_of_the_clinics_people_is_shown(clinic, in_kernels):
     canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
     released = [s.sanitize(dataset, rng=1).table for s in parameters.sramka_sanitizers(k="5, 20")]
     for made in (clinic, in_kernels):
-        assert leaks.scan_report(made, original=dataset.table, canaries=canaries, released=released) == []
+        assert leak_audit.scan_report(made, original=dataset.table, canaries=canaries, released=released) == []
 
 
 def test_executed_notebooks_carry_no_widgets_and_no_paths(clinic, in_kernels):
@@ -195,10 +194,10 @@ def test_the_index_is_two_screens(clinic, offline):
     more = max(0, len([*(clinic / "notebooks").iterdir()]) - 13)  # pages since the limits were set: a sentence each
     assert offline.page.evaluate("document.documentElement.scrollHeight") <= 1800 + 60 * more
     assert len(offline.page.locator("body").inner_text().split()) <= 900 + 30 * more
-    sentences = offline.page.locator(".contents p").all_inner_texts()
-    assert len(sentences) == len([*(clinic / "notebooks").iterdir()])
-    assert max(map(sentences.words, sentences)) <= 25
-    assert not any("..." in sentence for sentence in sentences)
+    shown = offline.page.locator(".contents p").all_inner_texts()
+    assert len(shown) == len([*(clinic / "notebooks").iterdir()])
+    assert max(map(sentences.words, shown)) <= 25
+    assert not any("..." in sentence for sentence in shown)
     offline.page.emulate_media(media="print")
     offline.page.set_viewport_size({"width": 703, "height": 900})
     offline.page.evaluate("document.querySelector('.decision').nextElementSibling.remove()")

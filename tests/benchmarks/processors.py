@@ -21,6 +21,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from support import questions
 
 TOLERANCE = 1e-12  # of numbers, relative: what sums and logarithms differ by in their last digits

@@ -10,6 +10,7 @@ from support.results_frame import made, short
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import profiles, trade_off as losses
+from privnb.evaluation.cases import answers
 from privnb.evaluation.parameters import study
 from privnb.evaluation.results import KEY, join, tidy
 from privnb.measures.utility.queries import READINGS
@@ -102,7 +103,7 @@ def test_every_release_in_both_forms_and_all_together(adult, ran):
     assert below.index.str.extract(r"delta=([\d.]+)")[0].astype(float).tolist() == [0.5, 0.6, 0.7, 0.8, 0.9]
     assert not private.index.str.contains("delta=0").any()
     assert not results.duplicated(KEY).any()
-    assert {task.func for task in ran} == {losses.scales, losses.trade_off}
+    assert {task.func for task in ran} == {losses.scales, answers}
 
 
 @pytest.mark.slow

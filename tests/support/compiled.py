@@ -45,4 +45,5 @@ def release(name):
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))  # where `support` is
     release(sys.argv[1])
