@@ -210,7 +210,7 @@ FAULTS = [
     Fault("release", "Release._hidden", "np.logical_and.reduce(hidden)", "np.logical_or.reduce(hidden)", RELEASE),
     # What is promised of noise.
     Fault("noise", "NumericNoise.scale", "/ self.epsilon", "/ self.epsilon / 2", NOISE),
-    Fault("noise", "NumericNoise._proven", ">= attribute.domain.width", "> 0", NOISE),
+    Fault("noise", "NumericNoise._proven", ">= attribute.numbers.width", "> 0", NOISE),
     Fault("noise", "CellNoise._sanitize", "if exact(rng) is None and (", "if (", NOISE),
     Fault(
         "noise", "CellNoise._sanitize", "attribute, rng)", "attribute, type(rng)(type(rng.bit_generator)(1)))", NOISE

@@ -4,8 +4,9 @@ All of them run in test_notebooks.py, on a made-up table."""
 from pathlib import Path
 
 import pytest
-from support import leak_audit, one_process, sentences
+from support import one_process, sentences
 from support.clinic import CLINIC
+from support.leak_audit import scan
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import parameters
@@ -44,7 +45,7 @@ def test_all_notebooks_with_cells_of_the_papers_table_are_there():
 def test_nothing_of_adults_people_is_shown(adult):
     dataset = load("adult", records=RECORDS)
     released = [s.sanitize(dataset, rng=1).table for s in parameters.sramka_sanitizers(k="10, 50")]
-    assert leak_audit.scan_report(adult, original=dataset.table, released=released) == []
+    assert [*scan(adult, original=dataset.table, released=released)] == []
 
 
 def test_each_page_answers_first_with_a_number_in_forty_words(adult):
