@@ -42,56 +42,12 @@ def kind(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
 
 def is_number(value: Any) -> bool:
     """Whether it is a finite number and no bool; those of numpy and fractions are."""
-    return isinstance(value, Real) and not isinstance(value, bool) and _finite(value)
-
-
-def _finite(value: Any) -> bool:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
     try:
         return math.isfinite(value)
     except OverflowError:  # a whole number larger than any float
         return True
-
-
-def number(name: str, value: Any) -> Any:
-    """Raise ValueError unless `value` is a finite number."""
-    if not is_number(value):
-        raise ValueError(f"{name} must be a finite number, got {found(value)}.")
-    return value
-
-
-def positive(name: str, value: Any) -> Any:
-    """Raise ValueError unless `value` is a finite number above 0."""
-    if not (is_number(value) and value > 0):
-        raise ValueError(f"{name} must be a positive number, got {found(value)}.")
-    return value
-
-
-def above(name: str, value: Any, least: float, why: str) -> Any:
-    """Raise ValueError unless `value` is a finite number above `least`; `why` it cannot be that."""
-    if not (is_number(value) and value > least):
-        raise ValueError(f"{name} must be a number above {least:.4g} ({why}), got {found(value)}.")
-    return value
-
-
-def share(name: str, value: Any) -> Any:
-    """Raise ValueError unless `value` is a share above 0 and at most 1."""
-    if not (is_number(value) and 0 < value <= 1):
-        raise ValueError(f"{name} must be a share above 0 and at most 1, got {found(value)}.")
-    return value
-
-
-def share_or_none(name: str, value: Any) -> Any:
-    """Raise ValueError unless `value` is a share from 0 to 1."""
-    if not (is_number(value) and 0 <= value <= 1):
-        raise ValueError(f"{name} must be a share from 0 to 1, got {found(value)}.")
-    return value
-
-
-def between(name: str, value: Any, low: float, high: float, why: str) -> Any:
-    """Raise ValueError unless `value` is a number above `low` and below `high`, see `why`."""
-    if not (is_number(value) and low < value < high):
-        raise ValueError(f"{name} must be a number above {low:.4g} and below {high:.4g} ({why}), got {found(value)}.")
-    return value
 
 
 def is_whole(value: Any) -> bool:
@@ -99,40 +55,68 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def fitting(name: str, value: Any, fits: object, wanted: str, error: type[Exception] = ValueError) -> Any:
+    """Raise `error`, which says that `wanted` is what the argument must be, unless the value `fits`."""
+    if not fits:
+        raise error(f"{name} must be {wanted}, got {found(value)}.")
+    return value
+
+
+def number(name: str, value: Any) -> Any:
+    """Raise ValueError unless `value` is a finite number."""
+    return fitting(name, value, is_number(value), "a finite number")
+
+
+def positive(name: str, value: Any) -> Any:
+    """Raise ValueError unless `value` is a finite number above 0."""
+    return fitting(name, value, is_number(value) and value > 0, "a positive number")
+
+
+def above(name: str, value: Any, least: float, why: str) -> Any:
+    """Raise ValueError unless `value` is a finite number above `least`; `why` it cannot be that."""
+    return fitting(name, value, is_number(value) and value > least, f"a number above {least:.4g} ({why})")
+
+
+def share(name: str, value: Any) -> Any:
+    """Raise ValueError unless `value` is a share above 0 and at most 1."""
+    return fitting(name, value, is_number(value) and 0 < value <= 1, "a share above 0 and at most 1")
+
+
+def share_or_none(name: str, value: Any) -> Any:
+    """Raise ValueError unless `value` is a share from 0 to 1."""
+    return fitting(name, value, is_number(value) and 0 <= value <= 1, "a share from 0 to 1")
+
+
+def between(name: str, value: Any, low: float, high: float, why: str) -> Any:
+    """Raise ValueError unless `value` is a number above `low` and below `high`, see `why`."""
+    wanted = f"a number above {low:.4g} and below {high:.4g} ({why})"
+    return fitting(name, value, is_number(value) and low < value < high, wanted)
+
+
 def boolean(name: str, value: Any) -> Any:
     """Raise TypeError unless `value` is True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, got {found(value)}.")
-    return value
+    return fitting(name, value, isinstance(value, bool | np.bool_), "True or False", TypeError)
 
 
 def integer(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a whole number."""
-    if not is_whole(value):
-        raise ValueError(f"{name} must be a whole number, got {found(value)}.")
-    return value
+    return fitting(name, value, is_whole(value), "a whole number")
 
 
 def whole(name: str, value: Any, least: int, why: str = "") -> Any:
     """Raise ValueError unless `value` is a whole number of at least `least`; `why` it cannot be less."""
-    if not (is_whole(value) and value >= least):
-        reason = f" ({why})" if why else ""
-        raise ValueError(f"{name} must be a whole number of at least {least}{reason}, got {found(value)}.")
-    return value
+    reason = f" ({why})" if why else ""
+    return fitting(name, value, is_whole(value) and value >= least, f"a whole number of at least {least}{reason}")
 
 
 def repeats(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a number of repeats: a whole number from 0 to `REPEATS`."""
-    if not (is_whole(value) and 0 <= value <= REPEATS):
-        raise ValueError(f"{name} must be a whole number from 0 to {REPEATS:,}, got {found(value)}.")
-    return value
+    return fitting(name, value, is_whole(value) and 0 <= value <= REPEATS, f"a whole number from 0 to {REPEATS:,}")
 
 
 def text(name: str, value: Any, example: str) -> Any:
     """Raise ValueError unless `value` is text and not empty; `example`: what it says, such as "an attribute"."""
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"{name} must be the name of {example}, as text, got {found(value)}.")
-    return value
+    return fitting(name, value, isinstance(value, str) and value, f"the name of {example}, as text")
 
 
 def one_of(name: str, value: Any, known: Collection[Any]) -> Any:
@@ -150,8 +134,8 @@ def strings(**arguments: Any) -> None:
 
 def texts(name: str, value: Any, what: str) -> Any:
     """Raise ValueError unless `value` is a list or tuple of different texts; `what` they name."""
-    if not (isinstance(value, list | tuple) and all(isinstance(each, str) and each for each in value)):
-        raise ValueError(f"{name} must be a list of {what}, each as text, got {found(value)}.")
+    listed = isinstance(value, list | tuple) and all(isinstance(each, str) and each for each in value)
+    fitting(name, value, listed, f"a list of {what}, each as text")
     if doubled := [each for each, times in Counter(value).items() if times > 1]:
         raise ValueError(f"{name} must be a list of different {what}, got {', '.join(doubled)} more than once.")
     return value
@@ -159,9 +143,8 @@ def texts(name: str, value: Any, what: str) -> Any:
 
 def numbers(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a list or tuple of finite numbers."""
-    if not (isinstance(value, list | tuple | range) and all(map(is_number, value))):
-        raise ValueError(f"{name} must be a list of finite numbers, got {found(value)}.")
-    return value
+    listed = isinstance(value, list | tuple | range) and all(map(is_number, value))
+    return fitting(name, value, listed, "a list of finite numbers")
 
 
 def all_of(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
@@ -177,32 +160,27 @@ def all_of(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
 
 def path(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is text that can be a path, or a path."""
-    if not isinstance(value, str | os.PathLike) or not str(value) or "\0" in str(value):
-        raise ValueError(f"{name} must be a path, as text, got {found(value)}.")
-    return value
+    fits = isinstance(value, str | os.PathLike) and str(value) and "\0" not in str(value)
+    return fitting(name, value, fits, "a path, as text")
 
 
 def randomness(name: str, value: Any) -> Any:
     """Raise ValueError unless `value` is a seed, a list of them, a numpy Generator or None."""
     seeds = value if isinstance(value, list | tuple) and value else [value]
     whole_numbers = all(is_whole(each) and each >= 0 for each in seeds)
-    if not (value is None or isinstance(value, np.random.Generator) or whole_numbers):
-        raise ValueError(f"{name} must be a seed, a whole number from 0, or a numpy Generator, got {found(value)}.")
-    return value
+    fits = value is None or isinstance(value, np.random.Generator) or whole_numbers
+    return fitting(name, value, fits, "a seed, a whole number from 0, or a numpy Generator")
 
 
 def function(name: str, value: Any) -> Any:
     """Raise TypeError unless `value` can be called."""
-    if not callable(value):
-        raise TypeError(f"{name} must be a function, got {found(value)}.")
-    return value
+    return fitting(name, value, callable(value), "a function", TypeError)
 
 
 def table(name: str, value: Any, columns: Iterable[str], instead: str = "") -> Any:
     """Raise TypeError unless `value` is a DataFrame, or ValueError unless it has these columns. `instead`: as above."""
     kind(name, value, pd.DataFrame, instead=instead)
-    absent = [column for column in columns if column not in value]
-    if absent:
+    if absent := [column for column in columns if column not in value]:
         raise ValueError(f"{name} lacks the columns {', '.join(absent)}.{instead and f' {instead}'}")
     return value
 
@@ -210,10 +188,8 @@ def table(name: str, value: Any, columns: Iterable[str], instead: str = "") -> A
 def column(name: str, value: Any, length: int | None = None) -> Any:
     """Raise ValueError unless `value` is a list, array or column of values, not empty, and of that length."""
     listed = isinstance(value, list | tuple | pd.Series) or (isinstance(value, np.ndarray) and value.ndim == 1)
-    if not (listed and len(value) and length in (None, len(value))):
-        many = "values, one or more" if length is None else f"{length} values"
-        raise ValueError(f"{name} must be an array (n,) of {many}, got {found(value)}.")
-    return value
+    many = "values, one or more" if length is None else f"{length} values"
+    return fitting(name, value, listed and len(value) and length in (None, len(value)), f"an array (n,) of {many}")
 
 
 def vector(name: str, value: Any, length: int | None = None) -> Any:
@@ -222,15 +198,12 @@ def vector(name: str, value: Any, length: int | None = None) -> Any:
     items = value.tolist() if isinstance(value, np.ndarray | pd.Series) and not plain else value
     listed = isinstance(items, list | tuple) or (plain and value.ndim == 1)
     fits = listed and len(items) and length in (None, len(items))
-    if not (fits and (np.isfinite(items).all() if plain else all(map(is_number, items)))):
-        many = "" if length is None else f"{length} "
-        raise ValueError(f"{name} must be an array (n,) of {many}finite numbers, got {found(value)}.")
-    return value
+    fits = fits and (np.isfinite(items).all() if plain else all(map(is_number, items)))
+    return fitting(name, value, fits, f"an array (n,) of {'' if length is None else f'{length} '}finite numbers")
 
 
 def array(name: str, value: Any, dimensions: int) -> Any:
     """Raise ValueError unless `value` is an array of `dimensions` dimensions, of finite numbers and not empty."""
     numeric = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
-    if not (numeric and value.ndim == dimensions and value.size and np.isfinite(value).all()):
-        raise ValueError(f"{name} must be an array of {dimensions} dimensions, of finite numbers, got {found(value)}.")
-    return value
+    fits = numeric and value.ndim == dimensions and value.size and np.isfinite(value).all()
+    return fitting(name, value, fits, f"an array of {dimensions} dimensions, of finite numbers")
