@@ -109,11 +109,6 @@ class TableOfCounts:
         kept = {name: values for name, values in self.values.items() if name in wanted}
         return TableOfCounts(kept, self.counts.sum(axis=others))
 
-    def frame(self) -> pd.DataFrame:
-        """A DataFrame of one row a cell: a column an attribute, and `count`."""
-        index = pd.MultiIndex.from_product(self.values.values(), names=self.values)
-        return index.to_frame(index=False).assign(count=self.counts.ravel())
-
 
 def with_totals(counts: Array) -> Array:
     """Counts with their sums over each set of axes, which stand last on each axis: an array of one more each way.
@@ -179,20 +174,14 @@ def spread(margin: TableOfCounts, values: Mapping[str, Sequence[str]]) -> Array:
     return _shared(margin, places).reshape(shape)
 
 
-def decomposable(sets: Sequence[Iterable[str]]) -> bool:
-    """Whether count tables over these sets of attributes are decomposable.
-
-    >>> decomposable(["ABC", "BCD"]), decomposable(["ABC", "BD", "CD"])
-    (True, False)
-    """
-    return separators(sets) is not None
-
-
 def separators(sets: Sequence[Iterable[Element]]) -> list[tuple[int, list[Element]]] | None:
     """An order in which each set shares with the later ones only what one of them has: (its place, what it shares, a
     list in its own order).
 
-    None without such an order (Graham's reduction).
+    None without such an order (Graham's reduction): tables over these sets are not decomposable then.
+
+    >>> separators(["ABC", "BCD"]), separators(["ABC", "BD", "CD"])
+    ([(0, ['B', 'C']), (1, [])], None)
     """
     left, order = {i: frozenset(each) for i, each in enumerate(sets)}, []
     while left:
