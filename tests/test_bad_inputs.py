@@ -133,7 +133,7 @@ MODULES = {
     "rounding": "sanitizers.tables_and_rules.controlled_rounding",
     "personal": "measures.disclosure.personal",
     "guarded": "sanitizers.generalization.guarded_values",
-    "own_k": "privacy_models.own_k",
+    "own_k": "privacy_models.anonymity",
 }
 
 

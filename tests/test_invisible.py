@@ -14,7 +14,7 @@ from privnb.decision.card import Card
 from privnb.explorer.board import explore
 from privnb.explorer.roles import your_table
 from privnb.reporting.charts.base import Aggregate, finish
-from privnb.runtime.invisible import Shown, shown
+from privnb.runtime.names import Shown, shown
 from privnb.runtime.sentences import Page
 
 TOWNS = "a\u202eb", "z\u200bip", "nor\x1b[31mth"

@@ -13,7 +13,7 @@ from privnb.runtime.names import columns_in, unquoted
 if TYPE_CHECKING:
     from privnb.datasets.unknown_files import Unknown
     from privnb.microdata.schema import Schema
-    from privnb.tables.memory import Memory
+    from privnb.tables.long_tables import Memory
 
 COUNTS = "Counts of fewer than 10 people are shown here: they are for the table's owner, not for a report."
 GRADES = ("quasi_identifiers", "sensitive", "person", "dataset", "study", "at_least_k")  # what grades a table
@@ -55,7 +55,7 @@ def run(args: Namespace) -> int:
     from privnb.microdata.schema import Role, SchemaError
     from privnb.privacy_models import check_k
     from privnb.privacy_models.grading import grade, known
-    from privnb.tables.memory import Memory
+    from privnb.tables.long_tables import Memory
     from privnb.tables.writing import FACTS
 
     memory = Memory.of(args.memory)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module, metadata
 
 from privnb.cli.arguments import Parser
-from privnb.runtime.invisible import Shown
+from privnb.runtime.names import Shown
 from privnb.runtime.processes import fit_to_limit, memory_limit, runs_as, wants_memory
 from privnb.runtime.refusals import is_ours
 from privnb.runtime.stopping import stoppable

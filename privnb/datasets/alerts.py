@@ -15,7 +15,6 @@ import pandas as pd
 from privnb.datasets import column_types
 from privnb.datasets.column_values import Values
 from privnb.datasets.document import GUESS
-from privnb.microdata.missing_marks import DASHES, MISSING
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime import numerals
@@ -23,6 +22,7 @@ from privnb.runtime.arrays import IntArray
 from privnb.runtime.names import first_of, has_none
 from privnb.runtime.sentences import listed
 from privnb.runtime.tolerances import STEP
+from privnb.tables.notation import DASHES, MISSING
 
 MANY = 50  # categories: more need a tree, or hardly two people are alike
 UNIQUE = 0.9  # different values per record that has one

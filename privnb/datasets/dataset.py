@@ -32,8 +32,7 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
 from privnb.runtime import expect, lazy_pandas as pd, progress, validation
 from privnb.runtime.arrays import IntArray
-from privnb.runtime.invisible import shown
-from privnb.runtime.names import meant
+from privnb.runtime.names import meant, shown
 from privnb.runtime.processes import runs_as
 from privnb.runtime.sentences import table_html
 from privnb.runtime.validation import Randomness, at_least, between, instead, optional, validated

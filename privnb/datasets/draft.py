@@ -24,13 +24,12 @@ import pandas as pd
 
 from privnb.datasets.inference import infer_description
 from privnb.datasets.roles import checked
-from privnb.microdata.missing_marks import mark_of, marks_in
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect, validation
 from privnb.runtime.names import like, offered, renamed_in
 from privnb.runtime.validation import optional, validated
 from privnb.tables import reading
-from privnb.tables.notation import with_tails
+from privnb.tables.notation import mark_of, marks_in, with_tails
 
 
 def _check_missing(name: str, value: Any) -> None:

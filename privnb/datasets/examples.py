@@ -11,7 +11,7 @@ from privnb.datasets.column_values import Values
 from privnb.microdata.counts import people_in
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime.arrays import IntArray
-from privnb.runtime.invisible import shown
+from privnb.runtime.names import shown
 
 SHOWN, LONGEST = 3, 24  # examples of a column, and letters of each
 

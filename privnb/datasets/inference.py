@@ -18,10 +18,9 @@ from privnb.datasets.column_values import Values
 from privnb.datasets.document import GUESS, PROPOSAL, quote
 from privnb.datasets.owners import of_people
 from privnb.microdata import cuts
-from privnb.microdata.missing_marks import mark_of
 from privnb.microdata.schema import Categories, Numbers, Role
 from privnb.runtime.names import offered, renamed_in
-from privnb.tables.notation import Notation, with_tails
+from privnb.tables.notation import Notation, mark_of, with_tails
 from privnb.tables.text_files import Layout
 
 LISTED = 200  # a longer domain stands in its hierarchy's file alone

@@ -21,8 +21,7 @@ from privnb.runtime import unfinished, validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.validation import validated
 from privnb.tables import engine, long_tables, reading
-from privnb.tables.long_tables import TIMES, File
-from privnb.tables.memory import Memory
+from privnb.tables.long_tables import TIMES, File, Memory
 
 if TYPE_CHECKING:
     import duckdb

@@ -41,7 +41,7 @@ from privnb.runtime.sentences import listed
 from privnb.runtime.validation import validated
 from privnb.sanitizers.catalogue import kinds
 from privnb.tables import reading, spreadsheets
-from privnb.tables.memory import Memory
+from privnb.tables.long_tables import Memory
 from privnb.tables.writing import FACTS
 
 VERSION = 6  # of the card's form, see card.schema.json

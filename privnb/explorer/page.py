@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from privnb.reporting import vega
-from privnb.runtime.invisible import shown
+from privnb.runtime.names import shown
 
 HERE = Path(__file__).parent
 

@@ -34,7 +34,7 @@ from privnb.runtime.validation import instead, validated
 from privnb.sanitizers.claims import broken_in_rows
 from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import spreadsheets
-from privnb.tables.memory import Memory
+from privnb.tables.long_tables import Memory
 from privnb.tables.writing import FACTS, output, staged
 
 SAID = "what is printed"

@@ -34,8 +34,7 @@ from privnb.runtime.validation import Seed, validated
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import engine, long_tables, reading, spreadsheets, text_files, writing
-from privnb.tables.long_tables import File
-from privnb.tables.memory import Memory
+from privnb.tables.long_tables import File, Memory
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -22,7 +22,7 @@ from privnb.publishing.of_counts import release_of_counts
 from privnb.runtime.validation import validated
 from privnb.tables import writing
 from privnb.tables.frames import LongFrame
-from privnb.tables.memory import Memory
+from privnb.tables.long_tables import Memory
 
 if TYPE_CHECKING:
     import pyarrow as pa

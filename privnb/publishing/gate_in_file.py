@@ -26,7 +26,7 @@ from privnb.publishing.gate import (
 )
 from privnb.runtime.arrays import IntArray
 from privnb.tables import spreadsheets
-from privnb.tables.memory import Memory, TooManyCombinationsError
+from privnb.tables.long_tables import Memory, TooManyCombinationsError
 
 K = re.compile(r"^(?!KMap)\w+\(.*\bk=(\d+)")  # of a claim in a provenance: how many people share a combination
 UNSTATED = "this file"  # where nobody stated which sanitizer made it

@@ -35,8 +35,7 @@ from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.claims import broken
 from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import engine, long_tables, reading, writing
-from privnb.tables.long_tables import LongTable
-from privnb.tables.memory import TooManyCombinationsError
+from privnb.tables.long_tables import LongTable, TooManyCombinationsError
 
 if TYPE_CHECKING:
     import pyarrow as pa

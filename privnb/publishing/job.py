@@ -17,8 +17,7 @@ from privnb.publishing.in_words import asked
 from privnb.runtime import expect
 from privnb.sanitizers.base import Sanitizer
 from privnb.tables import long_tables, reading
-from privnb.tables.long_tables import LongTable
-from privnb.tables.memory import Memory
+from privnb.tables.long_tables import LongTable, Memory
 
 if TYPE_CHECKING:
     import pandas as pd

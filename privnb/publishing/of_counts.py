@@ -25,8 +25,7 @@ from privnb.runtime.names import OWN
 from privnb.sanitizers.algorithms import announced_compiling
 from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import long_tables
-from privnb.tables.long_tables import LongTable
-from privnb.tables.memory import TooManyCombinationsError
+from privnb.tables.long_tables import LongTable, TooManyCombinationsError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -26,7 +26,7 @@ from privnb.reporting import glossary, rendering
 from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, tagged, titled, without_empty_sections
 from privnb.reporting.findings.base import reported
 from privnb.reporting.notebooks import Notebook
-from privnb.runtime import invisible, numerals
+from privnb.runtime import names, numerals
 
 LIBRARIES = (
     "privnb", "numpy", "pandas", "scikit-learn", "scipy", "numba", "opendp", "altair", "vl-convert-python", "papermill",
@@ -71,7 +71,7 @@ def make(
 
     def rendered(name: str, **values: Any) -> str:
         templates.filters["explained"] = glossary.FirstUses()  # of this page
-        return invisible.shown(templates.get_template(f"{name}.html.j2").render(values))
+        return names.shown(templates.get_template(f"{name}.html.j2").render(values))
 
     files = {
         f"{this['name']}.html": rendered("page", this=this, before=before, after=after)

@@ -26,7 +26,7 @@ from privnb.evaluation.risks import linkability, membership
 from privnb.measures.base import facts
 from privnb.publishing.decided import PAGE
 from privnb.reporting.templating import environment
-from privnb.runtime.invisible import shown
+from privnb.runtime.names import shown
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import Page, Sentences, listed, say
 from privnb.runtime.validation import validated

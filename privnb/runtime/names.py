@@ -1,15 +1,19 @@
-"""Names of columns, studies, datasets and files: which may be used, and how one text lists several."""
+"""Names of columns, studies, datasets and files: which may be used, how a text lists several and how they are shown."""
 
 import difflib
 import itertools
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, TextIO
 
 OWN = "\ue000"  # begins the names of privnb's own columns: an invisible character, which no name of a table may hold
 QUOTED = r'"((?:[^"]|"")*)"'
 # A quotation mark within a word opens nothing.
 ITEM = re.compile(rf'\s*(?:{QUOTED}|((?:(?<![^\s:|,])"(?:[^"]|"")*"|[^,])*?))\s*(?:,|$)')
+
+CURSOR = re.compile(r"(?:\s|\x1b\[A)*")  # how several bars of progress move the cursor of a terminal
+FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol that are blank
 
 
 def refused(name: str) -> str:
@@ -182,3 +186,35 @@ def meant(words: Iterable[object], known: Iterable[object]) -> str:
 
 def _bare(name: str) -> list[str]:
     return [] if '"' in name else names_in(name)
+
+
+def shown(text: str) -> str:
+    """Return a text with escapes in place of invisible characters and of those that turn the direction of others.
+
+    >>> print(shown("in\u202ecome"), shown("zip\u200b"), shown("größe, 年齢"))
+    in\\u202ecome zip\\u200b größe, 年齢
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return re.sub(r"[^ -~\n\r\t]", lambda found: _escaped(found[0]), text)
+
+
+class Shown:
+    """A stream for people, to which texts are written as `shown` gives them."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text; returns its length, as streams do."""
+        self.stream.write(text if CURSOR.fullmatch(text) else shown(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def _escaped(letter: str) -> str:
+    if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") or letter in FILLERS:
+        return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return letter

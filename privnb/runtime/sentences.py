@@ -13,7 +13,7 @@ from html import escape
 from itertools import chain
 
 from privnb.runtime import lazy_pandas as pd
-from privnb.runtime.invisible import shown
+from privnb.runtime.names import shown
 
 # Before and after what is bold, emphasized, or as in a terminal. Unicode keeps these characters for a program's own
 # use: no text has them, where every other mark might be part of a name.

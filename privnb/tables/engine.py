@@ -9,13 +9,11 @@ import socket
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from privnb.microdata.schema import SchemaError
+from privnb.runtime.lazy import duckdb
 from privnb.runtime.names import OWN
-
-if TYPE_CHECKING:
-    import duckdb
 
 NUMBER = f"{OWN}number of a combination"
 STOPS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
@@ -26,7 +24,6 @@ BLANK = "".join(filter(str.isspace, map(chr, range(0x3001))))
 @contextlib.contextmanager
 def opened(**settings: Any) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a connection to the engine, closed at the end. `settings`: its own, such as `memory_limit`."""
-    import duckdb
 
     alone = dict.fromkeys(("autoinstall_known_extensions", "autoload_known_extensions"), "false")
     with duckdb.connect(config=alone | settings) as connection, _interruptible(connection):
@@ -36,7 +33,6 @@ def opened(**settings: Any) -> Iterator[duckdb.DuckDBPyConnection]:
 @contextlib.contextmanager
 def reported(paths: Iterable[Path]) -> Iterator[None]:
     """Raise what goes wrong in the engine while it reads files as SchemaError and OSError."""
-    import duckdb
 
     try:
         yield
@@ -82,7 +78,6 @@ def _interrupt(signals: socket.socket, connection: duckdb.DuckDBPyConnection) ->
 
 def has(frame: object) -> bool:
     """Return whether a native frame is the engine's own."""
-    import duckdb
 
     return isinstance(frame, duckdb.DuckDBPyRelation)
 

@@ -11,20 +11,17 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-import narwhals as nw
 import numpy as np
 
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.lazy import nw, pa
 from privnb.runtime.names import OWN, meant
 from privnb.tables import engine
 from privnb.tables.long_tables import LongTable, numbered
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ROW, POWER = f"{OWN}row of the release", f"{OWN}power of two"
 MOST = 16  # a row that stands more often is given to the engine in pieces of so many powers of two
@@ -155,7 +152,6 @@ class LongFrame(LongTable):
         -------
         native lazy frame
         """
-        import pyarrow as pa
 
         row, power = powers(times)
         each = np.arange(power.max() + 1, dtype=np.int32)
@@ -182,7 +178,6 @@ class LongFrame(LongTable):
         -------
         native lazy frame
         """
-        import pyarrow as pa
 
         cells = {name: f"cell {number}" for number, name in enumerate(values)}
         left = [*values]
@@ -196,7 +191,6 @@ class LongFrame(LongTable):
 
     def _given(self, frame: Any, rows: pa.Table, cells: Mapping[str, str]) -> Any:
         """Return a native frame of `rows`, each where `frame` says which it is, and of its `cells`, by their names."""
-        import pyarrow as pa
 
         labels = [f"label {number}" for number in range(rows.num_columns)]
         own = rows.rename_columns(labels).append_column(ROW, pa.array(np.arange(len(rows), dtype=np.int32)))

@@ -1,4 +1,5 @@
-"""Tables of any length: read, counted and joined by an engine, so that no more than their combinations is in memory.
+"""Tables of any length: read, counted and joined by an engine, so that no more than their combinations is in memory,
+of which the engine is given a part.
 
 Only these three steps touch every record. They are written once, for any lazy frame that Narwhals knows: DuckDB's, of
 files, or another engine's, of a cluster.
@@ -7,22 +8,25 @@ files, or another engine's, of a cluster.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, NamedTuple, Self
 
 from privnb.microdata.schema import SchemaError
-from privnb.runtime import progress
+from privnb.runtime import expect, progress
+from privnb.runtime.lazy import duckdb, nw, pa, pc
 from privnb.runtime.names import OWN
+from privnb.runtime.processes import usable_cores
 from privnb.tables import engine, reading, text_files
 from privnb.tables.reading import PARQUET, TEXT, kind
 
-if TYPE_CHECKING:
-    import duckdb
-    import pyarrow as pa
-
 TIMES, PLACE, MISSING = f"{OWN}times of a combination", f"{OWN}place of a combination", f"{OWN}missing: "
+
+BASE, COMBINATION = 350, 0.0008  # megabytes: the process itself, and what one combination takes in it at most
+THREAD = 600  # megabytes in which one thread of the engine counts a million combinations
+LEAST, MOST, UNITS = 500, 1e9, {"MB": 1, "GB": 1000}  # the engine takes no size beyond 2^64 bytes
 
 
 @dataclass(frozen=True)
@@ -51,13 +55,11 @@ class LongTable:
 
     def record_count(self) -> int:
         """Return how many records there are."""
-        import narwhals as nw
 
         return int(self.frame.select(nw.len()).collect(backend="pyarrow").item())
 
     def repetition(self, names: list[str]) -> tuple[int, int, int]:
         """Return how many records there are, how many differ in some columns, and how often the rarest occurs."""
-        import narwhals as nw
 
         own = self.called(names)
         grouped = self.frame.select(own).group_by(own).agg(nw.len().alias(TIMES))
@@ -82,7 +84,6 @@ class LongTable:
         pyarrow.Table
             The columns `names` of the engine's own types, and TIMES; more than `most` rows where there are more.
         """
-        import narwhals as nw
 
         own = self.called(names)
         grouped = self.frame.select(own).group_by(own).agg(nw.len().alias(TIMES))
@@ -103,7 +104,6 @@ class LongTable:
         pairs : dict of str to pyarrow.Table
             By column its values and what stands in their place, two columns; other values stay.
         """
-        import narwhals as nw
 
         frame, names = self.frame, self.frame.collect_schema().names()
         for own, pair in zip(self.called(pairs), pairs.values(), strict=True):
@@ -129,8 +129,6 @@ class LongTable:
         narwhals.LazyFrame
             The columns of `labels`, then `more` as they are `called`.
         """
-        import narwhals as nw
-        import pyarrow as pa
 
         keys, frame, own = combinations.drop_columns([TIMES]), self.frame, self.called(more)
         keys = keys.rename_columns(self.called(keys.column_names))
@@ -160,10 +158,78 @@ class LongTable:
         return found.select(*(nw.col(name).alias(name.removeprefix(PLACE)) for name in beside), *map(nw.col, own))
 
 
+class TooManyCombinationsError(SchemaError):
+    """More combinations than fit into the memory."""
+
+
+class Memory(NamedTuple):
+    """What the whole process may take at most: as it was `said`, and in `megabytes`."""
+
+    said: str
+    megabytes: float
+
+    @classmethod
+    def of(cls, said: object) -> Memory:
+        """Return what a person says, such as "800MB" or "2GB".
+
+        Raises ValueError for what is not a size, for too little for any table and for more than any machine has.
+        """
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(MB|GB)\s*", str(said), re.IGNORECASE)
+        size = float(found[1]) * UNITS[found[2].upper()] if found else 0
+        if not LEAST <= size <= MOST:
+            raise ValueError(
+                f"memory must be a size such as 2GB, at least {LEAST}MB and at most {MOST / 1000:,.0f}GB, "
+                f"got {expect.found(said)}."
+            )
+        return cls(str(said), size)
+
+    def engine(self, folder: Path) -> dict[str, Any]:
+        """Return the settings of an engine that works next to its combinations; `folder` takes what does not fit."""
+        return {"memory_limit": f"{(self.megabytes - BASE) / 2:.0f}MB", "temp_directory": str(folder)}
+
+    def counting(self, folder: Path) -> dict[str, Any]:
+        """Return the settings of an engine that counts combinations and is closed before anything is made of them."""
+        whole = (self.megabytes - BASE) * 0.8  # the rest is for what it hands over
+        threads = min(usable_cores(), max(1, int(whole / THREAD)))
+        return {"memory_limit": f"{whole:.0f}MB", "temp_directory": str(folder), "threads": threads}
+
+    @property
+    def combinations(self) -> int:
+        """How many fit."""
+        return int((self.megabytes - BASE) / COMBINATION)
+
+    def counted(self, table: LongTable, names: list[str], cure: str) -> pa.Table:
+        """Return the distinct combinations of some columns of a LongTable, as its `counted` gives them.
+
+        Raises TooManyCombinationsError for more than fit into the memory, which ends in what to do, the `cure`.
+        """
+        found = table.counted(names, self.combinations)
+        self.check(found, cure)
+        return found
+
+    def check(self, found: pa.Table, instead: str) -> None:
+        """Raise TooManyCombinationsError for more combinations than fit, with what to do `instead`.
+
+        `found`: as `LongTable.counted` gives it for so many at most.
+        """
+        if len(found) <= self.combinations:
+            return
+        counts = {name: len(found.column(name).unique()) for name in found.column_names if name != TIMES}
+        if len(counts) == 1:
+            raise TooManyCombinationsError(
+                f"'{next(iter(counts))}' has more than {self.combinations:,} different values, which do not fit into "
+                f"{self.said}. {instead}"
+            )
+        worst = sorted(counts, key=lambda name: counts[name])[:-4:-1]
+        said = ", ".join(f"{name} ({counts[name]:,})" for name in worst)
+        raise TooManyCombinationsError(
+            f"more than {self.combinations:,} different combinations of {len(counts)} columns do not fit into "
+            f"{self.said}. Of so many, these have most values: {said}. {instead}"
+        )
+
+
 def has_blank(found: pa.Table, names: Iterable[str]) -> bool:
     """Return whether a row of combinations, as `LongTable.counted` gives them, has nothing in the columns `names`."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     for name in names:
         column = found.column(name)
@@ -236,7 +302,6 @@ def opened(
 
     Arguments and errors as in `asked`.
     """
-    import narwhals as nw
 
     with asked(files, names, renamed, complete, held, **settings) as (connection, queries, check):
         relation = connection.sql(" union all by name ".join(queries))

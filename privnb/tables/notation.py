@@ -1,13 +1,14 @@
-"""How a file writes numbers: 1234.5, 1234,5, 1.234,50, $1,234 or 12,50 €."""
+"""How a file writes numbers, 1234.5, 1234,5, 1.234,50, $1,234 or 12,50 €, and how it marks a missing value."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    import pandas as pd
+from privnb.microdata.counts import people_among
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import IntArray
 
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]\d{1,3})?")
 WHOLE = re.compile(r"-?(0|[1-9]\d*)")
@@ -18,6 +19,10 @@ UNITS = rf"(?<![^-]){SIGN}{GAP}|(?<=\d){GAP}(?:%|{SIGN})$"
 THOUSANDS = (",", ".", "'", "’", *SPACES)
 PAIRS = [(".", ","), (",", "."), *((point, each) for each in THOUSANDS[2:] for point in ".,")]
 MANY = 10  # different numbers that all have three digits behind a comma: it stands between thousands
+
+# Marks of a missing value, beside the empty cell; and some that are values as well where no number stands beside them.
+MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "n.a.", "NaN", "nan", "NULL", "null", "k.A.", "k. A.", "keine Angabe")
+DASHES = ("-", "--", ".")
 
 
 class Notation(NamedTuple):
@@ -130,3 +135,26 @@ def with_tails(texts: Iterable[str]) -> list[str]:
     ['97', '97.0', '97,0', 'n/k']
     """
     return [each for text in texts for each in ((text, f"{text}.0", f"{text},0") if WHOLE.fullmatch(text) else (text,))]
+
+
+def mark_of(columns: Iterable[tuple[pd.Series, IntArray | None]]) -> str:
+    """The commonest mark of missing values in a table; "" if none is missing.
+
+    `columns`: of each its Categorical of texts, and how many records each entry stands for, or None.
+    """
+    counts = dict.fromkeys([*MISSING, *DASHES], 0)
+    empty = False
+    for column, times in columns:
+        codes, categories = column.cat.codes.to_numpy(), column.cat.categories
+        empty = empty or bool((codes < 0).any())
+        for mark in marks_in(column):
+            counts[mark] += people_among(codes == categories.get_loc(mark), times=times)
+    mark = max(counts, key=counts.__getitem__)
+    return mark if empty or counts[mark] else ""
+
+
+def marks_in(column: pd.Series) -> list[str]:
+    """The marks of missing values that stand in a Categorical of texts, in the order of their list."""
+    texts = column.cat.categories
+    known = (*MISSING, *DASHES) if len(texts) and texts.str.contains(r"\d").mean() > 0.5 else MISSING
+    return [mark for mark in known if mark in texts]

@@ -18,23 +18,20 @@ from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from privnb.microdata.columns import of_codes
-from privnb.microdata.missing_marks import MISSING
 from privnb.microdata.schema import SchemaError, text
 from privnb.runtime import lazy_pandas as pd, validation
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.lazy import pa, pc
 from privnb.runtime.names import OWN, apart
 from privnb.runtime.validation import validated
 from privnb.tables import engine, text_files
-from privnb.tables.notation import NUMBER
+from privnb.tables.notation import MISSING, NUMBER
 from privnb.tables.text_files import Layout, guessed
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST = 1_000  # columns
 MUCH = 4  # times as many cells as the next one has the sheet that is surely the table
@@ -361,7 +358,6 @@ def _needed(library: str, path: Path) -> ModuleType:
 
 def _written(column: pd.Series) -> pa.ChunkedArray:
     """Return a column of any values as Arrow's texts."""
-    import pyarrow as pa
 
     codes, distinct = pd.factorize(column.to_numpy(dtype=object))
     texts = pa.array(map(_cell, distinct), pa.string())
@@ -427,7 +423,6 @@ def _table(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedArray],
 
 
 def _texts(column: pa.ChunkedArray, line_end: str) -> pd.Categorical:
-    import pyarrow.compute as pc
 
     column = column.dictionary_encode().combine_chunks()
     texts = pc.utf8_ltrim(column.dictionary, " ")
@@ -448,7 +443,6 @@ def at_the_end(text: str) -> str:
 
 def of_arrow(found: pa.Table) -> pd.DataFrame:
     """Return an Arrow table of any types as `read` returns a file: Categoricals of texts, each record kept."""
-    import pyarrow as pa
 
     names = found.column_names
     if not all(map(pa.types.is_string, found.schema.types)):

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.lazy import pa, pc
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 FORMULA = "[=+\\-@\t\r\n＝＋－＠]"  # the first letter of a formula
 NUMBER = r"^[+-]([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
@@ -70,7 +70,6 @@ def holds_formula(values: Iterable[object] | pa.Array) -> bool:
     >>> holds_formula(["=1+1"]), holds_formula(["-8", "1-2", "it's = 1", -8]), holds_formula(["10", "-10--5"])
     (True, False, True)
     """
-    import pyarrow.compute as pc
 
     found = _is_formula(_texts(values), f"^{FORMULA}")
     return bool(pc.any(found, min_count=0).as_py())
@@ -84,8 +83,6 @@ def escaped(values: Iterable[object] | pa.Array) -> pa.Array:
     >>> escaped(["=1+1", "'=1+1", "-8", "'tis", None]).to_pylist()
     ["'=1+1", "''=1+1", '-8', "'tis", None]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     if isinstance(values, pa.Array) and pa.types.is_primitive(values.type):
         return values
@@ -156,7 +153,6 @@ def _is_escaped(provenance: Mapping[str, Any]) -> bool:
 
 def _texts(values: Iterable[object] | pa.Array) -> pa.Array:
     """Return the texts among some values as Arrow's, null for any other."""
-    import pyarrow as pa
 
     if isinstance(values, pa.Array):
         numbers = pa.types.is_primitive(values.type)
@@ -165,7 +161,6 @@ def _texts(values: Iterable[object] | pa.Array) -> pa.Array:
 
 
 def _is_formula(texts: pa.Array, pattern: str) -> pa.Array:
-    import pyarrow.compute as pc
 
     begins = pc.match_substring_regex(texts, pattern)
     return pc.and_(begins, pc.invert(pc.match_substring_regex(texts, NUMBER)))

@@ -18,18 +18,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, Any, Self
 
 import numpy as np
 
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import unfinished
+from privnb.runtime.lazy import duckdb
 from privnb.runtime.names import apart
 from privnb.tables import encodings, engine
 from privnb.tables.notation import NUMBER
-
-if TYPE_CHECKING:
-    import duckdb
 
 SEPARATORS = ",;\t|"
 SEEN = 20  # rows, among which the columns' names are looked for

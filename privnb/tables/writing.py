@@ -11,18 +11,16 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from privnb.microdata.schema import SchemaError, text
 from privnb.runtime import progress, unfinished
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.lazy import pa, pc
 from privnb.tables import spreadsheets
 from privnb.tables.spreadsheets import Formulas
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Columns = Mapping[str, tuple[IntArray, Array]]  # distinct rows, as `Release.counted_rows` returns them
 
@@ -210,7 +208,6 @@ class Parquet:
     formulas = Formulas()  # no spreadsheet opens it
 
     def __init__(self, columns: Columns, more: Mapping[str, pa.DataType], spreadsheet_safe: bool) -> None:
-        import pyarrow as pa
 
         self.columns = []
         for codes, values in columns.values():
@@ -229,7 +226,6 @@ class Parquet:
         return ParquetWriter(path, self.schema, store_schema=False, write_statistics=self.more)
 
     def add(self, file: Any, place: IntArray, cells: Sequence[pa.Array]) -> None:
-        import pyarrow as pa
 
         rows = pa.array(place)
         own = [column.take(rows) for column in self.columns]
@@ -240,7 +236,6 @@ class Csv:
     """A CSV file, in which formulas of spreadsheets are found, and escaped if it is `spreadsheet_safe`."""
 
     def __init__(self, columns: Columns, more: Mapping[str, pa.DataType], spreadsheet_safe: bool) -> None:
-        import pyarrow as pa
 
         self.more, self.is_escaped = [*more], spreadsheet_safe
         self.found: dict[str, bool] = {}
@@ -260,7 +255,6 @@ class Csv:
             yield file
 
     def add(self, file: Any, place: IntArray, cells: Sequence[pa.Array]) -> None:
-        import pyarrow as pa
 
         own = [lines.take(pa.array(place)) for lines in self.lines]
         lines = _joined([*own, *map(self._cells, self.more, cells)], ",")
@@ -275,14 +269,12 @@ class Csv:
 
 def arrow_table(columns: Columns) -> pa.Table:
     """Return rows, as `Release.counted_rows` gives them, as Arrow's."""
-    import pyarrow as pa
 
     return pa.table({name: arrow(values).take(pa.array(codes)) for name, (codes, values) in columns.items()})
 
 
 def arrow(values: Array) -> pa.Array:
     """Return distinct values as Arrow's: numbers, or texts; null for what is missing."""
-    import pyarrow as pa
 
     numbers = values.dtype != object  # the numbers among labels are texts
     return pa.array(
@@ -292,8 +284,6 @@ def arrow(values: Array) -> pa.Array:
 
 def _quoted(column: pa.Array) -> pa.Array:
     """Return the cells of a column as CSV has them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     column = pc.fill_null(column.cast(pa.large_string()), "")
     quoted = _joined([_text(""), pc.replace_substring(column, '"', '""'), _text("")], '"')
@@ -301,13 +291,11 @@ def _quoted(column: pa.Array) -> pa.Array:
 
 
 def _text(value: str) -> pa.Scalar:
-    import pyarrow as pa
 
     return pa.scalar(value, pa.large_string())  # of pieces of more than 2 GB
 
 
 def _joined(columns: Sequence[Any], between: str) -> pa.Array:
     """Return the texts of some columns side by side, with `between` them."""
-    import pyarrow.compute as pc
 
     return pc.binary_join_element_wise(*columns, _text(between))

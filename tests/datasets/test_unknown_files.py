@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from privnb.datasets.unknown_files import Unknown
 from privnb.microdata.schema import SchemaError
-from privnb.tables import memory
-from privnb.tables.memory import Memory
+from privnb.tables import long_tables
+from privnb.tables.long_tables import Memory
 from privnb.tables.reading import read_unknown
 
 MEMORY = Memory.of("1GB")
@@ -109,7 +109,7 @@ def test_a_workbook_is_read(tmp_path):
 
 
 def test_a_column_of_unique_numbers_is_refused_after_the_count(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "COMBINATION", 13)  # 50 of them
+    monkeypatch.setattr(long_tables, "COMBINATION", 13)  # 50 of them
     pd.DataFrame({"number": range(1000), "sex": ["F", "M"] * 500}).to_csv(tmp_path / "a.csv", index=False)
     assert counted(tmp_path / "a.csv", ["sex"]) == {("F",): 500, ("M",): 500}
     with pytest.raises(SchemaError, match=r"more than 50 .* 1GB\..* number \(51\), sex \(2\)\. Name the quasi-id"):

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from privnb.microdata.hierarchy import Intervals, Ordered, Sets, Taxonomy
-from privnb.microdata.hierarchy.covered import LEAVES
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
-from privnb.miners.encoding import encode
+from privnb.miners.encoding import LEAVES, encode
 
 QI = Role.QUASI_IDENTIFIER
 JOBS = Taxonomy("job", (("nurse", "care", "*"), ("medic", "care", "*"), ("clerk", "office", "*")))

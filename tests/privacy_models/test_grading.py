@@ -343,7 +343,7 @@ def test_check_counts_as_it_reads(tmp_path, capsys):
 
 
 def test_check_says_what_does_not_fit(file, capsys, monkeypatch):
-    monkeypatch.setattr("privnb.tables.memory.COMBINATION", 100)
+    monkeypatch.setattr("privnb.tables.long_tables.COMBINATION", 100)
     assert cli.main(["check", file, "--memory", "500MB"]) == 2
     assert "more than 1 different combinations of 3 columns do not fit into 500MB" in capsys.readouterr().err
     assert cli.main(["check", file, "--memory", "600MB", "--quasi-identifiers", "sex"]) == 2

@@ -9,7 +9,7 @@ from support.clinic import CLINIC
 from privnb.datasets.dataset import Dataset, load
 from privnb.microdata.schema import Attribute, Categories, Role, Schema, SchemaError
 from privnb.privacy_models import KAnonymity, achieved
-from privnb.privacy_models.own_k import OwnAnonymity
+from privnb.privacy_models.anonymity import OwnAnonymity
 from privnb.sanitizers import FullDomain, LocalRecoding, Microaggregation, Mondrian, SanitizationError
 from privnb.sanitizers.algorithms.nearest_groups import located
 from privnb.sanitizers.algorithms.own_groups import own_groups

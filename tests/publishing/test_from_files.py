@@ -29,7 +29,7 @@ from privnb.publishing.in_words import asked
 from privnb.publishing.made import COSTS
 from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress
 from privnb.tables import long_tables, writing
-from privnb.tables.memory import Memory
+from privnb.tables.long_tables import Memory
 from privnb.tables.spreadsheets import unescaped
 
 # What is written is asked here, and not whether it may leave: see test_gate.py.
@@ -537,7 +537,7 @@ def test_files_of_other_kinds_are_refused(here, ending, content):
 
 
 def test_combinations_that_do_not_fit_are_refused_after_the_count(here, monkeypatch):
-    monkeypatch.setattr("privnb.tables.memory.COMBINATION", 150 / 290)
+    monkeypatch.setattr("privnb.tables.long_tables.COMBINATION", 150 / 290)
     with pytest.raises(SchemaError, match=r"more than 290 different combinations.*do not fit into 500MB.*weight \("):
         sanitize(CLINIC, "k=5", "out.csv", memory="500MB")
     assert not list(here.iterdir())
@@ -729,7 +729,7 @@ def test_a_number_outside_of_its_domain_is_said_of_all_records(paid, here):
 
 
 def test_a_number_of_more_values_than_fit_is_refused_by_itself(here, monkeypatch):
-    monkeypatch.setattr("privnb.tables.memory.COMBINATION", 10)
+    monkeypatch.setattr("privnb.tables.long_tables.COMBINATION", 10)
     with pytest.raises(
         SchemaError, match=r"'weight' has more than 15 different values.*Round or group them in the file"
     ):

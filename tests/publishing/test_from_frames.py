@@ -212,7 +212,7 @@ def test_an_engine_that_is_not_known_is_refused(lent, monkeypatch):
 
 @pytest.mark.parametrize("setting", ["frame", "column"])
 def test_what_does_not_fit_into_memory_is_refused(lent, monkeypatch, tmp_path, setting):
-    monkeypatch.setattr("privnb.tables.memory.COMBINATION", 150 / {"frame": 50, "column": 220}[setting])
+    monkeypatch.setattr("privnb.tables.long_tables.COMBINATION", 150 / {"frame": 50, "column": 220}[setting])
     message = {"frame": "different combinations of 4 columns", "column": r"score.*in the frame first"}[setting]
     with pytest.raises(SchemaError, match=message):
         sanitize(lent["duckdb"](framed.wide()), "k=5", dataset=framed.described(tmp_path), memory="500MB")

@@ -53,7 +53,7 @@ from privnb.sanitizers import (
     TopBottomCoding,
     UnivariateMicroaggregation,
 )
-from privnb.tables.memory import Memory
+from privnb.tables.long_tables import Memory
 
 N = 400
 WHY = "The board of the hospital decided so on 3 May."

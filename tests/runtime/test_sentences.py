@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.reporting import charts
-from privnb.runtime.invisible import shown
+from privnb.runtime.names import shown
 from privnb.runtime.sentences import MARKS, OPEN, B, say, table_html
 
 PROJECT = Path(__file__).parent.parent.parent

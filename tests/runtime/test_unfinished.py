@@ -10,7 +10,7 @@ import pytest
 
 from privnb.datasets.unknown_files import Unknown
 from privnb.runtime import unfinished
-from privnb.tables.memory import Memory
+from privnb.tables.long_tables import Memory
 
 DIES = """
 import os, signal

@@ -21,7 +21,7 @@ from privnb.privacy_models import (
     TCloseness,
     achieved,
 )
-from privnb.privacy_models.own_k import OwnAnonymity
+from privnb.privacy_models.anonymity import OwnAnonymity
 from privnb.sanitizers import (
     Anatomy,
     Bucketize,

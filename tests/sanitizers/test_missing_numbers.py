@@ -13,7 +13,7 @@ from privnb.microdata.hierarchy import Intervals, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import UNTRUE, Rows
 from privnb.privacy_models import KAnonymity
-from privnb.privacy_models.own_k import OwnAnonymity
+from privnb.privacy_models.anonymity import OwnAnonymity
 from privnb.publishing.gate import gate
 from privnb.sanitizers import (
     AdditiveNoise,

@@ -16,7 +16,7 @@ from privnb.datasets.unknown_files import Unknown
 from privnb.microdata.schema import SchemaError
 from privnb.publishing.from_files import sanitize
 from privnb.tables import engine, long_tables, reading, text_files
-from privnb.tables.memory import Memory
+from privnb.tables.long_tables import Memory
 from privnb.tables.reading import read, read_unknown
 from privnb.tables.text_files import Layout
 

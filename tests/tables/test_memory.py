@@ -4,9 +4,8 @@ import pyarrow as pa
 import pytest
 
 from privnb.microdata.schema import SchemaError
-from privnb.tables import memory
-from privnb.tables.long_tables import TIMES
-from privnb.tables.memory import Memory
+from privnb.tables import long_tables
+from privnb.tables.long_tables import TIMES, Memory
 
 
 def test_sizes_of_memory():
@@ -23,7 +22,7 @@ def test_what_is_no_size_is_refused(said):
 
 
 def test_what_does_not_fit_says_which_columns_have_most_values(monkeypatch):
-    monkeypatch.setattr(memory, "COMBINATION", 50)
+    monkeypatch.setattr(long_tables, "COMBINATION", 50)
     given = Memory.of("500MB")
     found = pa.table({"sex": list("FMFM"), "age": list("1234"), TIMES: [1, 2, 3, 4]})
     assert given.combinations == 3

@@ -21,7 +21,7 @@ from privnb.privacy_models import KAnonymity
 from privnb.publishing.from_files import sanitize
 from privnb.sanitizers import Mondrian
 from privnb.tables import reading, text_files
-from privnb.tables.memory import Memory
+from privnb.tables.long_tables import Memory
 from privnb.tables.reading import read, read_unknown
 from privnb.tables.text_files import Layout
 

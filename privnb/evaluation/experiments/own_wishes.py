@@ -24,7 +24,7 @@ from privnb.microdata.hierarchy import Taxonomy, flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Role, Schema
 from privnb.microdata.withholding import Counted, MinCount
 from privnb.privacy_models import KAnonymity, check_k
-from privnb.privacy_models.own_k import OwnAnonymity
+from privnb.privacy_models.anonymity import OwnAnonymity
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray
 from privnb.runtime.tolerances import EXACT

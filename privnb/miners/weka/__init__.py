@@ -8,7 +8,6 @@ The papers' reading of a release: numbers are numeric, every published text is a
 The order of the records, and of nominal values (the encoding's, sorted), decides ties, so it is part of the result.
 """
 
-from privnb.miners.weka.header import Header
 from privnb.miners.weka.java import Refused, Unavailable, Unfinished, find_jar, missing, version
 from privnb.miners.weka.miners import (
     CATEGORICAL,
@@ -16,6 +15,7 @@ from privnb.miners.weka.miners import (
     SECONDS,
     SETS,
     THREE,
+    Header,
     WekaMiner,
     bare,
     is_weka,

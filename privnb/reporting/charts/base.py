@@ -21,7 +21,7 @@ from privnb.microdata import withholding
 from privnb.reporting.charts.looks import COLOURS, LONG, LOOKS, V5, WIDTH
 from privnb.reporting.charts.narrow import WHOLE
 from privnb.runtime import expect, numerals
-from privnb.runtime.invisible import shown
+from privnb.runtime.names import shown
 from privnb.runtime.sentences import DISPLAY, Sentences, say, table_html
 
 Drawing = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart | alt.FacetChart

@@ -18,7 +18,7 @@ from privnb.reporting.charts.explorer import CURRENT, SETTING
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE
 from privnb.reporting.findings.rows import Steps
 from privnb.runtime import expect
-from privnb.runtime.invisible import shown
+from privnb.runtime.names import shown
 from privnb.runtime.sentences import Sentences, table_html
 from privnb.runtime.validation import validated
 

@@ -13,7 +13,7 @@ from privnb.microdata.columns import of_codes
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema
 from privnb.privacy_models import KAnonymity, check_k, tally
-from privnb.privacy_models.own_k import OwnAnonymity
+from privnb.privacy_models.anonymity import OwnAnonymity
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, IntArray
 from privnb.sanitizers import eligibility

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from privnb.microdata.hierarchy import Ordered, Sets, Taxonomy
-from privnb.microdata.hierarchy.covered import LEAVES, Covered
+from privnb.miners.encoding import LEAVES, Covered
 
 LINE = tuple(f"v{leaf:02}" for leaf in range(60))
 TREE = Taxonomy("q", tuple((leaf, f"L{n // 7}", f"M{n // 21}", "*") for n, leaf in enumerate(LINE)))
