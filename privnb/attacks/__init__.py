@@ -1,5 +1,13 @@
-"""Attacks, one a file: each plays an adversary who has the release and knows something of people in it."""
+"""Attacks, each with its variants in a file: an adversary who has the release and knows something of people in it."""
 
 from privnb.runtime.family import lazily
 
-__getattr__, __dir__ = lazily(__name__, "Attack", Attack="base")
+# The files of the classes that are variants of one another; every other class is in the file of its name.
+HOMES = {
+    "Attack": "base",
+    **dict.fromkeys(("DistributionAnalysis", "EmpiricalMap"), "by_distribution"),
+    **dict.fromkeys(("GaussianMap", "PcaRemoval", "SpectralFiltering", "SvdFiltering"), "filtering"),
+    **dict.fromkeys(("EnhancedIca", "SampleIca"), "ica"),
+    **dict.fromkeys(("KnownProjection", "KnownRegression", "KnownRotation"), "known_pairs"),
+}
+__getattr__, __dir__ = lazily(__name__, "Attack", **HOMES)

@@ -138,27 +138,6 @@ def test_whoever_knows_records_alone_finds_their_rows_where_distances_stay():
     np.testing.assert_allclose(fitted.predict(rows), fitted.baseline(rows), atol=1e-6)
 
 
-@pytest.mark.slow
-def test_how_likely_each_row_is_recovered_is_seen_in_draws():
-    """Two of four numbers are free, so that it is the printed equation; the adversary computes it from rows alone."""
-    fitted, rows, truth = released(_Turn(), KnownRotation(2))
-    said = fitted.chance(rows, 0.8)
-    places = (truth - MIDDLES) / WIDTHS
-    near = 0.8 * np.linalg.norm(places, axis=1)
-    draws = [
-        np.linalg.norm((fitted.predict(rows, rng=rng) - MIDDLES) / WIDTHS - places, axis=1) <= near
-        for rng in range(400)
-    ]
-    seen = np.mean(draws, axis=0)
-    assert 0.05 < said.min() < said.max() <= 1
-    assert np.abs(seen - said).max() < 4 * 0.5 / 20
-    known = (fitted.knowledge.originals[list(NAMES)].to_numpy(dtype=float) - MIDDLES) / WIDTHS
-    basis = np.linalg.svd(known)[2][:2].T
-    distance = np.linalg.norm(places - places @ basis @ basis.T, axis=1)
-    printed = 2 / np.pi * np.arcsin(np.minimum(near / (2 * distance), 1))
-    np.testing.assert_allclose(said, printed, atol=1e-6)
-
-
 def test_the_same_seed_gives_the_same_guess():
     fitted, rows, _ = released(_Turn(), KnownRotation(2))
     np.testing.assert_allclose(fitted.predict(rows, rng=5), fitted.predict(rows, rng=5))

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.stats import ortho_group
 
 from privnb.attacks.algorithms import unmixing
-from privnb.attacks.algorithms.unmixing import breach_probability, eigen_matched, likeliest, regressed, turned_back
+from privnb.attacks.algorithms.unmixing import eigen_matched, likeliest, regressed, turned_back
 
 
 def records(n, d, rng):
@@ -61,43 +61,6 @@ def test_noisy_pairs_give_the_rotation_of_least_squares():
     found = turned_back(originals[:50], released[:50], rng)
     assert np.sqrt(np.mean((found(released) - originals) ** 2)) < 0.15
     np.testing.assert_allclose(found.matrix @ found.matrix.T, np.eye(3), atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("chord", "shares"), [(0.5, (0.1609, 0.0625, 0.0112)), (1, (0.3333, 0.25, 0.1562)), (1.7, (0.6468, 0.7225, 0.8117))]
-)
-def test_how_likely_a_record_is_recovered(chord, shares):
-    found = [float(breach_probability(1, 1, free, chord)) for free in (2, 3, 5)]
-    assert found == pytest.approx(shares, abs=5e-5)
-
-
-def test_equation_15_6_holds_where_two_directions_are_free():
-    """Known e1 of three numbers, x = (3, 4, 0): length 5, distance 4."""
-    assert breach_probability(5, 4, 2, 0.2) == pytest.approx(0.07979, abs=5e-6)
-    assert breach_probability(5, 4, 2, 0.8) == pytest.approx(1 / 3)
-    assert breach_probability(5, 0, 2, 0.01) == 1
-    assert breach_probability(5, 4, 0, 0.01) == 1
-    assert breach_probability(5, 4, 1, 0.2) == 0.5
-    assert breach_probability(5, 4, 1, 1.6) == 1
-    epsilon = np.linspace(0.05, 1.55, 20)
-    np.testing.assert_allclose(breach_probability(5, 4, 2, epsilon), 2 / np.pi * np.arcsin(epsilon * 5 / 8), atol=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("d", "p"), [(3, 1), (3, 2), (4, 1), (5, 2), (6, 1)])
-def test_rotations_that_are_drawn_recover_as_often_as_said_and_eq_15_6_only_of_two_free_directions(d, p):
-    rng = np.random.default_rng(10 * d + p)
-    known, one, turn = rng.normal(size=(p, d)), rng.normal(size=d), rotation(d, d)
-    basis = unmixing.spanned(known)
-    distance = np.linalg.norm(one - one @ basis @ basis.T)
-    epsilon = 1.0 * distance / np.linalg.norm(one)
-    guesses = np.array([turned_back(known, known @ turn, rng)(one @ turn) for _ in range(3000)])
-    seen = np.mean(np.linalg.norm(guesses - one, axis=1) <= epsilon * np.linalg.norm(one))
-    said = float(breach_probability(np.linalg.norm(one), distance, d - p, epsilon))
-    sure = 4 * np.sqrt(said * (1 - said) / 3000)
-    assert seen == pytest.approx(said, abs=sure)
-    printed = 2 / np.pi * np.arcsin(epsilon * np.linalg.norm(one) / (2 * distance))
-    assert (abs(seen - printed) <= sure) == (d - p == 2)
 
 
 # Known pairs of any matrix (15-09).

@@ -80,41 +80,6 @@ def turned_back(originals: FloatArray, released: FloatArray, rng: np.random.Gene
     return Map(centre, origin, after @ before.T + frame(after, rng) @ frame(before, rng).T)
 
 
-def breach_probability(norm: FloatArray, distance: FloatArray, free: int, epsilon: float) -> FloatArray:
-    """How likely a guess by `turned_back` comes within epsilon times its length of a record.
-
-    Parameters
-    ----------
-    norm : float array (n,)
-        Lengths of the records, or of their rows, which are as long.
-    distance : float array (n,)
-        How far each is from what the known ones span.
-    free : int
-        In how many directions the matrix is unknown: columns less independent known records.
-    epsilon : float
-
-    Returns
-    -------
-    float array (n,)
-        0 to 1; lower protects more. Of two free directions Eq. 15.6 of Aggarwal and Yu 2008: (2 / pi) arcsin(epsilon
-        norm / (2 distance)). The book states no such condition; of any other number the equation is wrong. Here the
-        share of the sphere around the free directions that a cap covers.
-
-    >>> [round(float(breach_probability(5, 4, free, 0.2)), 5) for free in (1, 2, 3)]
-    [0.5, 0.07979, 0.01562]
-    """
-    from scipy.special import betainc
-
-    norm, distance = np.asarray(norm, dtype=float), np.asarray(distance, dtype=float)
-    chord = epsilon * norm
-    sure = (chord >= 2 * distance) | (distance <= EXACT * norm)
-    if free < 2:
-        return np.where(sure | (free == 0), 1.0, 0.5)  # in one direction a record or its mirror image
-    angle = 2 * np.arcsin(np.minimum(chord / (2 * np.where(sure, 1, distance)), 1))
-    cap = betainc((free - 1) / 2, 0.5, np.sin(angle) ** 2) / 2
-    return np.where(sure, 1.0, np.where(angle <= np.pi / 2, cap, 1 - cap))
-
-
 def regressed(originals: FloatArray, released: FloatArray) -> Map:
     """The map by least squares over known pairs, with a shift where there are more pairs than columns.
 

@@ -1,7 +1,7 @@
 """The rows of known records found by their distances, and a rotation turned back by them."""
 
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 
@@ -13,15 +13,8 @@ from privnb.runtime.arrays import FloatArray
 from privnb.runtime.validation import Positive, at_least
 
 
-class Found(NamedTuple):
-    """Where the known people are, float array (p, d), and the rows that lie apart as they do; None where none do."""
-
-    known: FloatArray
-    theirs: FloatArray | None
-
-
 @dataclass(frozen=True)
-class DistanceInference(Unmixing[Found]):
+class DistanceInference(Unmixing[Places]):
     """Somebody who knows some people's records, but not their rows, finds these by how far they lie apart.
 
     A rotation and a shift leave all distances, so that few sets of rows lie apart as the known records do. With the
@@ -45,12 +38,10 @@ class DistanceInference(Unmixing[Found]):
     knows = Records
     square = True
 
-    def _solved(self, seen: FloatArray, people: Places) -> Found:
+    def _solved(self, seen: FloatArray, people: Places) -> Places:
         rows = images(people.known, seen, self.within)
-        return Found(people.known, None if rows is None else seen[rows])
+        return people if rows is None else Places(people.known, seen[rows])  # `people` have no rows yet
 
     def _places(self, seen: FloatArray, rng: np.random.Generator) -> FloatArray:
         known, theirs = self.learned.solution
-        if theirs is None:
-            return np.tile(known.mean(axis=0), (len(seen), 1))
-        return turned_back(known, theirs, rng)(seen)
+        return turned_back(known, theirs, rng)(seen) if len(theirs) else np.tile(known.mean(axis=0), (len(seen), 1))

@@ -87,14 +87,7 @@ class Linkage(RecordLinkage[ReleasedRows]):
 
     known: Columns = None
     called = ""  # results' own number of a release
-    supported_treatments: ClassVar[tuple[str, ...]] = (
-        "exact",
-        "generalized",
-        "suppressed",
-        "bucketized",
-        "noisy",
-        "perturbed",
-    )
+    supported_treatments = tuple(kind for kind in KINDS if kind != "synthetic")
     moved: ClassVar[tuple[str, ...]] = ("noisy", "perturbed")  # treatments of which the nearest cell is taken
 
     def _learn(self, published: Published) -> ReleasedRows:

@@ -30,6 +30,7 @@ class RecordLinkage(Attack[Learned]):
     Its subclasses have the parameter `known`, a tuple of columns or None for all quasi-identifiers.
     """
 
+    HINT: ClassVar[str] = "Give one fitted to the release: Linkage().fit(published)."
     known: Columns
 
     def __post_init__(self) -> None:

@@ -4,19 +4,18 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from privnb.attacks.algorithms.noise_filters import moments
 from privnb.attacks.base import Attack
 from privnb.attacks.recovery.noise_knowledge import NoiseKnowledge, PublishedLaw
 from privnb.attacks.recovery.recovery_knowledge import Knowledge, numbers
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.release import Published
 from privnb.microdata.schema import SchemaError
-from privnb.microdata.treatment import Law, Unreadable, of_column
+from privnb.microdata.treatment import Law, Unreadable
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import some_of
@@ -36,11 +35,14 @@ class Solved(NamedTuple, Generic[Solution]):
         The attributes whose numbers it guesses, in the order of its guesses' columns.
     solution
         How it guesses them, of a type of its own.
+    units
+        In which units an `Unmixing` reads rows and guesses.
     """
 
     names: tuple[str, ...]
     targets: tuple[str, ...]
     solution: Solution
+    units: Any = None
 
 
 class Recovery(Attack[Solved[Solution]]):
@@ -214,42 +216,9 @@ class NoiseRemoval(Recovery[Solution]):
         return np.clip(mean, [domain.low for domain in domains], [domain.high for domain in domains])
 
 
-class Filter(NamedTuple):
-    """The mean of the released rows, and the matrix that takes the noise off what differs from it."""
-
-    mean: FloatArray
-    matrix: FloatArray
-
-
-class NoiseFilter(NoiseRemoval[Filter]):
-    """A `NoiseRemoval` that is one matrix, see `algorithms.noise_filters`."""
-
-    def _without(self, rows: FloatArray, laws: Mapping[str, Law], published: Published) -> Filter:
-        if len(rows) < 2:
-            raise Unreadable(f"{self!r} reads how noisy columns vary, and the release has {len(rows)} row.")
-        return Filter(rows.mean(axis=0), self._made(moments(rows)[1], noise_covariance(laws), len(rows)))
-
-    @abstractmethod
-    def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
-        """Return the filter: float array (m, m)."""
-
-    def _recovered(self, rows: FloatArray, rng: np.random.Generator) -> FloatArray:
-        mean, matrix = self.learned.solution
-        return mean + (rows - mean) @ matrix
-
-
 def hidden(published: Published) -> list[str]:
     """Return the numbers that a release hides in all rows, such as those that columns of a sanitizer's own stand for: a
     list of names.
     """
     numeric = (name for name in published.treated("suppressed") if published.schema[name].numeric)
     return [name for name in numeric if pd.to_numeric(published.table[name], errors="coerce").isna().all()]
-
-
-def noise_covariance(laws: Mapping[str, Law]) -> FloatArray:
-    """Return the covariance of the noise of columns, `{name: Law}`: float array (columns, columns)."""
-    found = np.array([[law.covariance(other) for other in laws] for law in laws.values()], dtype=float)
-    for place, (name, law) in enumerate(laws.items()):
-        with of_column(name):
-            found[place, place] = law.variance
-    return found

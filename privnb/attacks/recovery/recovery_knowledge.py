@@ -20,20 +20,27 @@ from privnb.runtime.arrays import FloatArray
 from privnb.runtime.validation import Randomness, Validated
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Knowledge(Validated, ABC):
-    """What is known of some people. A subclass is a frozen dataclass of tables."""
+    """What is known of some people. A subclass is a frozen dataclass of tables.
 
-    title = ""  # as results say it, of `{people}`
+    Parameters
+    ----------
+    originals : DataFrame
+        p rows, one a person, or p values of each column.
+    """
+
     originals: pd.DataFrame
+    title = ""  # as results say it, of `{people}`
 
     @classmethod
     @abstractmethod
     def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
         """Return what an adversary has who knows these people: two DataFrames, row by row of the same p people."""
 
-    @abstractmethod
     def __len__(self) -> int:
         """How many people it tells of."""
+        return len(self.originals)
 
     def __repr__(self) -> str:  # never the rows
         return f"{type(self).__name__}({len(self)} people)"
@@ -49,7 +56,6 @@ class Pairs(Knowledge):
         p rows each, row by row of the same people.
     """
 
-    originals: pd.DataFrame
     released: pd.DataFrame
     title = "records and rows of {people} people"
 
@@ -65,53 +71,25 @@ class Pairs(Knowledge):
     def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
         return cls(originals, released)
 
-    def __len__(self) -> int:
-        return len(self.originals)
 
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Records(Knowledge):
-    """People whose records are known and who are in the release, but not which row is theirs.
+    """People whose records are known and who are in the release, but not which row is theirs."""
 
-    Parameters
-    ----------
-    originals : DataFrame
-        p rows, one a person.
-    """
-
-    originals: pd.DataFrame
     title = "records of {people} people in it"
 
     @classmethod
     def of(cls, originals: pd.DataFrame, released: pd.DataFrame, rng: Randomness) -> Self:
         return cls(originals.iloc[np.random.default_rng(rng).permutation(len(originals))])
 
-    def __len__(self) -> int:
-        return len(self.originals)
 
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Sample(Records):
-    """Records of people drawn from the same population; whether they are in the release is not known.
-
-    Parameters
-    ----------
-    originals : DataFrame
-        p rows, one a person.
-    """
+    """Records of people drawn from the same population; whether they are in the release is not known."""
 
     title = "a sample of {people} people"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Distributions(Records):
-    """How each column is distributed by itself, as a public statistic says it: what stands side by side is nobody's.
-
-    Parameters
-    ----------
-    originals : DataFrame
-        p values of each column.
-    """
+    """How each column is distributed by itself, as a public statistic says it: what stands side by side is nobody's."""
 
     title = "the distribution of each column, of {people} people"
 

@@ -57,30 +57,18 @@ class Unmixing(Recovery[Solution]):
                 f"{type(self).__name__} undoes a rotation, and this release has the perturbed columns "
                 f"{some_of(names)} for {some_of(targets)}. Choose an attack on projections."
             )
-        middle, width, origin, unit = self._units(published, names, targets)
+        domains = [published.schema[name].numbers for name in targets]
+        middle: FloatArray = np.array([(domain.low + domain.high) / 2 for domain in domains])
+        width: FloatArray = np.array([domain.width for domain in domains], dtype=float)
+        origin, unit = (0.0, 1.0) if targets != names else (middle, width)  # columns of its own have their own units
         known: FloatArray = np.empty((0, len(targets)))
         theirs: FloatArray = np.empty((0, len(names)))
         if self.knows is not None:
             known = (self._told(self.knowledge.originals, targets) - middle) / width
             if isinstance(self.knowledge, Pairs):
                 theirs = (self._told(self.knowledge.released, names) - origin) / unit
-        return Solved(names, targets, self._solved((rows - origin) / unit, Places(known, theirs)))
-
-    def _units(self, published: Published, names: tuple[str, ...], targets: tuple[str, ...]) -> Units:
-        domains = [published.schema[name].numbers for name in targets]
-        middle: FloatArray = np.array([(domain.low + domain.high) / 2 for domain in domains])
-        width: FloatArray = np.array([domain.width for domain in domains], dtype=float)
-        # As if released rows were in units of their own, where they are.
-        return Units(middle, width, 0.0, 1.0) if targets != names else Units(middle, width, middle, width)
-
-    @property
-    def _own_units(self) -> Units:
-        return self._units(self.published, self.learned.names, self.learned.targets)
-
-    def _seen(self, rows: FloatArray) -> FloatArray:
-        """Return released rows as places: float array (n, k)."""
-        units = self._own_units
-        return (rows - units.origin) / units.unit
+        solution = self._solved((rows - origin) / unit, Places(known, theirs))
+        return Solved(names, targets, solution, Units(middle, width, origin, unit))
 
     def _told(self, table: pd.DataFrame, names: tuple[str, ...]) -> FloatArray:
         if absent := [name for name in names if name not in table]:
@@ -98,12 +86,13 @@ class Unmixing(Recovery[Solution]):
         """Return the guessed places of released rows: float array (n, d)."""
 
     def _recovered(self, rows: FloatArray, rng: np.random.Generator) -> FloatArray:
-        units = self._own_units
-        return units.middle + units.width * self._places(self._seen(rows), rng)
+        middle, width, origin, unit = self.learned.units
+        return middle + width * self._places((rows - origin) / unit, rng)
 
     def _expected(self) -> FloatArray:
         if self.knows is None:
-            return self._own_units.middle
+            middle: FloatArray = self.learned.units.middle
+            return middle
         return self._told(self.knowledge.originals, self.targets).mean(axis=0)
 
 
