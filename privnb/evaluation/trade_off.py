@@ -135,6 +135,7 @@ state(
     sentence="What somebody loses whose sensitive value is disclosed for certain.",
     source="Li and Li, KDD 2009, section 5.1",
     unit="nats",
+    format="{:g}",  # also of distances that are shares
 )
 state("large_populations", format="{:,}")
 

@@ -28,6 +28,9 @@ from privnb.runtime.validation import an_instance, argument_checks
 
 KINDS = ("privacy", "utility")
 DIRECTIONS = ("lower", "higher")
+# How a number of some units is written before them.
+UNITS = dict.fromkeys(("people", "records", "pairs", "cells", "places"), "{:,}")
+UNITS |= dict.fromkeys(("bits", "nats", "points"), "{:g}")
 Function = TypeVar("Function", bound=Callable[..., Any])
 Counts = Annotated[IntArray, lambda name, value: expect.array(name, value, 2)]  # (classes, values)
 # What `evaluate` gives to measures, which need not annotate it.
@@ -128,21 +131,24 @@ _stated: dict[str, Measure] = {}  # by name
 def state(name: str, **facts: Any) -> Measure:
     """State the facts of a number that results have under this name: a `Measure`.
 
-    What is not given follows from the rest: a privacy or utility measure is better where it is lower; a "share of" some
-    things is written in per cent of them; what is written in per cent lies between 0 and 1; and no chart of releases
-    offers the number as an axis.
+    What is not given follows from the rest, see `_implied`; no chart of releases offers the number as an axis.
 
     Raises ValueError where other facts of that name are stated: numbers of one name are one measure.
     """
-    unit, written = facts.get("unit", ""), {}
-    if unit.startswith("share of "):
-        written = {"format": f"{{:%}} of {unit.removeprefix('share of ')}"}
-    elif unit == "people":
-        written = {"format": "{:,} people"}
-    facts = {"better": "lower" if facts.get("kind") else "", "axis": False} | written | facts
-    if "%" in facts.get("format", ""):
-        facts = {"bounds": (0, 1)} | facts
-    return _keep(Measure(name, **facts))
+    return _keep(Measure(name, **_implied({"axis": False} | facts)))
+
+
+def _implied(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return facts with those that follow from the others where they are not given: a privacy or utility measure is
+    better where it is lower; a "share of" some things is written in per cent of them, and other units as `UNITS` says;
+    what is written in per cent lies between 0 and 1.
+    """
+    unit = facts.get("unit", "")
+    number = "{:%} of" if (part := unit.removeprefix("share of ")) != unit else UNITS.get(unit)
+    facts = (
+        {"better": "lower" if facts.get("kind") else ""} | ({"format": f"{number} {part}"} if number else {}) | facts
+    )
+    return {"bounds": (0, 1)} | facts if "%" in facts.get("format", "") else facts
 
 
 def _keep(new: Measure) -> Measure:
@@ -168,7 +174,7 @@ def measure(*, kind: str, better: str, bounds: tuple[float, float], **facts: Any
         if getattr(_marked.get(name), "__module__", "") == home:  # a cell that runs again may state other facts
             _stated.pop(name, None)
 
-        own = _keep(Measure(name, kind=kind, better=better, bounds=bounds, **facts))
+        own = _keep(Measure(name, **_implied({"kind": kind, "better": better, "bounds": bounds} | facts)))
 
         @wraps(function)
         def checked(*given: Any, **named: Any) -> Any:

@@ -8,6 +8,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -112,10 +113,7 @@ def _value(node: ast.AST, table: pd.DataFrame) -> Any:
             return [_value(part, table) for part in parts]
         case ast.BoolOp(op=op, values=parts):
             join = operator.and_ if isinstance(op, ast.And) else operator.or_
-            first, *others = (_truth(part, table) for part in parts)
-            for other in others:
-                first = join(first, other)
-            return first
+            return reduce(join, [_truth(part, table) for part in parts])
         case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=part):
             return np.logical_not(_truth(part, table))
         case ast.UnaryOp(op=op, operand=part):

@@ -23,4 +23,4 @@ def test_the_score_is_of_its_parts():
     assert scores[0][1] > scores[1][1], "and hides less"
     exact = found[found.sanitizer.isin(["Identity", "KMember"])]
     assert (exact.status == "refused").all()
-    assert exact.reason.str.contains("masks no number of").all()
+    assert exact.reason.str.contains("neither adds noise to numbers of").all()

@@ -268,7 +268,7 @@ def test_what_cannot_be_judged_is_refused(adult):
         Scenario(good("salary"), either).judge(adult, Identity())
     with pytest.raises(SchemaError, match="has no attribute 'wait'"):
         Scenario(good("salary"), AntiUtility("wait")).judge(adult, Identity())
-    with pytest.raises(ValueError, match="fields combine by sum, any, all, got 'most'"):
+    with pytest.raises(ValueError, match="how must be one of sum, any, all, got 'most'"):
         Scenario(good("salary", miners="majority"), AntiUtility("age", how="most")).judge(adult, Identity())
 
 

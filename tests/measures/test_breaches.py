@@ -131,12 +131,12 @@ def test_cells_of_added_noise_are_weighed_by_their_law():
         (
             lambda: amplification(Identity().sanitize(ADULT, rng=1)),
             Unreadable,
-            "adds no noise of a known law .* age is",
+            "no column with noise of a public law.* age is",
         ),
         (
             lambda: upward_posterior(ADULT, DataSwapping().sanitize(ADULT, rng=1)),
             Unreadable,
-            "adds no noise of a known law",
+            "no column with noise of a public law",
         ),
         (
             lambda: downward_posterior(ADULT, LaplaceNoise(1).sanitize(ADULT, rng=1)),

@@ -225,7 +225,7 @@ def test_chance_of_someone_who_knows_more_keeps_what_they_knew(ward):
     """Dealt inside the wards, what the wards tell stays as it was; and other gains can be asked for."""
     release = Identity().sanitize(ward, rng=0)
     accuracy, information = gains.permuted_gains(
-        release, "illness", rng=1, repeats=200, knows=["ward"], of=(gains.accuracy_gain, gains.information_gain)
+        release, "illness", rng=1, knows=["ward"], of=(gains.accuracy_gain, gains.information_gain)
     )
     assert 0 <= accuracy < 0.01
     # In each ward 3 of 4 are alike: two pairs come out (2, 0) and (1, 1) always.

@@ -82,7 +82,9 @@ def test_intervals_of_ranks():
 
 def test_exact_releases_nobodys_rows_and_constants_are_refused():
     data = table(ORIGINAL)
-    with pytest.raises(Unreadable, match="masks no number of 'numbers': x0 is exact, x1 is exact"):
+    with pytest.raises(
+        Unreadable, match="neither adds noise to numbers of 'numbers' nor perturbs them: x0 is exact, x1 is exact"
+    ):
         masking.masking_loss(data, Identity().sanitize(data, rng=1))
     with pytest.raises(Unreadable, match="are nobody's"):
         masking.lost_variation(*made(ORIGINAL, MASKED, whose=Rows.NOBODY))

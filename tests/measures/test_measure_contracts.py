@@ -30,7 +30,7 @@ FOUND = {
 }
 OF_CHANNELS = (
     "prior_vulnerability", "posterior_vulnerability", "bayes_risk", "santhi_vardy_bound", "prior_entropy",
-    "conditional_entropy", "mutual_information", "min_entropy_leakage", "additive_leakage", "multiplicative_capacity",
+    "conditional_entropy", "mutual_information", "min_entropy_leakage", "multiplicative_capacity",
     "additive_capacity",
 )  # fmt: skip
 OF_RELEASES = (
@@ -74,7 +74,6 @@ def values():
             **{name: getattr(breaches, name)(adult, answered) for name in OF_BREACHES},
             **{name: getattr(masking, name)(adult, blurred) for name in OF_MASKED},
             **{name: getattr(noise_privacy, name)(blurred, adult) for name in OF_NOISE},
-            "error": channel.error(told, channel.guess(told)),
             "average_relative_error": queries.average_relative_error(asked, release),
             "median_relative_error": queries.median_relative_error(asked, release),
             "privacy_loss": tradeoff.privacy_loss(release, "salary"),

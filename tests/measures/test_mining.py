@@ -49,7 +49,7 @@ def test_fields_combine():
     assert mining.combine(values, "sum").tolist() == [2, 1, 0, -1]
     assert mining.combine(values, "any").tolist() == [1, 1, 0, 1]
     assert mining.combine(values, "all").tolist() == [1, 0, 0, -2]
-    with pytest.raises(ValueError, match="fields combine by sum, any, all, got 'mean'"):
+    with pytest.raises(ValueError, match="how must be one of sum, any, all, got 'mean'"):
         mining.combine(values, "mean")
 
 
@@ -347,7 +347,7 @@ def test_a_measure_is_marked_and_otherwise_as_it_was():
     def exposed(people):
         return people + 1
 
-    facts = Measure("exposed", "privacy", better="lower", bounds=(0, 10), unit="people")
+    facts = Measure("exposed", "privacy", unit="people", format="{:,} people", better="lower", bounds=(0, 10))
     assert exposed.facts == measures.facts("exposed") == facts
     assert (exposed(1), exposed.__name__) == (2, "exposed")
     for wrong in ({"kind": "risk"}, {"better": "less"}, {"bounds": (1, 1)}):

@@ -13,7 +13,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import Case
 from privnb.evaluation.results import Row, row_builder, tidy
 from privnb.measures.base import state
-from privnb.measures.noise.noise_reconstruction import reconstructed, true_distribution
+from privnb.measures.noise.noise_reconstruction import Way, reconstructed, true_distribution
 from privnb.microdata import withholding
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
@@ -26,7 +26,7 @@ from privnb.sanitizers.base import Sanitizer
 
 BINS = 20  # of numbers: few enough that most hold more people than are withheld
 TABLE, LITERAL, ALIKE = "the table", "taken literally", "all values alike"
-WAYS = {"em": "reconstructed (EM)", "bayes": "reconstructed (Bayes)"}
+WAYS: dict[Way, str] = {"em": "reconstructed (EM)", "bayes": "reconstructed (Bayes)"}
 
 state(
     "interval_share",

@@ -75,7 +75,7 @@ class _Idea(Validated, ABC):
     weights: Annotated[Any, lambda name, value: value is None or callable(value) or expect.column(name, value)] = None
     miners: MinerNames = "three"
     folds: Folds | None = None
-    how: Annotated[str, lambda name, value: mining.check_how(value)] = "sum"
+    how: mining.How = "sum"
     default: ClassVar[Callable[..., Any]]
 
     @property

@@ -1,13 +1,15 @@
 """Between which counts each cell of a table lies, as far as its published margins tell.
 
-Decomposable margins bound each cell in closed form; others by linear programs, whose bounds are rounded inwards, or by
-integer ones, which are sharp. A cell with narrow bounds that are low tells of few people.
+Decomposable margins bound each cell in closed form; others by linear programs, whose bounds are rounded inwards
+and may be wider than what follows for whole counts. A cell with narrow bounds that are low tells of few people.
 
 Source: Dobra and Fienberg, "Bounds for Cell Entries in Contingency Tables Given Marginal Totals and Decomposable
 Graphs", PNAS 97(22), 2000; Aggarwal and Yu 2008, section 12.5.2.
 """
 
+import math
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +27,6 @@ state(
     kind="privacy",
     better="higher",
     bounds=(0, float("inf")),
-    title="Narrowest interval",
     sentence="How many people lie between the bounds of the small count that is known best.",
     source="Aggarwal and Yu 2008, section 12.5.2",
     unit="people",
@@ -41,16 +42,13 @@ class Between(NamedTuple):
 
 
 @validated
-def cell_bounds(margins: Sequence[TableOfCounts], *, whole: bool = False) -> Between:
+def cell_bounds(margins: Sequence[TableOfCounts]) -> Between:
     """The least and the greatest count of each cell that agree with all margins.
 
     Parameters
     ----------
     margins : list of TableOfCounts
         Of one table; what is published of it.
-    whole : bool
-        Whether integer programs are solved, where margins are not decomposable: slower, and sharp. Without, bounds may
-        be wider than what follows for whole counts.
 
     Returns
     -------
@@ -79,25 +77,14 @@ def cell_bounds(margins: Sequence[TableOfCounts], *, whole: bool = False) -> Bet
             )
         low = np.maximum(low, 0)
         return Between(values, np.broadcast_to(low, shape), np.broadcast_to(high, shape))
-    cells = np.arange(int(np.prod(shape))).reshape(shape)
-    if cells.size > LARGEST:
-        raise ValueError(
-            f"margins have {cells.size:,} cells, more than {LARGEST:,}. Merge values or leave out a margin."
-        )
+    if (size := math.prod(shape)) > LARGEST:
+        raise ValueError(f"margins have {size:,} cells, more than {LARGEST:,}. Merge values or leave out a margin.")
     sums, wanted = [], []
     for margin in margins:
         target = spread(margin, values)
-        at = np.ravel_multi_index(
-            [
-                np.broadcast_to(index if length > 1 else 0, shape)
-                for index, length in zip(np.indices(shape), target.shape, strict=True)
-            ],
-            target.shape,
-        )
-        sums.append(
-            sparse.csr_array((np.ones(cells.size), (at.ravel(), cells.ravel())), shape=(target.size, cells.size))
-        )
+        kept = [np.eye(n) if length == n else np.ones((1, n)) for n, length in zip(shape, target.shape, strict=True)]
+        sums.append(reduce(sparse.kron, kept, sparse.eye_array(1)))
         wanted.append(target.ravel())
     known = np.concatenate(wanted)
-    low, high = solved(sparse.vstack(sums), known, known, whole=whole)
+    low, high = solved(sparse.vstack(sums), known, known)
     return Between(values, low.reshape(shape), high.reshape(shape))

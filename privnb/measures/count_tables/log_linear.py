@@ -1,24 +1,19 @@
-"""How well some margins give back a table of counts, and how many of its cells are small.
+"""How many cells of a table of counts are small, and how many of them a log-linear model leaves free.
 
 A hierarchical log-linear model keeps the margins over some sets of attributes and leaves all else as even as it can.
 
-Source: Aggarwal and Yu 2008, section 12.5.2; Bishop, Fienberg, Holland, "Discrete Multivariate Analysis", 1975, chapter
-3, for the fit.
+Source: Aggarwal and Yu 2008, section 12.5.2.
 """
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import prod
-from typing import Annotated, NamedTuple
-
-import numpy as np
+from typing import Annotated
 
 from privnb.measures.base import state
-from privnb.microdata.count_tables import TableOfCounts, check_margins, spread
+from privnb.microdata.count_tables import TableOfCounts
 from privnb.runtime import expect
 from privnb.runtime.validation import Count, validated
-
-_ROUNDS, _CLOSE = 10_000, 1e-9
 
 state(
     "small_count_share",
@@ -35,15 +30,6 @@ Margins = Annotated[
     Sequence[Sequence[str]],
     lambda name, value: expect.all_of(name, value, str, tuple, list, instead="Give the attributes of each margin."),
 ]
-
-
-class Fit(NamedTuple):
-    """`expected`: float array of the table's shape; `g2`: twice the log-likelihood that the model loses, from 0, lower
-    fits better; `df`: the cells less the free parameters."""
-
-    expected: np.ndarray
-    g2: float
-    df: int
 
 
 @validated
@@ -93,66 +79,3 @@ def degrees_of_freedom(levels: Mapping[str, int], sets: Margins) -> int:
             f"{', '.join(map(str, unknown))}."
         )
     return prod(levels.values()) - sum(prod(levels[name] - 1 for name in some) for some in kept)
-
-
-def fitted(margins: Sequence[TableOfCounts]) -> TableOfCounts:
-    """The table that has these margins and is else as even as can be, by iterative proportional fitting.
-
-    In decomposable ones this is the product of the margins by what they share.
-
-    Parameters
-    ----------
-    margins : list of TableOfCounts
-
-    Returns
-    -------
-    TableOfCounts
-        Of all their attributes; its counts are no whole numbers.
-
-    Raises
-    ------
-    ValueError
-        For margins that contradict each other.
-    """
-    values = check_margins(margins)
-    targets = [spread(margin, values) for margin in margins]
-    shape = tuple(map(len, values.values()))
-    found = np.ones(shape)
-    for _ in range(_ROUNDS):
-        off = 0.0
-        for target in targets:
-            axes = tuple(axis for axis, length in enumerate(target.shape) if length == 1 and shape[axis] > 1)
-            now = found.sum(axis=axes, keepdims=True)
-            off = max(off, np.abs(now - target).max())
-            found = found * np.divide(target, now, out=np.zeros(now.shape), where=now > 0)
-        if off <= _CLOSE * max(1, targets[0].sum()):
-            return TableOfCounts(values, found)
-    names = ", ".join(" x ".join(margin.names) for margin in margins)
-    raise ValueError(f"no table fits the margins {names}: {_ROUNDS:,} rounds leave {off:.2g}. Do they contradict?")
-
-
-@validated
-def fit(table: TableOfCounts, sets: Margins) -> Fit:
-    """How well the margins over some sets of attributes give back a table.
-
-    Parameters
-    ----------
-    table : TableOfCounts
-    sets : list of tuple of str
-        Attributes that none holds are taken as even.
-
-    Returns
-    -------
-    Fit
-
-    Source: Aggarwal and Yu 2008, section 12.5.2.
-    """
-    if not sets:
-        raise ValueError("sets must be one set of attributes or more, got none.")
-    df = degrees_of_freedom({name: len(values) for name, values in table.values.items()}, sets)
-    model = fitted([table.margin(each) for each in sets])
-    missing = prod(len(values) for name, values in table.values.items() if name not in model.values)
-    expected = np.broadcast_to(spread(model, table.values) / missing, table.counts.shape)
-    some = table.counts > 0
-    g2 = 2 * (table.counts[some] * np.log(table.counts[some] / expected[some])).sum()
-    return Fit(expected, max(float(g2), 0.0), df)

@@ -20,6 +20,7 @@ from privnb.runtime.validation import Path
 from privnb.tables import reading
 
 KINDS = ("sum", "max", "min")
+SIGNS = {"max": 1, "min": -1}  # of maxima the smallest bounds most, of minima the largest
 COLUMNS = ("total", "covers", "value")
 
 
@@ -169,47 +170,42 @@ def check(totals: Sequence[Total]) -> None:
 
 def _refuse_contradictions(totals: Sequence[Total], followed: list[Followed]) -> None:
     """Raise ValueError where totals of different kinds contradict each other: not every such contradiction is found."""
-    bounds = {}  # by kind: the tightest total of each name
-    for kind, tightest in (("max", min), ("min", max)):
-        mine = [total for total in totals if total.kind == kind]
-        names = {name for total in mine for name in total.of}
-        bounds[kind] = {
-            name: tightest((t for t in mine if name in t.of), key=lambda total: total.value) for name in names
-        }
+    bounds = {kind: _tightest(totals, kind) for kind in SIGNS}
     for name in sorted({*bounds["max"]} & {*bounds["min"]}):
         most, least = bounds["max"][name], bounds["min"][name]
         if least.value > most.value:
-            _contradict(
-                {most.name, least.name}, f"'{name}' has at most {_shown(most.value)} and at least {_shown(least.value)}"
-            )
-    values: dict[str, Any] = {}
+            why = f"'{name}' has at most {_shown(most.value)} and at least {_shown(least.value)}"
+            raise _contradiction({most.name, least.name}, why)
+    values: dict[str, Followed] = {}
     for each in followed:
         first = values.setdefault(each.name, each)
         if first.value != each.value:
-            _contradict(
-                {*first.proof, *each.proof}, f"'{each.name}' has both {_shown(first.value)} and {_shown(each.value)}"
-            )
-        for kind, sign, says in (("max", 1, "at most"), ("min", -1, "at least")):
-            bound = bounds[kind].get(each.name)
-            if bound is not None and sign * each.value > sign * bound.value:
-                _contradict(
-                    {*each.proof, bound.name},
-                    f"'{each.name}' has {_shown(each.value)} and {says} {_shown(bound.value)}",
-                )
-    for total in (each for each in totals if each.kind == "sum"):
-        for kind, sign, says in (("max", 1, "at most"), ("min", -1, "at least")):
-            if total.of <= {*bounds[kind]}:
-                own = [bounds[kind][name] for name in total.of]
-                reached = sum(Fraction(bound.value) for bound in own)
-                if sign * total.value > sign * reached:
-                    _contradict(
-                        {total.name, *(bound.name for bound in own)},
-                        f"what '{total.name}' covers has {says} {_shown(reached)} together",
-                    )
+            why = f"'{each.name}' has both {_shown(first.value)} and {_shown(each.value)}"
+            raise _contradiction({*first.proof, *each.proof}, why)
+    for kind, says in (("max", "at most"), ("min", "at least")):
+        sign, tight = SIGNS[kind], bounds[kind]
+        for each in (each for each in followed if each.name in tight):
+            bound = tight[each.name]
+            if sign * each.value > sign * bound.value:
+                why = f"'{each.name}' has {_shown(each.value)} and {says} {_shown(bound.value)}"
+                raise _contradiction({*each.proof, bound.name}, why)
+        for total in (each for each in totals if each.kind == "sum" and each.of <= {*tight}):
+            own = [tight[name] for name in total.of]
+            reached = sum(Fraction(bound.value) for bound in own)
+            if sign * total.value > sign * reached:
+                why = f"what '{total.name}' covers has {says} {_shown(reached)} together"
+                raise _contradiction({total.name, *(bound.name for bound in own)}, why)
 
 
-def _contradict(names: Iterable[str], why: str) -> ValueError:
-    raise ValueError(f"the totals {', '.join(sorted(names))} contradict each other: {why}. Correct one.")
+def _tightest(totals: Sequence[Total], kind: str) -> dict[str, Total]:
+    """Return the maximum, or minimum, that bounds each name most: `{name: Total}`."""
+    mine = [total for total in totals if total.kind == kind]
+    names = {name for total in mine for name in total.of}
+    return {name: min((t for t in mine if name in t.of), key=lambda t: SIGNS[kind] * t.value) for name in names}
+
+
+def _contradiction(names: Iterable[str], why: str, cure: str = "Correct one.") -> ValueError:
+    return ValueError(f"the totals {', '.join(sorted(names))} contradict each other: {why}. {cure}")
 
 
 def _solved(sums: list[Total]) -> list[Followed]:
@@ -221,10 +217,8 @@ def _solved(sums: list[Total]) -> list[Followed]:
             own = _less(own, rows[pivot], own[0][pivot])
         if not own[0]:
             if own[2]:
-                raise ValueError(
-                    f"the totals {', '.join(sorted(own[1]))} contradict each other: they differ by "
-                    f"{_shown(abs(own[2]))}. Correct one, or leave out those that are rounded: what follows is exact."
-                )
+                exact = "Correct one, or leave out those that are rounded: what follows is exact."
+                raise _contradiction(own[1], f"they differ by {_shown(abs(own[2]))}", exact)
             continue
         pivot = next(iter(own[0]))
         own = _less(({}, {}, Fraction(0)), own, -1 / own[0][pivot])
@@ -248,17 +242,13 @@ def _less(row: Row, other: Row, times: Fraction) -> Row:
 
 def _extremes(totals: Sequence[Total], kind: str) -> Iterator[Followed]:
     """The values that maxima, or minima, tell: of those that may reach one, the only one that can."""
-    sign = -1 if kind == "min" else 1
+    sign, tight = SIGNS[kind], _tightest(totals, kind)
     mine = [total for total in totals if total.kind == kind]
-    bounds = {name: min(sign * t.value for t in mine if name in t.of) for total in mine for name in total.of}
     for total in mine:
-        able = [name for name in total.of if bounds[name] == sign * total.value]
+        able = [name for name in total.of if tight[name].value == total.value]
         if not able:
             below = [other.name for other in mine if other.of & total.of and sign * other.value < sign * total.value]
-            raise ValueError(
-                f"the totals {', '.join(sorted([total.name, *below]))} contradict each other: nobody in "
-                f"'{total.name}' can have {_shown(total.value)}. Correct one."
-            )
+            raise _contradiction([total.name, *below], f"nobody in '{total.name}' can have {_shown(total.value)}")
         if len(able) == 1:
             others = {other.name for name in total.of - {*able} for other in mine if name in other.of}
             proof = dict.fromkeys([total.name, *sorted(others - {total.name})], Fraction(1))

@@ -20,46 +20,8 @@ from privnb.measures import exact
 from privnb.measures.base import measure
 from privnb.measures.disclosure.channel_matrix import Channel
 from privnb.runtime import expect
-from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.arrays import Array, FloatArray
 from privnb.runtime.validation import validated
-
-
-@validated
-def guess(channel: Channel) -> IntArray:
-    """The best guess for each output, MAP: positions of inputs, integer array (m,); -1 for outputs that never occur.
-
-    Of equally likely inputs the first. Source: section 4.1.
-    """
-    best = channel.largest(channel.joint)
-    likeliest = exact.each(lambda joint, best: (joint == best) & (joint > 0), channel.joint, best[channel.column])
-    hits = np.flatnonzero(likeliest)
-    columns, first = np.unique(channel.column[hits], return_index=True)  # entries are in the order of inputs
-    found = np.full(len(channel.outputs), -1)
-    found[columns] = channel.row[hits[first]]
-    return found
-
-
-@measure(kind="privacy", better="higher", bounds=(0, 1), title="Error of a guess", unit="probability")
-def error(channel: Channel, guesses: IntArray) -> Any:
-    """How likely a given guess of what was published is wrong.
-
-    Error_f. An adversary with wrong background knowledge guesses by `guess(channel.believing(...))` and errs by what is
-    true.
-
-    Parameters
-    ----------
-    channel : Channel
-    guesses : integer array (m,)
-        The position of the input guessed for each output.
-
-    Returns
-    -------
-    Fraction or float
-
-    Source: Askari et al., CODASPY 2012, section 4.1, eq. 2 and 4.
-    """
-    expect.vector("guesses", guesses, len(channel.outputs))
-    return 1 - exact.total(channel.joint[np.asarray(guesses)[channel.column] == channel.row])
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
@@ -123,7 +85,7 @@ def santhi_vardy_bound(channel: Channel) -> float:
     return 1 - 2 ** -conditional_entropy(channel)
 
 
-@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits", format="{:g} bits")
+@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits")
 def prior_entropy(channel: Channel) -> float:
     """How uncertain the input is before anything is published.
 
@@ -134,7 +96,7 @@ def prior_entropy(channel: Channel) -> float:
     return _entropy(channel.prior)
 
 
-@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits", format="{:g} bits")
+@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits")
 def conditional_entropy(channel: Channel) -> float:
     """How uncertain the input still is once the release is seen.
 
@@ -146,7 +108,7 @@ def conditional_entropy(channel: Channel) -> float:
     return min(max(_entropy(channel.joint) - _entropy(channel.output_probability), 0.0), prior_entropy(channel))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits", format="{:g} bits")
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits")
 def mutual_information(channel: Channel) -> float:
     """How much uncertainty about the input the release takes away.
 
@@ -157,9 +119,7 @@ def mutual_information(channel: Channel) -> float:
     return prior_entropy(channel) - conditional_entropy(channel)
 
 
-@measure(
-    kind="privacy", better="lower", bounds=(0, math.inf), title="Min-entropy leakage", unit="bits", format="{:g} bits"
-)
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), title="Min-entropy leakage", unit="bits")
 def min_entropy_leakage(channel: Channel) -> float:
     """How many times likelier the best guess becomes right; 1 bit doubles it.
 
@@ -168,17 +128,6 @@ def min_entropy_leakage(channel: Channel) -> float:
     Source: Smith, "On the foundations of quantitative information flow", FoSSaCS 2009.
     """
     return max(0.0, math.log2(posterior_vulnerability(channel) / prior_vulnerability(channel)))
-
-
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
-def additive_leakage(channel: Channel) -> Any:
-    """How much likelier the best guess becomes right, as a difference.
-
-    Posterior minus prior vulnerability.
-
-    Source: Alvim et al., The Science of Quantitative Information Flow, 2020.
-    """
-    return posterior_vulnerability(channel) - prior_vulnerability(channel)
 
 
 @measure(kind="privacy", better="lower", bounds=(1, math.inf), unit="times")
@@ -198,7 +147,7 @@ def additive_capacity(channel: Channel) -> Any:
     """The most that the release adds to what any adversary with this prior gains.
 
     Whatever they want, if no action's gains differ by more than 1. It is the mean total variation between what is known
-    of the input after and before. Over all priors it is hard to find even for `additive_leakage` alone.
+    of the input after and before. Over all priors it is hard to find even for the vulnerability alone.
 
     Source: Alvim et al., "Additive and multiplicative notions of leakage, and their capacities", CSF 2014;
     Chatzikokolakis, "On the additive capacity problem for quantitative information flow", QEST 2018.

@@ -140,17 +140,6 @@ class Channel:
         """P(T'), how likely each output is, array (m,)."""
         return self.summed(self.joint)
 
-    def posterior(self, output: Any) -> Array:
-        """P(T|T'), what the adversary knows of the inputs once they see the output at position `output`: array (n,).
-
-        One column of the matrix, which is all that an adversary needs who has seen one release (section 3.2).
-        """
-        output = range(len(self.outputs))[output]
-        if not self.output_probability[output]:
-            raise ValueError(f"output {output} is never published under this prior, so it tells nothing.")
-        at = self.column == output
-        return exact.added(self.row[at], self.joint[at], len(self.inputs)) / self.output_probability[output]
-
     def believing(self, prior: Any) -> "Channel":
         """The same sanitizer against an adversary with other background knowledge: any prior over the inputs."""
         return replace(self, prior=_numbers("prior", prior))

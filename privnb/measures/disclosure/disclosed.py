@@ -16,7 +16,6 @@ from privnb.measures.disclosure.gains import Gain
 from privnb.microdata import withholding
 from privnb.microdata.counts import class_value_counts, coded, once_each, people_among, people_in, tabulate
 from privnb.microdata.release import Release
-from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.validation import Randomness, validated
 
@@ -90,7 +89,6 @@ def disclosed(
         As `gains.known_classes`.
     """
     release.schema[sensitive]  # refuses a name that does not exist
-    expect.kind("of", of, tuple, list)
     if release.people is not None:
         return _of_people(release, release.people, sensitive, rng, knows, of)
     counts = gains.class_counts(release, sensitive, knows)

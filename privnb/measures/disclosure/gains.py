@@ -85,7 +85,6 @@ def class_counts(release: Release, sensitive: str, knows: Known = ()) -> IntArra
     Unreadable
         As `known_classes`.
     """
-    release.schema[sensitive]  # refuses a name that does not exist
     return class_value_counts(*_by_class(release, sensitive, knows), _times(release))
 
 
@@ -107,7 +106,6 @@ def knowledge_before(release: Release, sensitive: str, knows: Known = ()) -> Flo
     float array (classes, values)
         Shares of the sensitive values for each of `known_classes`.
     """
-    release.schema[sensitive]  # refuses a name that does not exist
     classes, values = _by_class(release, sensitive, knows)
     apart = groups(release, knows) if release.buckets is None else np.zeros(len(classes), dtype=np.int64)
     of = np.zeros(classes.max() + 1, dtype=np.int64)
@@ -172,7 +170,7 @@ def multiplicative_disclosure(counts: Counts, baseline: FloatArray | None = None
     return np.where(both, np.abs(np.log(quotient)), np.where(after == before, 0, np.inf)).max(axis=1)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:%} of people")
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people")
 def prior_accuracy(counts: Counts) -> float:
     """Share of people whose sensitive value is guessed without the release, by always naming the commonest value.
 
@@ -183,7 +181,7 @@ def prior_accuracy(counts: Counts) -> float:
     return counts.sum(axis=0).max() / counts.sum()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:%} of people")
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people")
 def posterior_accuracy(counts: Counts) -> float:
     """Share of people whose sensitive value is guessed with the release, by naming the commonest value of their class.
 
@@ -236,7 +234,7 @@ def knowledge_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
     return _mean(counts, additive_disclosure(counts, baseline))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", format="{:g} nats", baseline="by chance")
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", baseline="by chance")
 def information_gain(counts: Counts, baseline: FloatArray | None = None) -> float:
     """How much less uncertain a person's sensitive value is once their class is known.
 
@@ -259,7 +257,7 @@ def largest_disclosure(counts: Counts, baseline: FloatArray | None = None) -> fl
     return additive_disclosure(counts, baseline).max()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", format="{:g} nats", baseline="by chance")
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", baseline="by chance")
 def largest_quotient(counts: Counts, baseline: FloatArray | None = None) -> float:
     """By which factor the class that tells most makes a value commoner or rarer, as a logarithm; infinite where a value
     is absent.
@@ -297,7 +295,6 @@ def permuted_gains(
     sensitive: str,
     *,
     rng: Randomness,
-    repeats: int | None = None,
     knows: Known = (),
     of: Sequence[Gain] = (accuracy_gain, knowledge_gain),
 ) -> tuple[float, ...]:
@@ -310,8 +307,6 @@ def permuted_gains(
     release : Release
     sensitive : str
     rng : int, Generator or None
-    repeats : int, optional
-        From 1; None: 20, fewer of large tables, see `deals`. `VALUES` cells of the counts are as many as one record.
     knows : list of str
         As of `known_classes`. Values are permuted among people alike in these, whom the adversary knows apart anyway.
     of : tuple of functions
@@ -320,19 +315,16 @@ def permuted_gains(
     Returns
     -------
     tuple of float
-        The mean of each gain over `repeats`.
+        The mean of each gain over as many permutations as of `deals`. `VALUES` cells of the counts are as many as one
+        record.
     """
-    release.schema[sensitive]  # refuses a name that does not exist
-    if repeats is not None:
-        expect.whole("repeats", repeats, 1)
-    expect.kind("of", of, tuple, list)
     classes, values = _by_class(release, sensitive, knows)
     codes, distinct = coded(values)
     shape, apart = (classes.max() + 1, len(distinct)), groups(release, knows)
     before = knowledge_before(release, sensitive, knows) if knows else None
     generator, found, several = np.random.default_rng(rng), [], apart.any()
     size = max(len(codes), shape[0] * shape[1] // VALUES)  # of thousands of values the table is larger than the people
-    for _ in range(repeats or deals(size, 20)):
+    for _ in range(deals(size, 20)):
         # Of one group the values themselves are permuted, which is the same draw in half the time.
         dealt = codes[permute(apart, generator)] if several else generator.permutation(small(codes, shape[1]))
         # Value by value in memory: what is asked of each class goes over all of them at once.
@@ -377,8 +369,8 @@ def permute(groups: IntArray, rng: np.random.Generator) -> IntArray:
 
 def _by_class(release: Release, sensitive: str, knows: Known) -> tuple[IntArray, Array]:
     """The class and the sensitive value of n records, two arrays (n,), see `Release.by_class`."""
-    classes = known_classes(release, knows)
     published, values = release.by_class(sensitive)
+    classes = known_classes(release, knows)
     return (published if release.buckets is not None else classes), values
 
 
@@ -402,8 +394,6 @@ def groups(release: Release, knows: Known = ()) -> IntArray:
     integer array (n,)
         A number from 0 for each record, one for everybody without `knows`.
     """
-    for name in knows:
-        release.schema[name]  # refuses a name that does not exist
     if not knows or release.buckets is not None:
         return np.zeros(len(release), dtype=np.int64)
     return combinations(release.cells[list(knows)]).index

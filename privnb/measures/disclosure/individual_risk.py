@@ -11,7 +11,7 @@ from privnb.runtime.arrays import FloatArray
 MANY = 50  # people of a sample: of more, the sum of the hypergeometric series is at hand
 
 
-def individual_risk(sample: ArrayLike, population: ArrayLike, *, exact: bool = True) -> FloatArray:
+def individual_risk(sample: ArrayLike, population: ArrayLike) -> FloatArray:
     """How likely a person is linked to the right one of the people of the population who are alike.
 
     Of a combination that f people of the sample have, the number F of those in the population is not known; given f it
@@ -24,8 +24,6 @@ def individual_risk(sample: ArrayLike, population: ArrayLike, *, exact: bool = T
         f of each person, from 1.
     population : float array (m,)
         The sum of the weights of the f people; below f it counts as f.
-    exact : bool
-        Whether the mean is exact; else from f = 3 on its approximation p / (f - 1 + p), which is somewhat larger.
 
     Returns
     -------
@@ -49,9 +47,6 @@ def individual_risk(sample: ArrayLike, population: ArrayLike, *, exact: bool = T
     if f.shape != whole.shape or (f < 1).any() or (f % 1 != 0).any():
         raise ValueError(f"sample must be whole numbers of people from 1, one per person, got {expect.found(sample)}.")
     p = f / np.maximum(whole, f)
-    if not exact:
-        few = np.minimum(f, 2)
-        return np.where(f < 3, p / few * _gauss(few, p), p / (f - 1 + p))
     return p / f * _gauss(f, p)
 
 

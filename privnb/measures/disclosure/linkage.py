@@ -21,7 +21,7 @@ from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import validated
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:%} of people")
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people")
 def reidentification_rate(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> tuple[float, float, float]:
     """Share of people whose row is found by an adversary who knows all quasi-identifiers.
 
@@ -66,12 +66,12 @@ def found_at_random(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray)
     float
         0 to 1.
     """
-    _check(attack, key)
+    expect.vector("key", key)
     attack.truth(dataset, key)  # refuses the key of another release
     return 1 / len(key) if dataset.people is None else float(found_by_person(attack, dataset, key)[1].mean())
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="people", format="{:,} people", counts_people=True)
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="people", counts_people=True)
 def singled_out(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> int:
     """People whose own rows are the only candidates, so that they are linked for certain.
 
@@ -93,10 +93,7 @@ def singled_out(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray) -> 
     return int((found_by_person(attack, dataset, key)[0] > 1 - ROUNDING).sum())
 
 
-@measure(
-    kind="privacy", better="higher", bounds=(1, math.inf), title="Place of the true row", unit="places",
-    format="{:,} places",
-)  # fmt: skip
+@measure(kind="privacy", better="higher", bounds=(1, math.inf), title="Place of the true row", unit="places")
 def true_row_place(attack: ScoredLinkage, dataset: Dataset, key: IntArray) -> tuple[float, float, float]:
     """At which place a person's own row stands among all, as an adversary ranks them: 1 is found, mean over people.
 
@@ -119,7 +116,7 @@ def true_row_place(attack: ScoredLinkage, dataset: Dataset, key: IntArray) -> tu
     Source: Aggarwal, "On randomization, public information and the curse of dimensionality", ICDE 2007 (how many others
     fit better).
     """
-    _check(attack, key)
+    expect.vector("key", key)
     places = attack.ranks(dataset.table.iloc[np.sort(key)], attack.truth(dataset, key))
     places = np.asarray(expect.vector(f"{attack!r}: ranks", places, len(key)))
     low, high = mean_interval(places)
@@ -140,7 +137,7 @@ def found_by_person(attack: RecordLinkage[Any], dataset: Dataset, key: IntArray)
     with_it, at_random : float array (people,)
         0 to 1. Of the people of the release, in ascending order of their number, or of their record without a key.
     """
-    _check(attack, key)
+    expect.vector("key", key)
     records, rows = np.sort(key), attack.truth(dataset, key)
     known = dataset.table.iloc[records]
     if dataset.people is None:
@@ -201,15 +198,6 @@ def _asked(dataset: Dataset, records: IntArray, names: Sequence[str]) -> tuple[I
 def _chance(attack: RecordLinkage[Any], known: pd.DataFrame, rows: IntArray) -> FloatArray:
     """What the attack says: float array (m,). Raises ValueError for anything else: it would read as found or not."""
     return np.asarray(expect.vector(f"{attack!r}: chance", attack.chance(known, rows), len(known)))
-
-
-def _check(attack: object, key: Any) -> None:
-    expect.kind("attack", attack, RecordLinkage, instead="Give one fitted to the release: Linkage().fit(published).")
-    if key is None:
-        raise Unreadable(
-            "key is None: the rows of this release are nobody's, so no link is right. Choose another sanitizer."
-        )
-    expect.vector("key", key)
 
 
 def _any(person: IntArray, chance: FloatArray) -> FloatArray:

@@ -7,7 +7,6 @@ Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006; Aggarwal
 19.
 """
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -69,47 +68,10 @@ def _leaves(tree: Taxonomy, node: str, what: str) -> IntArray:
 
 
 @validated
-def breach_probability(
-    tree: Tree, labels: Sequence[str], guard: str, candidates: int | None = None, *, several: bool = False
-) -> float:
-    """How likely it is that an adversary rightly claims a value below the guarding node of one person.
-
-    Parameters
-    ----------
-    tree : Taxonomy
-    labels : list of str
-        The published sensitive labels of the person's class.
-    guard : str
-        Their guarding node.
-    candidates : int, optional
-        How many people an adversary takes for possible owners of the class's rows, at least as many as rows unless
-        `several`; None: as many as rows.
-    several : bool
-        Whether a person may own several rows, each by itself as likely as another's.
-
-    Returns
-    -------
-    float
-        0 to 1; lower is better.
-
-    Raises
-    ------
-    SchemaError
-        For a guarding node that the taxonomy lacks.
-
-    Source: Xiao and Tao, SIGMOD 2006, section 4, for one row each; the other is derived from independence.
-    """
-    if not len(expect.kind("labels", labels, list, tuple, np.ndarray)):
-        raise ValueError("labels must be those of one row or more, got none.")
-    if candidates is not None:
-        expect.whole("candidates", candidates, 1 if several else len(labels), "each row has an owner")
-    shares = np.array([guarded_share(tree, label, guard) for label in labels]) / (candidates or len(labels))
-    return float(1 - np.prod(1 - shares) if several else shares.sum())
-
-
-@validated
 def breaches(tree: Tree, classes: IntArray, labels: Any, guards: Any) -> FloatArray:
-    """The breach probability of each person of a release, one row each.
+    """How likely it is that an adversary rightly claims a value below the guarding node of each person of a release.
+
+    They take everybody in a class for the owner of any of its rows, as likely as each other one.
 
     Parameters
     ----------
@@ -123,6 +85,8 @@ def breaches(tree: Tree, classes: IntArray, labels: Any, guards: Any) -> FloatAr
     -------
     float array (n,)
         0 to 1, lower is better; 0 where nothing is guarded.
+
+    Source: Xiao and Tao, SIGMOD 2006, section 4, for one row each.
     """
     if classes.ndim != 1 or classes.dtype.kind not in "iu" or not len(classes) or classes.min() < 0:
         raise ValueError(f"classes must be whole numbers from 0, one a row, got {expect.found(classes)}.")

@@ -82,7 +82,6 @@ def privacy_losses(release: Release, sensitive: str, distance: Any = "Jensen-Sha
     bounds=(0, math.inf),
     title="Privacy loss of the worst off",
     unit="nats",
-    format="{:g} nats",
     baseline="by chance",
 )
 def privacy_loss(release: Release, sensitive: str, distance: Any = "Jensen-Shannon") -> float:
@@ -200,9 +199,7 @@ def utility_losses(populations: LargePopulations, release: Release) -> pd.Series
     return pd.Series(losses.clip(0), index=index, name="utility loss")  # rounding must not fall below
 
 
-@measure(
-    kind="utility", better="lower", bounds=(0, math.log(2)), unit="nats", format="{:g} nats", baseline="trivial release"
-)
+@measure(kind="utility", better="lower", bounds=(0, math.log(2)), unit="nats", baseline="trivial release")
 def utility_loss(populations: LargePopulations, release: Release) -> float:
     """How wrong the release is about large groups of people.
 

@@ -40,7 +40,7 @@ def amplification(release: Release) -> float:
     Source: Evfimievski, Gehrke, Srikant, PODS 2003, definition 3; Aggarwal and Yu 2008, section 10.2.4.
     """
     found, joint = [], {}
-    for name in _noisy(release, release.columns):
+    for name in noisy_columns(release, release.columns):
         law = release.columns[name].noise_law
         if law.together is None:
             with of_column(name):
@@ -156,7 +156,7 @@ def _of_cells(dataset: Dataset, release: Release, rho: float, *, rare: bool) -> 
     of the least likely common one, and how many records have that cell.
     """
     expect.between("rho1" if rare else "rho2", rho, 0, 1, "it is a probability that may rise or fall")
-    names = _noisy(release, dataset.schema.published)
+    names = noisy_columns(release, dataset.schema.published)
     dataset = release.originals(dataset)
     found: list[tuple[FloatArray, IntArray]] = []
     for name in names:
@@ -189,12 +189,15 @@ def _of_cells(dataset: Dataset, release: Release, rho: float, *, rare: bool) -> 
     return found
 
 
-def _noisy(release: Release, names: Collection[str]) -> list[str]:
-    """The noisy columns among `names`. Raises Unreadable where there is none."""
+def noisy_columns(release: Release, names: Collection[str], what: str = "column") -> list[str]:
+    """The noisy columns among `names`. Raises Unreadable where there is none; `what` they would be."""
     if found := [name for name in release.treated("noisy") if name in names]:
         return found
     ways = ", ".join(f"{name} is {treatment.kind}" for name, treatment in release.columns.items())
-    raise Unreadable(f"{release.provenance.sanitizer} adds no noise of a known law to a column of the table: {ways}.")
+    raise Unreadable(
+        f"{release.provenance.sanitizer} has no {what} with noise of a public law: {ways}. What perturbed cells give "
+        "away, attacks find."
+    )
 
 
 def _size(attribute: Any) -> int:

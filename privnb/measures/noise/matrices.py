@@ -1,11 +1,9 @@
-"""Counts behind a Markov matrix: how they are estimated from published ones, and how far off that may be.
+"""Markov matrices: how far they set true values apart, and how far off counts are that are estimated behind them.
 
 A matrix has a row for each true value, which adds up to 1. FRAPP writes it transposed.
 
 Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving Mining", ICDE 2005, section 2; Aggarwal
 and Yu 2008, sections 3.3.6 and 10.2.
-
-One module: each estimate and how far off it may be are read side by side.
 """
 
 import numpy as np
@@ -16,7 +14,6 @@ from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import ROUNDING
 
 MOST = 2_000  # values of a domain whose matrix, a row and a column for each, is written out
-
 SINGULAR = 1e12  # condition from which on nothing can be undone in floats
 
 
@@ -83,40 +80,3 @@ def condition_number(matrix: ArrayLike) -> float:
     else:
         number = np.linalg.cond(found)
     return float(number) if number < SINGULAR else np.inf
-
-
-def inverted(seen: ArrayLike, matrix: ArrayLike) -> FloatArray:
-    """The true counts estimated by the inverse of the matrix.
-
-    Right on average, and each value's count may come out below 0 where few records have it.
-
-    Parameters
-    ----------
-    seen : array (size,)
-        The published counts.
-    matrix : array (size, size)
-        As of `markov`.
-
-    Returns
-    -------
-    float array (size,)
-        Of the same sum.
-
-    Raises
-    ------
-    ValueError
-        For a singular matrix: see `condition_number`.
-
-    Source: Gouweleeuw et al., Journal of Official Statistics 14(4), 1998, section 3; Agrawal and Haritsa, ICDE 2005,
-    section 2.
-
-    >>> inverted([74, 26], [[0.9, 0.1], [0.1, 0.9]]).round(9).tolist()
-    [80.0, 20.0]
-    """
-    found = markov("matrix", matrix, len(expect.vector("seen", seen)))
-    if not np.isfinite(condition_number(found)):
-        raise ValueError(
-            "the matrix is singular: true values that it makes alike cannot be distinguished. Estimate the counts by "
-            "`expectation_maximized`, or give those values one count."
-        )
-    return np.linalg.solve(found.T, np.asarray(seen, dtype=float))

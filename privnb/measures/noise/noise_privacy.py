@@ -5,6 +5,7 @@ information is not.
 """
 
 import math
+from collections.abc import Collection
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.optimize import brentq
 
 from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
+from privnb.measures.noise.breaches import noisy_columns
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import Law, Unreadable, of_column
 from privnb.runtime.arrays import FloatArray
@@ -34,8 +36,8 @@ def interval_privacy(release: Release, dataset: Dataset) -> float:
     Source: Agrawal and Srikant, "Privacy-preserving data mining", SIGMOD 2000, section 2; Aggarwal and Yu 2008, section
     2.2.1.
     """
-    found = []
-    for name, law in _laws(release, dataset, numeric=True).items():
+    found, numbers = [], [name for name in release.treated("noisy") if release.schema[name].numeric]
+    for name, law in _laws(release, numbers, "number").items():
         with of_column(name):
             found.append(interval_width(law, CONFIDENCE) / dataset.schema[name].numbers.width)
     return min(found)
@@ -75,7 +77,7 @@ def information_share_of_noise(release: Release, dataset: Dataset) -> float:
     2001, section 2; Aggarwal and Yu 2008, section 2.2.1, equation 2.2.
     """
     original, found = release.originals(dataset), []
-    for name, law in _laws(release, dataset).items():
+    for name, law in _laws(release, release.columns).items():
         attribute = dataset.schema[name]
         if attribute.numeric:
             domain = attribute.numbers
@@ -182,18 +184,11 @@ def _reach(law: Law) -> float:
     return reach
 
 
-def _laws(release: Release, dataset: Dataset, *, numeric: bool | None = None) -> dict[str, Law]:
-    """The laws of the noisy attributes, of numbers alone if asked: `{name: Law}`; Unreadable where there is none."""
-    noisy = [name for name in release.treated("noisy") if numeric is None or release.schema[name].numeric == numeric]
-    if not noisy:
-        ways = ", ".join(f"{name} is {treatment.kind}" for name, treatment in release.columns.items())
-        what = "number" if numeric else "column"
-        raise Unreadable(
-            f"{release.provenance.sanitizer} has no {what} with noise of a public law: {ways}. What perturbed cells "
-            "give away, attacks find."
-        )
-    if drawn := [name for name in noisy if release.columns[name].noise_law.together is not None]:
+def _laws(release: Release, names: Collection[str], what: str = "column") -> dict[str, Law]:
+    """The laws of the noisy attributes among `names`: `{name: Law}`; Unreadable where there is none."""
+    laws = {name: release.columns[name].noise_law for name in noisy_columns(release, names, what)}
+    if drawn := [name for name, law in laws.items() if law.together is not None]:
         raise Unreadable(
             f"noise in {name_list(drawn)} is drawn together, and no column has a law of its own. Ask for amplification."
         )
-    return {name: release.columns[name].noise_law for name in noisy}
+    return laws

@@ -10,13 +10,12 @@ section 6.2.
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from privnb.attacks.algorithms.likeliest import STEPS, expectation_maximized
-from privnb.measures.noise.matrices import inverted
+from privnb.attacks.algorithms.likeliest import expectation_maximized
 from privnb.microdata.schema import Attribute, Numbers
 from privnb.microdata.treatment import Law, Unreadable
 from privnb.runtime import expect
@@ -28,11 +27,12 @@ INSIDE = 16  # true values of an interval that its likelihood is the mean of, at
 FINE = 4  # cells of published numbers per interval
 CELLS = 2000  # of published numbers, about at most
 CHANCE = 0.5  # of the log-likelihood: on average what one free number more explains where there is nothing to explain
-WAYS = ("em", "bayes", "inverse")
+
+Way = Literal["em", "bayes"]
 
 
 class Distribution(NamedTuple):
-    """How likely each interval of a domain is, and how it was found.
+    """How likely each interval of a domain is.
 
     Attributes
     ----------
@@ -40,20 +40,10 @@ class Distribution(NamedTuple):
         They add up to 1.
     starts : integer array (bins + 1,)
         Interval i holds the positions `starts[i]` to `starts[i + 1]` - 1, steps of the domain or categories, from 0.
-    steps : int
-        Of the iteration.
-    likelihoods : float array (steps + 1,)
-        The mean log-likelihood of a cell before each step and after the last; empty for the inverse.
     """
 
     shares: np.ndarray
     starts: np.ndarray
-    steps: int
-    likelihoods: np.ndarray
-
-    def interval(self, positions: IntArray) -> IntArray:
-        """Which interval each position is in, integer array."""
-        return np.searchsorted(self.starts, positions, side="right") - 1
 
 
 def intervals(attribute: Any, bins: int = BINS) -> IntArray:
@@ -79,22 +69,13 @@ def true_distribution(cells: Any, attribute: Any, *, bins: int = BINS) -> Distri
     -------
     Distribution
     """
-    starts, cells = intervals(attribute, bins), _there(cells)
-    counts = np.bincount(_interval(cells, attribute, starts), minlength=len(starts) - 1)
-    return Distribution(counts / counts.sum(), starts, 0, np.array([]))
+    starts, codes = intervals(attribute, bins), attribute.domain.codes(_there(cells))
+    counts = np.add.reduceat(np.bincount(np.clip(codes, 0, starts[-1] - 1), minlength=starts[-1]), starts[:-1])
+    return Distribution(counts / counts.sum(), starts)
 
 
 @validated
-def reconstructed(
-    cells: Any,
-    law: Law,
-    attribute: Attribute,
-    *,
-    way: str = "em",
-    bins: int = BINS,
-    steps: int = STEPS,
-    rise: float | None = None,
-) -> Distribution:
+def reconstructed(cells: Any, law: Law, attribute: Attribute, *, way: Way = "em", bins: int = BINS) -> Distribution:
     """The distribution of the true values behind noisy cells.
 
     Parameters
@@ -106,18 +87,13 @@ def reconstructed(
     attribute : Attribute
     way : str
         "em": likelier shares of the intervals from step to step, with true values spread evenly in each (Agrawal and
-        Aggarwal).
+        Aggarwal). It ends once the log-likelihood of all cells together rises by less than one half in a step, which is
+        what one more free number explains by chance. The likeliest shares themselves, many steps later, follow the
+        noise: few intervals stand for many.
         "bayes": the same with all true values in the middle of their interval, and fewer steps, see `bayes_ended`
-        (Agrawal and Srikant). "inverse": of a matrix, right on average; below 0 where few records are.
+        (Agrawal and Srikant).
     bins : int
         Of numbers, at most.
-    steps : int
-        Of the iteration, at most.
-    rise : float, optional
-        "em" ends once the mean log-likelihood rises by less. None: once that of all cells together rises by less than
-        one half in a step, which is what one more free number explains by chance. The likeliest shares themselves,
-        many steps later, follow the noise: few intervals stand for many.
-
     Returns
     -------
     Distribution
@@ -127,19 +103,15 @@ def reconstructed(
     Unreadable
         For a law that says neither how likely noise is nor how likely values change.
     ValueError
-        For cells that cannot come from the domain by this law, and for a matrix that has no inverse.
+        For cells that cannot come from the domain by this law.
     """
-    expect.one_of("way", way, WAYS)
-    if not len(cells := _there(expect.kind("cells", np.asarray(cells), np.ndarray))):
+    if not len(cells := _there(cells)):
         raise ValueError("cells must be a value at least, and there is none.")
     starts = intervals(attribute, bins)
     likelihood, seen = _explained(cells, law, attribute, starts, way)
-    if way == "inverse":
-        return Distribution(inverted(seen, likelihood) / seen.sum(), starts, 0, np.array([]))
     ended = bayes_ended(seen.sum(), len(seen)) if way == "bayes" else None
-    rise = CHANCE / len(cells) if rise is None else rise
-    found = expectation_maximized(seen, likelihood, steps=steps, rise=rise, ended=ended)
-    return Distribution(found.counts / seen.sum(), starts, found.steps, found.likelihoods)
+    counts = expectation_maximized(seen, likelihood, rise=CHANCE / len(cells), ended=ended).counts
+    return Distribution(counts / seen.sum(), starts)
 
 
 def bayes_ended(records: int, bins: int) -> Callable[[FloatArray, FloatArray], bool]:
@@ -169,17 +141,14 @@ def bayes_ended(records: int, bins: int) -> Callable[[FloatArray, FloatArray], b
 
 def _explained(cells: Any, law: Law, attribute: Any, starts: IntArray, way: str) -> tuple[FloatArray, IntArray]:
     """How likely each published cell is for each interval, (bins, cells), and how often it is seen, (cells,)."""
-    if attribute.numeric and way != "inverse":
+    if attribute.numeric:
         try:
             return _of_noise(cells.astype(float), law, attribute.domain, starts, way)
         except Unreadable:
             pass  # numbers that a matrix replaces
-    if way == "inverse" and attribute.numeric and len(starts) <= attribute.domain.steps + 1:
-        raise ValueError(
-            f"only a matrix of single values has an inverse: '{attribute.name}' has {attribute.domain.steps + 1:,} "
-            f"and bins={len(starts) - 1}. Raise bins, or reconstruct by 'em'."
-        )
-    return _of_matrix(cells, law, attribute, starts)
+    size = int(starts[-1])
+    seen = np.bincount(np.clip(attribute.domain.codes(cells), 0, size - 1), minlength=size)
+    return np.add.reduceat(law.transition(size), starts[:-1], axis=0) / np.diff(starts)[:, np.newaxis], seen
 
 
 def _of_noise(cells: Any, law: Law, domain: Numbers, starts: IntArray, way: str) -> tuple[FloatArray, IntArray]:
@@ -214,23 +183,7 @@ def _of_noise(cells: Any, law: Law, domain: Numbers, starts: IntArray, way: str)
     return likelihood, seen
 
 
-def _of_matrix(cells: Any, law: Law, attribute: Any, starts: IntArray) -> tuple[FloatArray, IntArray]:
-    """As `_explained`, of cells that a matrix replaces: positions in the domain."""
-    domain = attribute.domain
-    size = int(starts[-1])
-    codes = domain.codes(cells)
-    seen = np.bincount(np.clip(codes, 0, size - 1), minlength=size)
-    likelihood = law.transition(size)
-    inside = np.diff(starts)
-    return np.add.reduceat(likelihood, starts[:-1], axis=0) / inside[:, np.newaxis], seen
-
-
 def _there(cells: Any) -> Array:
     """The cells that are not missing."""
     cells = np.asarray(cells)
     return cells[~pd.isna(cells)]
-
-
-def _interval(cells: Any, attribute: Any, starts: IntArray) -> IntArray:
-    codes = attribute.domain.codes(cells)
-    return np.searchsorted(starts, np.clip(codes, 0, starts[-1] - 1), side="right") - 1

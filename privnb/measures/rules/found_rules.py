@@ -16,7 +16,6 @@ _FOUND = {"bounds": (0, float("inf")), "source": "Aggarwal and Yu 2008, section 
 state(
     "support_error",
     kind="utility",
-    title="Support error",
     sentence="How far supports are off, of the itemsets that are found rightly: on average, relative to the true one.",
     unit="of the true support",
     format="{:%}",

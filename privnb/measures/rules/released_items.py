@@ -166,7 +166,7 @@ def _undone(release: Release, name: str, attribute: Attribute) -> Any:
         matrix = law.transition(len(values))
         if not np.isfinite(condition_number(matrix)):
             raise Unreadable(f"{law} makes values alike, so that it cannot be undone.")
-    inverse = np.linalg.solve(matrix.T, np.eye(len(values)))  # a column is what `inverted` makes of one published row
+    inverse = np.linalg.solve(matrix.T, np.eye(len(values)))  # a column is what it makes of one published row
     return inverse[:, attribute.categories.codes(release.cells[name])]
 
 

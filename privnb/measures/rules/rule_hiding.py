@@ -10,14 +10,13 @@ import numpy as np
 
 from privnb.measures.base import state
 from privnb.miners.baskets import Baskets
-from privnb.miners.rules import ITEMS, Rule, Strength, itemsets, rules
+from privnb.miners.rules import Rule, Strength, itemsets, rules
 from privnb.runtime import expect
 from privnb.runtime.validation import Share, validated
 
 _OF_RULES = {"kind": "utility", "format": "{:%}"}
 state(
     "hiding_failure",
-    title="Hiding failure",
     sentence="Share of the sensitive rules that are still found.",
     source="Aggarwal and Yu 2008, equation 8.4",
     unit="share of sensitive rules",
@@ -25,7 +24,6 @@ state(
 )
 state(
     "misses_cost",
-    title="Misses cost",
     sentence="Share of the other rules that are no longer found.",
     source="Aggarwal and Yu 2008, equation 8.14",
     unit="share of other rules",
@@ -41,7 +39,6 @@ state(
 )
 state(
     "dissimilarity",
-    title="Dissimilarity",
     sentence="By how much the frequencies of the items differ, of all items in the records.",
     source="Aggarwal and Yu 2008, equation 8.5",
     unit="share of items",
@@ -117,7 +114,7 @@ def dissimilarity(before: Baskets, after: Baskets) -> float:
     return float(np.abs(true - frequencies).sum() / max(true.sum(), 1))
 
 
-def sure_rules(baskets: Baskets, support: Share, confidence: Share, *, most: int = ITEMS) -> dict[Rule, Strength]:
+def sure_rules(baskets: Baskets, support: Share, confidence: Share) -> dict[Rule, Strength]:
     """The rules whose least support and least confidence reach the thresholds: those that blocked cells leave sure.
 
     Parameters
@@ -125,22 +122,14 @@ def sure_rules(baskets: Baskets, support: Share, confidence: Share, *, most: int
     baskets : Baskets
     support, confidence : float
         Above 0, at most 1.
-    most : int
-        As of `itemsets`.
 
     Returns
     -------
     dict of Rule to Strength
         The least ones. Without blocked cells, all rules.
     """
-    found = itemsets(baskets, support, most=most)
+    found = itemsets(baskets, support)
     if baskets.unknown is None:
         return rules(found, confidence)
-    greatest = itemsets(_greatest(baskets), support, most=most)
-    return rules(found, confidence, left=greatest)
-
-
-def _greatest(baskets: Baskets) -> Baskets:
-    if baskets.unknown is None:
-        return baskets
-    return Baskets(baskets.items, baskets.has | baskets.unknown, None)
+    greatest = Baskets(baskets.items, baskets.has | baskets.unknown, None)
+    return rules(found, confidence, left=itemsets(greatest, support))

@@ -33,14 +33,6 @@ def conditional_entropy(tables: Any, name: str, *given: str) -> FloatArray:
     return np.maximum(entropy(tables, name, *given) - entropy(tables, *given), 0)  # rounding must not fall below
 
 
-def gain(tables: Any, name: str, by: str, *given: str) -> FloatArray:
-    """Utility_gain, I(A; B | C, ...): how much more is known of `name` with `by` than without, in bits, 0 and more.
-
-    The difference between two utilities of one attribute is this mutual information. Source: eq. 10 and 12.
-    """
-    return conditional_entropy(tables, name, *given) - conditional_entropy(tables, name, by, *given)
-
-
 def utility(tables: Any, name: str, *given: str) -> FloatArray:
     """U(A) = H_max(A) - H(A | B, ...): how much the table tells of one attribute, using others, in bits.
 
@@ -54,7 +46,7 @@ def largest_utility(tables: Any, name: str) -> FloatArray:
     return utility(tables, name, *(other for other in tables.domains if other != name))
 
 
-@measure(kind="utility", better="higher", bounds=(-math.inf, math.inf), unit="bits", format="{:g} bits")
+@measure(kind="utility", better="higher", bounds=(-math.inf, math.inf), unit="bits")
 def average_utility(tables: Any, weights: Mapping[str, float] | None = None, user: Any = None) -> FloatArray:
     """How much a table tells of an attribute, mean over attributes.
 

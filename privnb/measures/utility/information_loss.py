@@ -113,14 +113,7 @@ def precision(release: Release) -> float:
     return 1 - _mean(release, height)
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, 1),
-    unit="share of the domain",
-    format="{:%} of the domain",
-    by_combinations=True,
-)
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the domain", by_combinations=True)
 def certainty_penalty(release: Release) -> float:
     """Mean share of its attribute's values that a quasi-identifier cell may stand for: 0 exact, 1 suppressed. Exact
     cells of buckets cost nothing.
@@ -150,14 +143,7 @@ def penalty_by_attribute(release: Release) -> dict[str, float]:
     return {name: float(total / release.record_count) for name, total in _sums(release, _width).items()}
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, 1),
-    unit="share of the domain",
-    format="{:%} of the domain",
-    by_combinations=True,
-)
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the domain", by_combinations=True)
 def normalized_certainty_penalty(release: Release) -> float:
     """As the certainty penalty, where a cell of categories costs its share of the leaves.
 
@@ -169,14 +155,7 @@ def normalized_certainty_penalty(release: Release) -> float:
     return _mean(release, uncertainty)
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, 1),
-    unit="share of the values",
-    format="{:%} of the values",
-    by_combinations=True,
-)
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the values", by_combinations=True)
 def loss_metric(dataset: Dataset, release: Release) -> float:
     """Mean share of the values that occur which a quasi-identifier cell may stand for: 0 exact, 1 suppressed.
 
@@ -189,13 +168,7 @@ def loss_metric(dataset: Dataset, release: Release) -> float:
 
 
 @measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, math.inf),
-    title="Non-uniform entropy",
-    unit="bits",
-    format="{:g} bits",
-    by_combinations=True,
+    kind="utility", better="lower", bounds=(0, math.inf), title="Non-uniform entropy", unit="bits", by_combinations=True
 )
 def non_uniform_entropy(dataset: Dataset, release: Release) -> float:
     """Bits that a quasi-identifier cell lost on average.
@@ -213,7 +186,7 @@ def non_uniform_entropy(dataset: Dataset, release: Release) -> float:
     return max(_mean(release, bits, known) - float(own), 0.0)  # rounding must not fall below
 
 
-@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="pairs", format="{:,} pairs", by_combinations=True)
+@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="pairs", by_combinations=True)
 def discernibility(release: Release) -> float:
     """Ordered pairs of records that the release cannot tell apart, each record with itself among them.
 
@@ -230,9 +203,7 @@ def discernibility_of(sizes: Any, suppressed: int = 0) -> float:
     return int(sizes @ sizes) + int(suppressed) * (int(sizes.sum()) + int(suppressed))
 
 
-@measure(
-    kind="utility", better="lower", bounds=(1, math.inf), unit="records", format="{:,} records", by_combinations=True
-)
+@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="records", by_combinations=True)
 def average_class_size(release: Release) -> float:
     """Records per equivalence class.
 
@@ -262,7 +233,6 @@ def classification_metric_of(counts: IntArray, suppressed: int = 0) -> float:
     bounds=(0, math.inf),
     title="Kullback-Leibler divergence",
     unit="bits",
-    format="{:g} bits",
     by_combinations=True,
 )
 def kl_divergence(dataset: Dataset, release: Release) -> float:
@@ -300,15 +270,7 @@ def kl_divergence(dataset: Dataset, release: Release) -> float:
     return max(float(gained), 0.0)  # rounding must not fall below
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, math.inf),
-    unit="people",
-    format="{:,} people",
-    counts_people=True,
-    by_combinations=True,
-)
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="people", counts_people=True, by_combinations=True)
 def suppressed_records(release: Release) -> int:
     """People whose quasi-identifiers are all *.
 
@@ -319,7 +281,7 @@ def suppressed_records(release: Release) -> int:
     return _sizes(release)[1]
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="cells", format="{:,} cells", by_combinations=True)
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="cells", by_combinations=True)
 def suppressed_cells(release: Release) -> int:
     """Quasi-identifier cells that are *, those of suppressed records among them.
 
@@ -329,7 +291,7 @@ def suppressed_cells(release: Release) -> int:
     return int(sizes @ stars)
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share of the domain", format="{:%} of the domain")
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share of the domain")
 def mean_absolute_error(dataset: Dataset, release: Release) -> float:
     """How far noise moves a number, as a share of its domain's width. Noise generalizes nothing, so it has no certainty
     penalty.
@@ -349,7 +311,7 @@ def mean_absolute_error(dataset: Dataset, release: Release) -> float:
     return _of_noise(dataset, release, error, numeric=True)
 
 
-@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of records", format="{:%} of records")
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of records")
 def change_rate(dataset: Dataset, release: Release) -> float:
     """How often noise changes a category. Noise generalizes nothing, so it has no certainty penalty.
 
@@ -383,19 +345,19 @@ def noise_losses(dataset: Dataset, release: Release) -> dict[str, float]:
     """
     release.originals(dataset)  # which refuses rows of nobody
     measures = {True: mean_absolute_error, False: change_rate}
-    kinds = dict.fromkeys(dataset.schema[name].numeric for name in _moved(dataset, release, "columns"))
+    kinds = dict.fromkeys(dataset.schema[name].numeric for name in moved(dataset, release, "columns"))
     return {measures[numeric].__name__: measures[numeric](dataset, release) for numeric in kinds}
 
 
 @validated
 def _of_noise(dataset: Dataset, release: Release, loss: Callable[..., float], *, numeric: Any) -> float:
     dataset, what = release.originals(dataset), "numbers" if numeric else "categories"
-    names = _moved(dataset, release, what, [numeric])
+    names = moved(dataset, release, what, [numeric])
     columns = ((name, np.asarray(release.table[name]), np.asarray(dataset.table[name])) for name in names)
     return float(np.mean([loss(*column) for column in columns]))
 
 
-def _moved(dataset: Dataset, release: Release, what: str, numeric: Container[bool] = (True, False)) -> list[str]:
+def moved(dataset: Dataset, release: Release, what: str, numeric: Container[bool] = (True, False)) -> list[str]:
     """The noisy or perturbed columns of the dataset, of numbers, categories or either; Unreadable where none is."""
     names = [name for name in release.treated("noisy", "perturbed") if name in dataset.schema.published]
     if found := [name for name in names if dataset.schema[name].numeric in numeric]:

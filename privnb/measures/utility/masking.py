@@ -9,6 +9,7 @@ import numpy as np
 
 from privnb.datasets.dataset import Dataset
 from privnb.measures.base import measure
+from privnb.measures.utility.information_loss import moved
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime.arrays import FloatArray
@@ -32,7 +33,7 @@ def lost_variation(dataset: Dataset, release: Release) -> float:
     return float(np.mean(((original - masked) ** 2).sum(axis=0) / _varying(original)))
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="points", format="{:g} points")
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="points")
 def masking_loss(dataset: Dataset, release: Release) -> float:
     """How far masked numbers, their means, variances, covariances and correlations are from the originals, from 0.
 
@@ -69,22 +70,20 @@ def masking_losses(dataset: Dataset, release: Release) -> Any:
     """
     original, masked = _numbers(dataset, release)
     _varying(original)
-    several = original.shape[1] > 1
     covariances = [np.atleast_2d(np.cov(each, rowvar=False, bias=True)) for each in (original, masked)]
     lower = np.tril_indices(original.shape[1])
-    below = np.tril_indices(original.shape[1], -1)
+    correlations = [_correlations(each)[np.tril_indices(original.shape[1], -1)] for each in covariances]
+    apart = np.abs(np.subtract(*correlations))
     return {
         "cells": _relative(original, masked),
         "means": _relative(original.mean(axis=0), masked.mean(axis=0)),
         "covariances": _relative(*(each[lower] for each in covariances)),
         "variances": _relative(*map(np.diag, covariances)),
-        "correlations": float(np.mean(np.abs(np.subtract(*(_correlations(each)[below] for each in covariances)))))
-        if several
-        else 0.0,
+        "correlations": float(apart.mean()) if apart.size else 0.0,
     }
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of records", format="{:%} of records")
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of records")
 def nearest_record_rate(dataset: Dataset, release: Release) -> float:
     """Share of masked records whose nearest original is their own, all masked numbers standardized: 0 to 1.
 
@@ -95,7 +94,7 @@ def nearest_record_rate(dataset: Dataset, release: Release) -> float:
     return _linked(dataset, release, 1)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of records", format="{:%} of records")
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of records")
 def two_nearest_records_rate(dataset: Dataset, release: Release) -> float:
     """Share of masked records whose own original is among the two nearest: 0 to 1. Two in n are so by chance.
 
@@ -104,7 +103,7 @@ def two_nearest_records_rate(dataset: Dataset, release: Release) -> float:
     return _linked(dataset, release, 2)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of numbers", format="{:%} of numbers")
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of numbers")
 def rank_interval_rate(dataset: Dataset, release: Release) -> float:
     """Share of original numbers within an interval of ranks around their masked one: 0 to 1.
 
@@ -170,15 +169,9 @@ def _points(dataset: Dataset, release: Release) -> Any:
 
 def _masked(dataset: Dataset, release: Release) -> Any:
     """The columns of masked numbers, original and released: `{name: two arrays}`. Unreadable without any."""
-    original, schema = release.originals(dataset), dataset.schema
-    masked = [name for name in release.treated("noisy", "perturbed") if name in schema.published]
-    if names := [name for name in masked if schema[name].numeric]:
-        return {name: [np.asarray(each.table[name]) for each in (original, release)] for name in names}
-    ways = ", ".join(f"{name} is {treatment.kind}" for name, treatment in release.columns.items())
-    raise Unreadable(
-        f"{release.provenance.sanitizer} masks no number of '{dataset.name}': {ways}. What labels lose, "
-        "`certainty_penalty` says."
-    )
+    original = release.originals(dataset)
+    names = moved(dataset, release, "numbers", [True])
+    return {name: [np.asarray(each.table[name]) for each in (original, release)] for name in names}
 
 
 def _varying(original: FloatArray) -> Any:

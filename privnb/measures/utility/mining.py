@@ -8,7 +8,7 @@ One module: both utilities are the same sum, and what goes into it stands beside
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -48,22 +48,17 @@ def within(tolerance: float) -> ErrorFunction:
     return error
 
 
-WAYS: dict[str, Callable[..., FloatArray]] = {"sum": np.sum, "any": np.max, "all": np.min}
+How = Literal["sum", "any", "all"]
+WAYS: dict[How, Callable[..., FloatArray]] = {"sum": np.sum, "any": np.max, "all": np.min}
 
 
-def check_how(how: str) -> str:
-    """Raise ValueError for what is no way to combine the values of several fields."""
-    if not (isinstance(how, str) and how in WAYS):
-        raise ValueError(f"fields combine by {', '.join(WAYS)}, got {expect.found(how)}.")
-    return how
-
-
-def combine(values: Any, how: str) -> FloatArray:
+@validated
+def combine(values: Any, how: How) -> FloatArray:
     """One value a person from those of several fields: their "sum", "any" of them (the largest) or "all" (the least).
 
     `values`: one array (n,) a field, of error implications or reductions. The paper leaves open how fields combine.
     """
-    return WAYS[check_how(how)](np.asarray(values, dtype=float), axis=0)
+    return WAYS[how](np.asarray(values, dtype=float), axis=0)
 
 
 @measure(
@@ -71,7 +66,6 @@ def combine(values: Any, how: str) -> FloatArray:
     better="higher",
     bounds=(-math.inf, math.inf),
     unit="people",
-    format="{:,} people",
     baseline="commonest value for all",
     counts_people=True,
 )
@@ -122,8 +116,6 @@ def utility_decline(original: float, sanitized: float) -> float:
 
     Source: Sramka et al. 2010, section 2.3.
     """
-    expect.number("original", original)
-    expect.number("sanitized", sanitized)
     if not original > 0:
         raise ValueError(
             f"the good utility of the original data is {original}; a decline needs a positive one. Give errors a "
@@ -215,7 +207,6 @@ def check_c(c: float) -> None:
     bounds=(-math.inf, math.inf),
     title="Anti-utility",
     unit="people",
-    format="{:,} people",
     baseline="the guess without the release",
     counts_people=True,
     readings={

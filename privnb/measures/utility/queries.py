@@ -159,13 +159,8 @@ def relative_errors(queries: CountQueries, release: Release) -> FloatArray:
 
 
 # What both measures of `relative_errors` state.
-OF_ERRORS: dict[str, Any] = {
-    "kind": "utility",
-    "better": "lower",
-    "bounds": (0, math.inf),
-    "baseline": "trivial release",
-}
-OF_ERRORS |= {"unit": "share of the true count", "format": "{:%} of the true count", "varies": True}
+OF_ERRORS: dict[str, Any] = {"kind": "utility", "better": "lower", "bounds": (0, math.inf), "varies": True}
+OF_ERRORS |= {"unit": "share of the true count", "baseline": "trivial release"}
 
 
 @measure(**OF_ERRORS)

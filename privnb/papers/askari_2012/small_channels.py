@@ -37,10 +37,10 @@ for _name in ("values_per_row", "tables", "anonymous_tables", "releases"):
     state(_name, format="{:,}")
 for _name in ("prior_bayes_risk", "lowest_bayes_risk", "highest_bayes_risk"):
     state(_name, kind="privacy", better="higher", bounds=(0, 1), unit="probability", axis=True)
-state("shannon_leakage", kind="privacy", bounds=(0, math.inf), unit="bits", axis=True)
-state("degradation", kind="utility", unit="bits", axis=True)
-state("user_utility", kind="utility", better="higher", unit="bits", axis=True)
-state("user_degradation", kind="utility", unit="bits", axis=True)
+state("shannon_leakage", kind="privacy", bounds=(0, math.inf), unit="bits", format="{:g}", axis=True)
+state("degradation", kind="utility", unit="bits", format="{:g}", axis=True)
+state("user_utility", kind="utility", better="higher", unit="bits", format="{:g}", axis=True)
+state("user_degradation", kind="utility", unit="bits", format="{:g}", axis=True)
 
 
 def appendix() -> pd.DataFrame:

@@ -47,7 +47,7 @@ ERRORS = ("average_relative_error", "median_relative_error")
 SMALL = 0.04  # the utility loss that the paper finds everything below
 
 
-state("largest_privacy_loss", kind="privacy", bounds=(0, np.inf), unit="nats")
+state("largest_privacy_loss", kind="privacy", bounds=(0, np.inf), unit="nats", format="{:g}")
 state("share_of_small_utility_loss", kind="utility", better="higher", format="{:%}")
 state(
     "above_scale",
