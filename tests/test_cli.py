@@ -25,8 +25,7 @@ from privnb.explorer import app
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import report
-from privnb.reporting.notebooks import choose, notebooks_folder
-from privnb.reporting.offer import reports_folder
+from privnb.reporting.notebooks import choose, notebooks_folder, reports_folder
 from privnb.reporting.report import ReportError
 from privnb.runtime.processes import runs_as
 from privnb.runtime.sentences import say

@@ -5,9 +5,9 @@ from pathlib import Path
 
 def own_notebooks() -> Path:
     """Return the folder of the notebooks to open, and to write beside; say where it is if it has just been made."""
-    from privnb.reporting import offer
+    from privnb.reporting import notebooks
 
-    folder, made = offer.own_notebooks()
+    folder, made = notebooks.own_notebooks()
     if made:
         print(f"privnb: the package's notebooks are copied to {folder}, where you can change them.")
     return folder

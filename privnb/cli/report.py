@@ -61,15 +61,14 @@ def run(args: Namespace) -> None:
 
 def _offer() -> str:
     """Return what a report can be asked for, of the notebooks that are here."""
-    from privnb.reporting.notebooks import choose, notebooks_folder
-    from privnb.reporting.offer import offered
+    from privnb.reporting.notebooks import choose, notebooks_folder, offered
 
     return "\n" + offered(choose(notebooks_folder()))
 
 
 def _default(folder: Path, chosen: Sequence[Notebook], named: Sequence[str] | None) -> Path:
     """Return `reports/<dataset>`; a report of another profile, or of some notebooks, goes next to it."""
-    from privnb.reporting.offer import reports_folder
+    from privnb.reporting.notebooks import reports_folder
 
     dataset = next((n.values["DATASET"] for n in chosen if "DATASET" in n.values), "notebooks")
     asked = {n.asked["PROFILE"]: n.parameters["PROFILE"].default for n in chosen if "PROFILE" in n.asked}

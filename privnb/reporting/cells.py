@@ -10,11 +10,8 @@ from markupsafe import Markup
 from nbformat import NotebookNode
 
 from privnb.reporting import rendering
+from privnb.reporting.notebooks import tagged
 from privnb.runtime import sentences
-
-
-def tagged(cell: NotebookNode, tag: str) -> bool:
-    return tag in cell.metadata.get("tags", [])
 
 
 def shown(notebook: NotebookNode) -> list[NotebookNode]:
@@ -47,7 +44,7 @@ def titled(cells: Sequence[NotebookNode]) -> tuple[str, list[NotebookNode]]:
     for place, cell in enumerate(cells):
         if cell.cell_type == "markdown" and (found := re.search(r"^#+ +(.+)\n*", cell.source, re.MULTILINE)):
             rest = cell.source[: found.start()] + cell.source[found.end() :]
-            cells[place : place + 1] = [_changed(cell, source=rest)] * bool(rest.strip())
+            cells[place : place + 1] = [NotebookNode(cell, source=rest)] * bool(rest.strip())
             return found[1].strip(), cells
     return "", cells
 
@@ -61,7 +58,8 @@ def lift_chart(cells: list[NotebookNode], tag: str, leave: bool = False) -> dict
             if rendering.is_chart(output.get("data", {})):
                 if not leave:
                     said = _shows("<p>The chart of this step stands at <a href='#answer'>the top</a>.</p>")
-                    cells[place] = _changed(cell, outputs=[said if each is output else each for each in cell.outputs])
+                    outputs = [said if each is output else each for each in cell.outputs]
+                    cells[place] = NotebookNode(cell, outputs=outputs)
                 return {"data": output.data, "live": tagged(cell, "live")}
     return None
 
@@ -74,14 +72,14 @@ def lift_answer(cells: list[NotebookNode]) -> str:
     cell = cells[place]
     if cell.cell_type == "markdown":
         first = next((part for part in re.split(r"\n\s*\n", cell.source) if not part.lstrip().startswith("#")), "")
-        cells[place] = _changed(cell, source=cell.source.replace(first, "", 1))
+        cells[place] = NotebookNode(cell, source=cell.source.replace(first, "", 1))
         return rendering.markdown(first, cell)
     for at, output in enumerate(cell.outputs):
         html = _sentences(output.get("data", {}))
         if paragraph := re.search(r"<p>.*?</p>", html, re.DOTALL):
             rest = html.replace(paragraph[0], "", 1)
             others = [_shows(rest)] * bool(rendering.plain(rest))
-            cells[place] = _changed(cell, outputs=[*cell.outputs[:at], *others, *cell.outputs[at + 1 :]])
+            cells[place] = NotebookNode(cell, outputs=[*cell.outputs[:at], *others, *cell.outputs[at + 1 :]])
             return Markup(paragraph[0])
     return ""
 
@@ -96,10 +94,6 @@ def _shows(html: str) -> NotebookNode:
     """An output of sentences."""
     html = html if html.startswith(sentences.OPEN) else f"{sentences.OPEN}{html}</div>"
     return nbformat.v4.new_output("display_data", data={"text/html": html})
-
-
-def _changed(cell: NotebookNode, **parts: Any) -> NotebookNode:
-    return NotebookNode(cell, **parts)
 
 
 def without_empty_sections(cells: Sequence[NotebookNode]) -> list[NotebookNode]:

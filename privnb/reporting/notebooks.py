@@ -1,20 +1,21 @@
-"""Which notebooks are run, by name, and with which parameters.
+"""Which notebooks are run, by name, and with which parameters; and, as text, what can be asked for.
 
 A notebook says itself for which tables it is. One whose metadata hold `"privnb": {"reruns_papers": true}` belongs to
 the report on the papers' table, and to that on another table only when it is asked for by name; a cell tagged `paper`
 runs on the papers' table alone. One with `"privnb": {"after": "08_frontier"}` begins when that has ended, if that runs.
-
-One module, since all of it reads the same cells: what is offered, what is asked, and what the first cells refuse.
 """
 
 import ast
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+import shutil
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbformat import NotebookNode
 
 from privnb.datasets import dataset
@@ -32,6 +33,10 @@ CHECKS: dict[str, Callable[[Any, str], object]] = {
 }
 
 
+def tagged(cell: NotebookNode, tag: str) -> bool:
+    return tag in cell.metadata.get("tags", [])
+
+
 class ReportError(ValueError):
     """A report was asked for that cannot be made, or a notebook failed."""
 
@@ -46,12 +51,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook to run: its path, what its `parameters` cell offers, the values asked for, and how many cells run."""
+    """A notebook to run: its path, what its `parameters` cell offers, and the values asked for."""
 
     path: Path
     parameters: Mapping[str, Parameter]
     asked: Mapping[str, object]
-    cells: int
 
     @property
     def name(self) -> str:
@@ -67,15 +71,23 @@ class Notebook:
         """The name of an earlier notebook whose evaluations it needs too, so that side by side both would make them; ""
         without one.
         """
-        after = self.read().metadata.get("privnb", {}).get("after", "")
+        after = self.says("after", "")
         return after if after < self.name else ""  # two never wait for each other
+
+    @property
+    def question(self) -> str:
+        """Its title."""
+        title, *_ = (cell.source for cell in self.read().cells if cell.cell_type == "markdown")
+        return title.partition("\n")[0].lstrip("# ")
+
+    def says(self, key: str, default: Any) -> Any:
+        """What its metadata say of how it is run."""
+        return self.read().metadata.get("privnb", {}).get(key, default)
 
     def read(self) -> NotebookNode:
         """The notebook with the cells that run, an nbformat notebook."""
-        import nbformat
-
         read = nbformat.read(self.path, 4)
-        read.cells = [cell for cell in read.cells if self.papers or "paper" not in cell.metadata.get("tags", [])]
+        read.cells = [cell for cell in read.cells if self.papers or not tagged(cell, "paper")]
         return read
 
     @property
@@ -151,20 +163,18 @@ def choose(
             f"There are: {', '.join(known) or 'none'}."
         )
     parameters = dict(parameters or {})
-    for name in OWN:
-        if name in parameters:
-            raise ReportError(f"{name} is set by the report itself. Say with --out where the report goes.")
+    for name in parameters.keys() & OWN:
+        raise ReportError(f"{name} is set by the report itself. Say with --out where the report goes.")
     chosen = [_notebook(path, parameters) for name, path in known.items() if name in wanted]
     if not names:
         owners = not all(notebook.papers for notebook in chosen)
-        chosen = [notebook for notebook in chosen if not (owners and _reruns_papers(notebook))]
+        chosen = [notebook for notebook in chosen if not (owners and notebook.says("reruns_papers", False))]
     offered = sorted({name for notebook in chosen for name in notebook.values})
     unknown = [name for name in parameters if name not in offered]
     if unknown:
         raise ReportError(
             f"no parameter {', '.join(map(repr, unknown))} in {', '.join(n.name for n in chosen)}."
-            f"{meant(unknown, offered)} "
-            f"There are: {', '.join(offered) or 'none'}."
+            f"{meant(unknown, offered)} There are: {', '.join(offered) or 'none'}."
         )
     return chosen
 
@@ -200,7 +210,7 @@ def check(chosen: Iterable[Notebook]) -> dict[str, str]:
             names |= dict.fromkeys(set(OWN) & set(names), "")
             with contextlib.chdir(notebook.path.parent):  # from where it reads its table
                 try:
-                    for source in _tagged(notebook.path, "setup"):
+                    for source in _sources(notebook.path, "setup"):
                         exec(compile(source, notebook.path.name, "exec"), names)
                 except NotForThisTable as reason:
                     silent[notebook.name] = str(reason)
@@ -212,33 +222,20 @@ def check(chosen: Iterable[Notebook]) -> dict[str, str]:
     return silent
 
 
-def _tagged(path: Path, tag: str) -> list[str]:
-    import nbformat
-
-    return [cell.source for cell in nbformat.read(path, 4).cells if tag in cell.metadata.get("tags", [])]
-
-
-def _reruns_papers(notebook: Notebook) -> bool:
-    return notebook.read().metadata.get("privnb", {}).get("reruns_papers", False)
+def _sources(path: Path, tag: str) -> list[str]:
+    return [cell.source for cell in nbformat.read(path, 4).cells if tagged(cell, tag)]
 
 
 def _notebook(path: Path, parameters: Mapping[str, object]) -> Notebook:
-    import nbformat
-
-    cells = nbformat.read(path, 4).cells
-    tagged = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
-    if len(tagged) != 1:
-        raise ReportError(f"{path.name} has {len(tagged)} cells tagged 'parameters'. Tag exactly one.")
-    offered = _offered(path, tagged[0])
+    sources = _sources(path, "parameters")
+    if len(sources) != 1:
+        raise ReportError(f"{path.name} has {len(sources)} cells tagged 'parameters'. Tag exactly one.")
+    offered = _offered(path, sources[0])
     if "OUT" not in offered:
         raise ReportError(f'{path.name} has no parameter OUT. Add `OUT = ""` to its parameters cell.')
-    asked = {
-        name: _typed(path, name, parameter.default, parameters[name])
-        for name, parameter in offered.items()
-        if name in parameters
-    }
-    notebook = Notebook(path, offered, asked, 0)
-    return replace(notebook, cells=len(notebook.read().cells) + 1)  # papermill adds the cell with the values
+    given = [name for name in offered if name in parameters]
+    asked = {name: _typed(path, name, offered[name].default, parameters[name]) for name in given}
+    return Notebook(path, offered, asked)
 
 
 def _offered(path: Path, source: str) -> dict[str, Parameter]:
@@ -279,3 +276,45 @@ def _typed(path: Path, name: str, default: object, value: object) -> object:
     except ValueError as error:
         raise ReportError(f"parameter {name} of {path.name}: {error}") from None
     return typed
+
+
+def own_notebooks() -> tuple[Path, bool]:
+    """`notebooks_folder()`, and whether it was made just now: where there are only those that an installed package
+    brings, which are nobody's to change, a copy of them in the current folder. Raises ReportError where the place is
+    taken.
+    """
+    folder = notebooks_folder()
+    if folder.parent != dataset.SHIPPED:
+        return folder, False
+    own = Path.cwd() / "notebooks"
+    if own.exists() and (own.is_file() or any(own.iterdir())):
+        raise ReportError(f"{own} holds other things than these notebooks. Choose another folder to work in.")
+    shutil.copytree(folder, own, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    return own, True
+
+
+def reports_folder(notebooks: Path) -> Path:
+    """Where reports of a folder of notebooks go unless somebody says otherwise: beside it, if the current folder is
+    there too, else to the current folder.
+    """
+    beside = notebooks.parent
+    return (beside if Path.cwd().resolve().is_relative_to(beside) else Path.cwd()) / "reports"
+
+
+def offered(chosen: Sequence[Notebook]) -> str:
+    """What notebooks can be asked for, as text: their questions, and their parameters with default and meaning."""
+    width = max((len(notebook.name) for notebook in chosen), default=0)
+    lines = ["notebooks:", *(f"  {each.name:<{width}}  {each.question}" for each in chosen)]
+    lines += ["", "parameters, for -p NAME VALUE, by notebook, with their defaults in brackets:"]
+    meanings: dict[str, dict[Parameter, list[str]]] = {}
+    for notebook in chosen:
+        for name in notebook.values:
+            meanings.setdefault(name, {}).setdefault(notebook.parameters[name], []).append(notebook.name[:2])
+    for name, found in meanings.items():
+        lines.append(f"  {name}")
+        for parameter, where in found.items():
+            of = "all" if len(where) == len(chosen) else ", ".join(where)
+            default = "" if parameter.default == "" else f" [{parameter.default}]"
+            text = f"{of}: {parameter.meaning}{default}"
+            lines += textwrap.wrap(text, 100, initial_indent="    ", subsequent_indent="        ")
+    return "\n".join(lines) + "\n"

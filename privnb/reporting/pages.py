@@ -9,6 +9,7 @@ that their controls work), `interactive` (left out, with a heading right before 
 the code folded away).
 """
 
+import contextlib
 import platform
 import re
 import tomllib
@@ -23,9 +24,10 @@ from nbformat import NotebookNode
 from privnb.datasets.proposals import unconfirmed
 from privnb.decision import Summary
 from privnb.reporting import glossary, rendering
-from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, tagged, titled, without_empty_sections
-from privnb.reporting.findings.base import reported
-from privnb.reporting.notebooks import Notebook
+from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, titled, without_empty_sections
+from privnb.reporting.findings.base import Finding
+from privnb.reporting.findings.rows import capitalized
+from privnb.reporting.notebooks import Notebook, tagged
 from privnb.runtime import names, numerals
 
 LIBRARIES = (
@@ -61,13 +63,10 @@ def make(
     ]
     templates = rendering.templates()
     compared = ledger is not None and ledger.is_measured
-    about = {
-        "dataset": _dataset(chosen),
-        "parameters": _parameters(chosen),
-        "asked": _asked(chosen),
-        "pages": pages,
-        "ledger": compared,
-    }
+    parameters = _parameters(chosen)
+    changed = [row for row in parameters if row["value"] != row["default"] and row["name"] != "DATASET"]
+    asked = list(dict.fromkeys(f"{row['name']} = {row['value']}" for row in changed))  # in words, each once
+    about = {"dataset": _dataset(chosen), "parameters": parameters, "asked": asked, "pages": pages, "ledger": compared}
 
     def rendered(name: str, **values: Any) -> str:
         templates.filters["explained"] = glossary.FirstUses()  # of this page
@@ -77,20 +76,16 @@ def make(
         f"{this['name']}.html": rendered("page", this=this, before=before, after=after)
         for before, this, after in zip([None, *pages], pages, [*pages[1:], None], strict=False)
     }
-    files["about.html"] = rendered(
-        "about",
-        **about,
-        versions=[("Python", platform.python_version()), *((n, metadata.version(n)) for n in LIBRARIES)],
-    )
-    files["glossary.html"] = rendered(
-        "glossary", terms=sorted(glossary.terms(), key=lambda term: term.name.lower()), methods=glossary.methods()
-    )
+    versions = [("Python", platform.python_version()), *((name, metadata.version(name)) for name in LIBRARIES)]
+    files["about.html"] = rendered("about", **about, versions=versions)
+    terms = sorted(glossary.terms(), key=lambda term: term.name.lower())
+    files["glossary.html"] = rendered("glossary", terms=terms, methods=glossary.methods())
     decided = next((page for page in pages if page["decides"]), None)
     files["index.html"] = rendered(
         "index",
         **about,
         summary=summary,
-        reason=_sentence(summary.reason) if summary else decided and decided["undecided"],
+        reason=f"{capitalized(summary.reason).rstrip('.')}." if summary else decided and decided["undecided"],
         lines=_lines(summary),
         decided=decided,
         carded=next((page for page in pages if page["name"].endswith("release_card")), None),
@@ -126,45 +121,24 @@ def _lines(summary: Summary | None) -> dict[str, list[dict[str, Any]]]:
     """`{heading: rows}` of the index's table: a risk or a utility of original, release and baseline, in words."""
     if summary is None:
         return {}
-    headings = {"risk": "Risk", "utility": "Utility"}
-    return {
-        heading: [
-            {
-                "title": line.title,
-                "unit": _unit(line.format),
-                "better": line.better,
-                "numbers": [_number(line.format, number) for number in (line.original, line.release, line.baseline)],
-            }
-            for line in summary.lines
-            if line.kind == kind
-        ]
-        for kind, heading in headings.items()
-    }
-
-
-def _sentence(text: str) -> str:
-    """A text from capital letter to full stop."""
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-
-def _unit(format: str) -> str:
-    """What a number of this format is of; "" if the format says nothing of it."""
-    unit = numerals.parts(format)[3].strip() if format else ""
-    return re.sub("^of ", "share of ", unit)
+    lines: dict[str, list[dict[str, Any]]] = {"Risk": [], "Utility": []}
+    for line in summary.lines:
+        unit = numerals.parts(line.format)[3] if line.format else ""
+        format, shared = line.format.removesuffix(unit), re.sub("^of ", "share of ", unit.strip())
+        numbers = [_number(format, number) for number in (line.original, line.release, line.baseline)]
+        row = {"title": line.title, "unit": shared, "better": line.better, "numbers": numbers}
+        lines[line.kind.capitalize()].append(row)
+    return lines
 
 
 def _number(format: str, number: Sequence[float] | None) -> dict[str, str] | None:
-    """A number and its interval, both without the unit, which stands beside them once."""
+    """A number and its interval, in a format without the unit, which stands beside them once."""
     if number is None:
         return None
     value, low, high = number
-    if value != value:
-        text, _, withheld = reported(format[: format.index("}") + 1], value, low, high).partition(" (")
-        return {"value": text, "interval": withheld.rstrip(")")}
-    if not low < high:
-        return {"value": numerals.bare(format, value), "interval": ""}
-    text, least, most = numerals.interval(format, value, low, high)
-    return {"value": text, "interval": f"{least} to {most}"}
+    found = Finding("", value, low, high, format)
+    text, _, withheld = found.number.partition(" (")
+    return {"value": text, "interval": found.ends or withheld.rstrip(")")}
 
 
 def _cut(text: str) -> str:
@@ -181,32 +155,21 @@ def _cut(text: str) -> str:
 
 def _clauses(sentence: str, end: str) -> list[str]:
     """The beginnings of a sentence up to an `end` that stands in no bracket, the longest first, as sentences."""
-    places = [found.start() for found in re.finditer(end, sentence) if not _open(sentence[: found.start()])]
-    return [f"{sentence[:place]}." for place in reversed(places)]
-
-
-def _open(text: str) -> bool:
-    return text.count("(") > text.count(")")
+    starts = [sentence[: found.start()] for found in re.finditer(end, sentence)]
+    return [f"{start}." for start in reversed(starts) if start.count("(") <= start.count(")")]
 
 
 def _dataset(chosen: Sequence[Notebook]) -> dict[str, Any]:
     """What the description file says of the dataset; only its name if there is no such file."""
-    name = next((str(n.values["DATASET"]) for n in chosen if n.values.get("DATASET")), "")
-    if not name:
+    notebook = next((each for each in chosen if each.values.get("DATASET")), None)
+    if notebook is None:
         return {"name": ""}
-    path = next(n.described for n in chosen if n.values.get("DATASET"))
-    try:
-        text = path.read_text(encoding="utf-8") if path else ""
-        described = tomllib.loads(text)["dataset"] | {"unconfirmed": unconfirmed(text)} if path else {}
-    except (OSError, KeyError):
-        described = {}
-    return {"name": Path(name).stem} | described
-
-
-def _asked(chosen: Sequence[Notebook]) -> list[str]:
-    """What was asked for of the notebooks, in words, each once: a list of texts."""
-    asked = [row for row in _parameters(chosen) if row["value"] != row["default"] and row["name"] != "DATASET"]
-    return list(dict.fromkeys(f"{row['name']} = {row['value']}" for row in asked))
+    named = {"name": Path(str(notebook.values["DATASET"])).stem}
+    with contextlib.suppress(OSError, KeyError):
+        if notebook.described:
+            text = notebook.described.read_text(encoding="utf-8")
+            return named | tomllib.loads(text)["dataset"] | {"unconfirmed": unconfirmed(text)}
+    return named
 
 
 def _parameters(chosen: Sequence[Notebook]) -> list[dict[str, Any]]:
@@ -214,8 +177,8 @@ def _parameters(chosen: Sequence[Notebook]) -> list[dict[str, Any]]:
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for notebook in chosen:
         for name, value in notebook.values.items():
-            default, meaning = notebook.parameters[name].default, notebook.parameters[name].meaning
+            parameter = vars(notebook.parameters[name])
             value = Path(value).stem if str(value).endswith(".toml") else value
-            row = {"name": name, "value": value, "default": default, "meaning": meaning, "notebooks": []}
-            rows.setdefault((name, str(value), str(default)), row)["notebooks"].append(notebook.name)
+            row = {"name": name, "value": value, **parameter, "notebooks": []}
+            rows.setdefault((name, str(value), str(row["default"])), row)["notebooks"].append(notebook.name)
     return sorted(rows.values(), key=lambda row: row["name"])

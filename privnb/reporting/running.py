@@ -4,8 +4,6 @@ A notebook that fails stops no other one. It leaves a copy in `failed-notebooks/
 marked, in the place of what an earlier report left there; the next report without a failure removes it. The copy holds
 a traceback, which may show values of the data: it is for the owner's eyes, in a folder that no other user can open, and
 no part of a report. In the report stands which cell failed, and nothing that the error says.
-
-One module, since what is run, watched, stopped and cleaned is the same process and its one work folder.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from papermill.execute import raise_for_execution_errors, remove_error_markers
 from traitlets.config import Config
 
 from privnb.reporting import LIBRARIES, kernels
-from privnb.reporting.notebooks import OWN, Notebook, ReportError
+from privnb.reporting.notebooks import OWN, Notebook, ReportError, tagged
 from privnb.runtime import processes, progress
 from privnb.runtime.sentences import B, say
 from privnb.runtime.unfinished import atomic_write
@@ -87,7 +85,7 @@ def run(
     """
     for name in ("asked", "executed", "numbers", "notes"):
         (work / name).mkdir()
-    bars = progress.Bars({notebook.name: notebook.cells for notebook in chosen})
+    bars = progress.Bars({notebook.name: len(notebook.read().cells) + 1 for notebook in chosen})  # papermill's, too
     # First those that others wait for, so that no core is idle while the last of these works alone.
     needed = {notebook.after for notebook in chosen}
     waiting = sorted(chosen, key=lambda notebook: notebook.name not in needed)
@@ -107,7 +105,7 @@ def run(
                 running.append(_start(notebook, work, out))
             if len(running) != sharing:
                 sharing = len(running)
-                _share(work, sharing)
+                atomic_write(_sharing(work), str(sharing))  # whole or not at all: they may be reading it
             for each in list(running):
                 goes_on = each.goes_on()
                 each.listen()
@@ -178,38 +176,34 @@ class _Run:
 
     def begin(self, work: Path, values: Mapping[str, object]) -> None:
         """Run it in a thread, with the parameters `values`; what comes of it goes to the folder `executed`."""
-        asked, copy = (work / folder / self.notebook.path.name for folder in ("asked", "executed"))
+        asked = work / "asked" / self.notebook.path.name
         asked.write_text(nbformat.writes(self.notebook.read()), encoding="utf-8")
-        config = Config({"KernelManager": {"connection_file": str(work / "notes" / f"{self.notebook.name}.json")}})
-        self.thread = threading.Thread(target=self._execute, args=(asked, copy, values, config), daemon=True)
+        self.thread = threading.Thread(target=self._execute, args=(asked, work, values), daemon=True)
         self.thread.start()
 
-    def _execute(self, asked: Path, copy: Path, values: Mapping[str, object], config: Config) -> None:
+    def _execute(self, asked: Path, work: Path, values: Mapping[str, object]) -> None:
         try:
             with contextlib.closing(ensure_event_loop()):  # the one of this thread
-                self._run_papermill(asked, copy, values, config)
+                papermill.execute_notebook(
+                    asked,
+                    work / "executed" / asked.name,
+                    values,
+                    kernel_name="python3",
+                    language="python",  # whatever the notebook says of itself, or does not say
+                    progress_bar=False,
+                    iopub_timeout=60,  # its own 4 s are too few on a busy machine
+                    record_timing=False,
+                    store_widget_state=False,
+                    coalesce_streams=True,
+                    on_cell_start=self._cell_starts,
+                    resources={"metadata": {"path": str(self.notebook.path.parent)}},
+                    config=Config({"KernelManager": {"connection_file": f"{work}/notes/{self.notebook.name}.json"}}),
+                    kernel_manager_class=type("Manager", (_Manager,), {"run": self}),
+                )
         except Exception as error:
             self.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
         finally:
             self.kill()
-
-    def _run_papermill(self, asked: Path, copy: Path, values: Mapping[str, object], config: Config) -> None:
-        papermill.execute_notebook(
-            asked,
-            copy,
-            values,
-            kernel_name="python3",
-            language="python",  # whatever the notebook says of itself, or does not say
-            progress_bar=False,
-            iopub_timeout=60,  # its own 4 s are too few on a busy machine
-            record_timing=False,
-            store_widget_state=False,
-            coalesce_streams=True,
-            on_cell_start=self._cell_starts,
-            resources={"metadata": {"path": str(self.notebook.path.parent)}},
-            config=config,
-            kernel_manager_class=type("Manager", (_Manager,), {"run": self}),
-        )
 
     def _cell_starts(self, cell: NotebookNode, cell_index: int) -> None:
         self.cell, self.heard = cell_index, time.monotonic()
@@ -223,34 +217,23 @@ class _Run:
 def _start(notebook: Notebook, work: Path, out: Path) -> _Run:
     own = {"OUT": work / "numbers", "STORE": store_folder(out)}
     values = {**notebook.asked, **{name: str(path) for name, path in own.items() if name in notebook.parameters}}
-    run = _Run(notebook, progress.Notes(_notes(notebook, work)), _environment(notebook, work))
+    notes = work / "notes" / notebook.name
+    environment = {
+        **os.environ,
+        "IPYTHONDIR": str(work / "ipython"),  # no start-up file of the user's
+        processes.SHARED: str(_sharing(work)),
+        progress.FILE: str(notes),
+        "TMPDIR": os.path.realpath(work / "tmp"),  # what a kill leaves of theirs goes with the folder
+        **processes.ENVIRONMENT,
+    }
+    run = _Run(notebook, progress.Notes(notes), environment)
     run.begin(work, values)
     return run
 
 
-def _environment(notebook: Notebook, work: Path) -> dict[str, str]:
-    """The environment of a notebook's kernel."""
-    return {
-        **os.environ,
-        "IPYTHONDIR": str(work / "ipython"),  # no start-up file of the user's
-        processes.SHARED: str(_sharing(work)),
-        progress.FILE: str(_notes(notebook, work)),
-        "TMPDIR": os.path.realpath(work / "tmp"),  # what a kill leaves of theirs goes with the folder
-        **processes.ENVIRONMENT,
-    }
-
-
-def _notes(notebook: Notebook, work: Path) -> Path:
-    return work / "notes" / notebook.name
-
-
 def _sharing(work: Path) -> Path:
+    """The file that says to the notebooks how many of them share the cores."""
     return work / "notes" / "sharing"  # no notebook's name
-
-
-def _share(work: Path, many: int) -> None:
-    """Say to the notebooks how many of them share the cores: whole or not at all, as they may be reading it."""
-    atomic_write(_sharing(work), str(many))
 
 
 def _stop(runs: Sequence[_Run]) -> None:
@@ -288,8 +271,9 @@ def _failure(ended: _Run, work: Path, out: Path) -> Ended:
     failed = failed_folder(out)
     failed.mkdir(mode=0o700, exist_ok=True)
     failed.chmod(0o700)
-    (failed / notebook.path.name).touch(0o600)
-    (failed / notebook.path.name).write_text(_cleaned(notebook, work, out), encoding="utf-8")
+    marked = failed / notebook.path.name
+    marked.touch(0o600)
+    marked.write_text(_cleaned(notebook, work, out), encoding="utf-8")
     where = f":\n{reason}\nIts partly executed copy, with that cell marked, is in {failed}."
     return _failed(notebook, f"failed in {cell}", where)
 
@@ -302,9 +286,10 @@ def _failed(notebook: Notebook, how: str, why: str) -> Ended:
 
 def _sentence(notebook: Notebook, text: str) -> str:
     """A notebook with the title of this one, and a sentence for its answer: JSON text."""
-    cells = [cell for cell in notebook.read().cells if cell.cell_type == "markdown"][:1]
+    read = notebook.read().cells
+    cells = [cell for cell in read if cell.cell_type == "markdown"][:1]
     cells = [nbformat.v4.new_markdown_cell(cell.source.strip().partition("\n")[0], id="title") for cell in cells]
-    deciding = any("summary" in cell.metadata.get("tags", []) for cell in notebook.read().cells)
+    deciding = any(tagged(cell, "summary") for cell in read)
     tags, said = ["answer", "summary"] if deciding else ["answer"], say(text)
     shown = nbformat.v4.new_output("display_data", {"text/html": said._repr_html_(), "text/plain": said.data})
     answer = nbformat.v4.new_code_cell("", id="answer", metadata={"tags": tags}, outputs=[shown])
@@ -349,12 +334,12 @@ def _cleaned(notebook: Notebook, work: Path, out: Path) -> str:
         for key in ("papermill", "widgets"):
             part.metadata.pop(key, None)
     for position, cell in enumerate(executed.cells):
-        tags = cell.metadata.get("tags", [])
-        if {"injected-parameters", "papermill-error-cell-tag"} & set(tags):
+        injected = tagged(cell, "injected-parameters")
+        if injected or tagged(cell, "papermill-error-cell-tag"):
             cell.id = f"papermill-{position}"  # papermill's own is random
-        if "injected-parameters" in tags:
+        if injected:
             cell.source = re.sub(rf"^({'|'.join(OWN)}) = .*$", r'\1 = ""', cell.source, flags=re.MULTILINE)
-        if "interactive" in tags and cell.cell_type == "code":
+        if tagged(cell, "interactive") and cell.cell_type == "code":
             cell.outputs = []  # a widget is nothing without its kernel
     texts = functools.partial(_without_paths, _places(notebook, work, out))
     return nbformat.writes(nbformat.from_dict(_each_text(executed, texts)), version=4)
@@ -370,11 +355,9 @@ def _each_text(node: Any, change: Callable[[str], str]) -> Any:
 
 def _places(notebook: Notebook, work: Path, out: Path) -> dict[str, str]:
     """What stands for each folder of this machine, `{path: words}`, the longest path first."""
-    places = {Path.home(): "~", notebook.path.parent.parent: ".", Path(sys.prefix): "python"}
-    places |= {work: "report", store_folder(out): "store"}
     dataset = Path(str(notebook.values.get("DATASET", "")))
-    if dataset.is_absolute():
-        places[dataset.parent] = "data"
+    places = {Path.home(): "~", notebook.path.parent.parent: ".", Path(sys.prefix): "python"}
+    places |= {work: "report", store_folder(out): "store"} | ({dataset.parent: "data"} if dataset.is_absolute() else {})
     order = sorted(places, key=lambda place: len(place.parts), reverse=True)
     return {str(place): places[place] for place in order if len(place.parts) > 1}  # never the root itself
 

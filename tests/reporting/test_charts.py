@@ -488,7 +488,7 @@ def test_whoever_has_several_records_is_in_several_groups():
     counts = pd.Series([50, 40], pd.Index(["1980", "1981"], name="year"), name="people")
     assert title(charts.people(counts, 50)).startswith("100% of all people have year 1980")
     assert title(charts.people(counts)).startswith("56% of all people")
-    for wrong in (49, 91, 50.5):
+    for wrong in (49, 91):
         with pytest.raises(ValueError, match="everybody must be as many as the largest group"):
             charts.people(counts, wrong)
 

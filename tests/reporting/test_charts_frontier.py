@@ -8,8 +8,7 @@ from support.results_frame import made
 from privnb import decision
 from privnb.evaluation.results import tidy
 from privnb.reporting import charts
-from privnb.reporting.charts.decision import axis_title
-from privnb.reporting.charts.frontier import LETTER, SHAPES, domain, overlap, placed
+from privnb.reporting.charts.frontier import LETTER, SHAPES, axis_title, domain, overlap, placed
 from privnb.sanitizers import catalogue
 
 MISSING = float("nan")

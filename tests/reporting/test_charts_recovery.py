@@ -7,7 +7,7 @@ from support.results_frame import frame
 from privnb.attacks import GaussianMap, KnownRotation, NaiveEstimate, PcaRemoval, SpectralFiltering, SvdFiltering
 from privnb.reporting import charts
 from privnb.reporting.charts.narrow import narrow
-from privnb.reporting.charts.recovery import LITERAL
+from privnb.reporting.charts.ranges import LITERAL
 
 SUPPOSED = "supposed noise, 0.577 of each column's deviation"
 

@@ -1005,4 +1005,4 @@ def test_only_runs_in_the_papers_setting_are_compared_with_it(asked, compared):
     defaults = {"K": "2", "RECORDS": 0, "C_PERCENT": 0, "PROFILE": "quick"}
     defaults |= {"MINERS": "", "TARGET": "", "WEIGHTS": "", "STORE": "../reports/store"}
     offered = {name: Parameter(default, "") for name, default in defaults.items()}
-    assert report._as_published(Notebook(Path("04_attack.ipynb"), offered, asked, 1)) is compared
+    assert report._as_published(Notebook(Path("04_attack.ipynb"), offered, asked)) is compared
