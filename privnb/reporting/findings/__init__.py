@@ -5,16 +5,13 @@ takes tidy results and returns `sentences.Sentences`. What the results at hand d
 """
 
 from privnb.reporting.findings.adversary import adversary_gains, mined_predictions
-from privnb.reporting.findings.by_policy import by_policy
+from privnb.reporting.findings.by_policy import by_policy, release_card
 from privnb.reporting.findings.frontier import floors, publication, search
 from privnb.reporting.findings.given_away import given_away
 from privnb.reporting.findings.own_wishes import own_wishes
-from privnb.reporting.findings.owner import owner_choice
-from privnb.reporting.findings.perturbation import perturbation
-from privnb.reporting.findings.recovery import recovered
+from privnb.reporting.findings.owner import owner_choice, utility_declines
+from privnb.reporting.findings.perturbation import perturbation, recovered
 from privnb.reporting.findings.release import every_setting, one_setting, release_costs, steep_hierarchy, uniqueness
-from privnb.reporting.findings.release_card import release_card
-from privnb.reporting.findings.users import utility_declines
 
 __all__ = [
     "adversary_gains", "by_policy", "every_setting", "floors", "given_away", "mined_predictions", "one_setting",

@@ -80,7 +80,8 @@ def _answer(tops: Sequence[tuple[Any, tuple[str, float]]], links: pd.DataFrame) 
     """Where the worst miner gains most beyond what needs no attack, of what is not withheld, and where a neighbour
     finds most people. `tops`: each setting's row, and what is the strongest control there."""
     said, setting = [], ""
-    for row, (name, most) in sorted(tops, key=lambda each: _order(each[0].value, each[1][1]))[-1:]:
+    gains = [(pd.notna(row.value), row.value - np.nan_to_num(most)) for row, (_, most) in tops]
+    for _, (row, (name, most)) in sorted(zip(gains, tops, strict=True), key=lambda each: each[0])[-1:]:
         beside = {name: "withheld"} if pd.isna(most) else {}
         found = Finding.of(pd.Series({**row, "baseline": most}), guess=name, beside=beside)
         setting = found.setting
@@ -90,10 +91,6 @@ def _answer(tops: Sequence[tuple[Any, tuple[str, float]]], links: pd.DataFrame) 
         there = "there" if found.setting == setting else f"under {found.setting}"
         said.append(f"a neighbour finds {found.text} {there}")
     return capitalized(f"{'; '.join(said)}.") if said else ""
-
-
-def _order(value: float, without: float) -> tuple[bool, float]:
-    return pd.notna(value), value - np.nan_to_num(without)
 
 
 def _beyond_controls(top: Any, here: pd.DataFrame, runs: pd.DataFrame) -> Iterator[Finding]:
@@ -106,11 +103,9 @@ def _beyond_controls(top: Any, here: pd.DataFrame, runs: pd.DataFrame) -> Iterat
     yield _difference(top, f"The worst miner beyond {strongest}", left, "That is no more than needs no attack at all.")
     held_out = main_set(runs, control="held-out").set_index("seed").value
     if len(held_out) and held_out.notna().all():
-        subject = (
-            f"The worst miner beyond what it reaches for people whose rows it did not see ({held_out.mean():,.0f})"
-        )
+        unseen = f"what it reaches for people whose rows it did not see ({held_out.mean():,.0f})"
         otherwise = "There is no evidence that a person's own row helps."
-        yield _difference(top, subject, worst.value - held_out, otherwise)
+        yield _difference(top, f"The worst miner beyond {unseen}", worst.value - held_out, otherwise)
 
 
 def _difference(top: Any, subject: str, differences: pd.Series, otherwise: str) -> Finding:

@@ -76,10 +76,15 @@ class Finding:
     @property
     def interval(self) -> str:
         """The 95% interval; empty for what is exact or withheld."""
+        return f"95% interval {self.ends}" if self.ends else ""
+
+    @property
+    def ends(self) -> str:
+        """The ends of the 95% interval; empty for what is exact or withheld."""
         if pd.isna(self.value) or not self.low < self.high:
             return ""
         _, low, high = numerals.interval(self.format, self.value, self.low, self.high)
-        return f"95% interval {low} to {high}"
+        return f"{low} to {high}"
 
     def _under(self, number: str, mark: str = "") -> str:
         under = f" under {self.setting}" if self.setting else ""

@@ -36,6 +36,11 @@ def of(results: pd.DataFrame, measure: str, **columns: object) -> pd.DataFrame:
     return rows
 
 
+def known(results: pd.DataFrame, measure: str, **columns: object) -> pd.DataFrame:
+    """The same rows, without what is withheld."""
+    return of(results, measure, **columns).dropna(subset="value")
+
+
 def same_release(rows: pd.DataFrame, row: Any) -> pd.DataFrame:
     """The rows of the release that a row is of."""
     return rows[(rows.sanitizer == row.sanitizer) & (rows.parameters == row.parameters)]
