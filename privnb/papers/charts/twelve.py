@@ -11,6 +11,7 @@ import pandas as pd
 from privnb.papers import twelve
 from privnb.reporting.charts.base import distinguished, finish
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE
+from privnb.reporting.charts.narrow import WHOLE
 
 AGE, HOUSE = (18, 60), (0, 42)
 
@@ -118,12 +119,11 @@ def lattice() -> Any:
         base.mark_text(dy=21, fontSize=12, color=INK).encode(text=alt.Text("label:N")).transform_calculate(
             label="datum.said + ', ' + datum.lost"
         ),
-    ).properties(height=460)  # fmt: skip
+    ).properties(height=460, usermeta=WHOLE)  # fmt: skip
     chosen = nodes[nodes["chosen"]].iloc[0]
     return finish(
         chart,
         f"One level for everybody: of all that keep k = 3, '{chosen['name']}' loses least, {chosen['lost']}",
         "Each node generalizes all ages to one level and all houses to one; below it the k that it achieves and its "
         "certainty penalty. Lines lead up to coarser levels; what keeps k = 3 below keeps it above.",
-        whole=True,
     )

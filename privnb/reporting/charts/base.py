@@ -9,27 +9,27 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import altair as alt
 import pandas as pd
 import vl_convert
 
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
-from privnb.measures.base import Measure
 from privnb.microdata import withholding
+from privnb.microdata.withholding import MinCount
 from privnb.reporting.charts.looks import COLOURS, LONG, LOOKS, V5, WIDTH
-from privnb.reporting.charts.narrow import WHOLE
-from privnb.runtime import expect, numerals
+from privnb.runtime import numerals
 from privnb.runtime.names import shown
 from privnb.runtime.sentences import DISPLAY, Sentences, say, table_html
+from privnb.runtime.validation import Validated, instead, validated
 
 Drawing = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart | alt.FacetChart
 Chart = TypeVar("Chart", bound=Drawing)
 
 
 @dataclass(frozen=True, eq=False)
-class Aggregate:
+class Aggregate(Validated):
     """A table that may be shown: declared columns only, at most 500 rows, each of at least `fewest` people.
 
     Parameters
@@ -47,13 +47,11 @@ class Aggregate:
     """
 
     rows: pd.DataFrame
-    titles: dict[str, str]
-    fewest: int = withholding.LIMIT
+    titles: Annotated[Mapping[str, str], instead(Mapping, "Give a title per column.")]
+    fewest: MinCount = withholding.LIMIT
 
     def __post_init__(self) -> None:
-        withholding.check(self.fewest)
-        expect.kind("rows", self.rows, pd.DataFrame)
-        expect.kind("titles", self.titles, Mapping, instead="Give a title per column.")
+        super().__post_init__()
         missing = [name for name in self.titles if name not in self.rows]
         if missing:
             raise ValueError(f"the aggregate declares {missing}, which its rows lack ({', '.join(self.rows)}).")
@@ -94,6 +92,11 @@ class Layer(NamedTuple):
     mark: dict[str, Any]
     encoding: dict[str, Any]
 
+    @classmethod
+    def of(cls, rows: pd.DataFrame, columns: Sequence[str], mark: dict[str, Any], encoding: dict[str, Any]) -> "Layer":
+        """Marks that show these columns of rows that may be shown, see `Aggregate`."""
+        return cls(Aggregate(rows, dict.fromkeys(columns, "")).rows, mark, encoding)
+
     @property
     def chart(self) -> alt.Chart:
         """The same as an Altair chart."""
@@ -115,12 +118,11 @@ def of_columns(rows: pd.DataFrame, columns: Sequence[str]) -> alt.Chart:
     return alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
 
 
-def check_counts(counts: object) -> None:
-    """Raise TypeError unless `counts` is a Series of numbers of people, by group."""
-    expect.kind("counts", counts, pd.Series, instead="Count people by group, as `value_counts` does.")
+Counts = Annotated[pd.Series, instead(pd.Series, "Count people by group, as `value_counts` does.")]
 
 
-def merge_small(counts: pd.Series, fewest: int = withholding.LIMIT) -> pd.Series:
+@validated
+def merge_small(counts: Counts, fewest: MinCount = withholding.LIMIT) -> pd.Series:
     """Merge neighbouring groups until each holds at least `fewest` people (or nobody).
 
     Parameters
@@ -137,8 +139,6 @@ def merge_small(counts: pd.Series, fewest: int = withholding.LIMIT) -> pd.Series
     >>> merge_small(pd.Series({"80-84": 60, "85-89": 8, "90-94": 5})).to_dict()
     {'80-84': 60, '85-89 to 90-94': 13}
     """
-    check_counts(counts)
-    withholding.check(fewest)
     merged: list[tuple[object, object, int]] = []
     for label, people in counts.items():
         if merged and 0 < merged[-1][2] < fewest:
@@ -202,34 +202,6 @@ def distinguished(
     }
 
 
-def curves(
-    rows: pd.DataFrame, x: alt.X, y: alt.Y, series: str, order: Sequence[str] | None = None, size: int = 60
-) -> alt.LayerChart:
-    """A line with points for each member of `series`, in its colour and shape; `x` and `y` are encodings of columns."""
-    columns = [each.shorthand.partition(":")[0] for each in (x, y)]
-    looks = distinguished(series, order or list(dict.fromkeys(rows[series])))
-    base = of_columns(rows, [*columns, series]).encode(x=x, y=y, **looks)
-    return base.mark_line() + base.mark_point(filled=True, size=size, opacity=1)
-
-
-def histogram(counted: Aggregate, column: str, unit: str, angle: int) -> alt.Chart:
-    """Bars of people by the groups of a column of an `Aggregate`."""
-    return (
-        alt.Chart(counted.rows)
-        .mark_bar(color=COLOURS[0])
-        .encode(
-            x=alt.X(f"{column}:N", sort=None, title=unit, axis=alt.Axis(labelAngle=angle)),
-            y=alt.Y("people:Q", title="people"),
-            tooltip=[alt.Tooltip(f"{column}:N", title=unit), "people:Q"],
-        )
-    )
-
-
-def value(of: Measure) -> alt.Y:
-    """The upright axis of a measure's values."""
-    return alt.Y("value:Q", title=of.label, axis=axis(of.format))
-
-
 def axis(format: str) -> alt.Axis:
     """An axis with room between its labels and as many digits as tell them apart."""
     _, sign, kind, _ = numerals.parts(format)
@@ -244,18 +216,14 @@ def none(what: str) -> Sentences:
     return say(f"None of these settings has {article}{what}.")
 
 
-def finish(chart: Chart, title: str, description: str, *, whole: bool = False) -> Chart:
+def finish(chart: Chart, title: str, description: str) -> Chart:
     """The looks that all charts share: a title that says something, below it what the marks mean, and both as the
-    description for those who cannot see it. `whole`: on a narrow page it moves to the side, see `narrow`.
+    description for those who cannot see it. A chart without panels has the usual width unless it states its own.
     """
     title, description = shown(title), shown(description)
-    looks = {
-        **({"width": WIDTH} if isinstance(chart, alt.Chart | alt.LayerChart) else {}),
-        "title": alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110)),
-        "description": f"{title}. {description}",
-        "config": alt.Config(**LOOKS),
-        **({"usermeta": WHOLE} if whole else {}),
-    }
-    for name, look in looks.items():  # item by item: `properties` would copy the chart with all its layers
-        chart[name] = look
+    chart["title"] = alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110))
+    chart["description"] = f"{title}. {description}"
+    chart["config"] = alt.Config(**LOOKS)  # item by item: `properties` would copy the chart with all its layers
+    if isinstance(chart, alt.Chart | alt.LayerChart) and chart.width is alt.Undefined:
+        chart["width"] = WIDTH
     return chart

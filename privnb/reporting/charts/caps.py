@@ -1,17 +1,18 @@
-"""A decision as charts: what each release loses and how near it comes to the caps, and a panel for each cap."""
+"""Risks beside the caps of a policy: of each release of a decision, of all by their tightest cap, of a release card."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from privnb.decision.by_policy import LOSS, ORIGINAL, Decision
-from privnb.reporting.charts.base import Drawing, distinguished, finish, none, of_columns
+from privnb.decision.card import Card
+from privnb.reporting.charts.base import distinguished, of_columns
+from privnb.reporting.charts.drawing import Drawn, drawing, some
 from privnb.reporting.charts.looks import COLOURS, INK, PALE
-from privnb.runtime.sentences import Sentences
 from privnb.runtime.tolerances import ROUNDING
-from privnb.runtime.validation import instead, validated
+from privnb.runtime.validation import instead
 
 KEPT, BROKEN, UNKNOWN = "keeps the cap", "breaks it", "unknown: keeps no cap"
 PANEL = 190  # pixels
@@ -20,29 +21,23 @@ CHOSEN, POSSIBLE, RULED_OUT = "chosen", "keeps the policy", "ruled out"
 EDGE = 2.0  # of a cap: what uses more of it is drawn here
 PLANE = 320, 190  # pixels of what stands on the index beside a table
 LETTER = 7
+KINDS = {"mean": "on average", "worst_person": "worst-off person"}
 Decided = Annotated[Decision, instead(Decision, "`decision.decide` gives one.")]
 
 
-@validated
-def within_caps(decision: Decided) -> Drawing | Sentences:
+@drawing
+def within_caps(decision: Decided) -> Drawn:
     """What users lose by each release, and how much of its tightest cap it uses: those below the line keep every cap.
 
     Parameters
     ----------
     decision : Decision
-
-    Returns
-    -------
-    Altair chart or Sentences
-        A sentence where there is nothing to draw.
     """
     releases = decision.releases
     state = np.where(releases.kept.astype(bool), POSSIBLE, RULED_OUT)
     state = np.where(releases.setting == decision.setting, CHOSEN, state)
     rows = releases.assign(place=releases.used.clip(upper=EDGE), state=state)
-    rows = rows[np.isfinite(rows.loss) & rows.used.notna()]
-    if rows.empty:
-        return none("cap")
+    rows = some(rows[np.isfinite(rows.loss) & rows.used.notna()], "cap")
     order = [RULED_OUT, POSSIBLE, CHOSEN]  # the last is drawn on top
     rows = rows.sort_values("state", key=lambda state: state.map(order.index), kind="stable")
     x = alt.X("loss:Q", title=f"lost {decision.about}, % of what there is", axis=alt.Axis(format="~%", tickCount=6))
@@ -50,29 +45,20 @@ def within_caps(decision: Decided) -> Drawing | Sentences:
     y = alt.Y("place:Q", title="used of the tightest cap", scale=ends, axis=alt.Axis(format="~%", tickCount=4))
     looks = distinguished("state", order, [PALE, COLOURS[0], COLOURS[1]], ["cross", "circle", "diamond"])
     points = of_columns(rows, ["setting", "state", "place", "loss"]).mark_point(filled=True, size=60, opacity=1)
+    tips = ["setting:N", "state:N", alt.Tooltip("loss:Q", format=".2%"), alt.Tooltip("place:Q", format=".0%")]
     layers = [
         alt.Chart(alt.Data(values=[{"cap": 1}])).mark_rule(color=INK, strokeDash=[4, 3]).encode(y="cap:Q"),
-        points.encode(
-            x=x,
-            y=y,
-            **looks,
-            tooltip=["setting:N", "state:N", alt.Tooltip("loss:Q", format=".2%"), alt.Tooltip("place:Q", format=".0%")],
-        ),
+        points.encode(x=x, y=y, tooltip=tips, **looks),
     ]
     named = rows[(rows.state == CHOSEN) | (rows.sanitizer == ORIGINAL)]
     # What loses less than the chosen one lies above the line: below it, to the left, is room for a name.
-    far = (named.loss - rows.loss.min()) * PLANE[0] > named.setting.str.len() * LETTER * (
-        rows.loss.max() - rows.loss.min()
-    )
-    sides: list[tuple[Literal["left", "right"], int, pd.DataFrame]] = [
-        ("left", 9, named[~far]),
-        ("right", -9, named[far]),
-    ]
-    for align, away, some in sides:
-        if len(some):
-            names = of_columns(some, ["setting", "place", "loss"])
-            text = names.mark_text(align=align, dx=away, dy=12, color=INK, fontSize=12)
-            layers.append(text.encode(x=x, y=y, text="setting:N"))
+    span = rows.loss.max() - rows.loss.min()
+    far = (named.loss - rows.loss.min()) * PLANE[0] > named.setting.str.len() * LETTER * span
+    for away, here in ((9, named[~far]), (-9, named[far])):
+        if len(here):
+            look: dict[str, Any] = {"align": "left" if away > 0 else "right", "dx": away, "dy": 12, "fontSize": 12}
+            names = of_columns(here, ["setting", "place", "loss"]).mark_text(color=INK, **look)
+            layers.append(names.encode(x=x, y=y, text="setting:N"))
     kept = int(releases.kept.sum())
     title = (
         f"{decision.setting} is chosen from the {kept} releases that keep the policy" if kept > 1
@@ -83,25 +69,18 @@ def within_caps(decision: Decided) -> Drawing | Sentences:
     refused = int((missing.status == "refused").sum())
     rest = {"as the floor rules them out": refused, "as something is unknown": len(missing) - refused}
     said += "".join(f" Not drawn, {why}: {number}." for why, number in rest.items() if number)
-    return finish(alt.layer(*layers), title, said).properties(width=PLANE[0], height=PLANE[1])
+    return alt.layer(*layers, width=PLANE[0], height=PLANE[1]), title, said
 
 
-@validated
-def caps(decision: Decided) -> Drawing | Sentences:
+@drawing
+def caps(decision: Decided) -> Drawn:
     """A panel per cap: the risk of each release with its interval beside the cap, the chosen release first.
 
     Parameters
     ----------
     decision : Decision
-
-    Returns
-    -------
-    Altair chart or Sentences
-        A sentence where there is nothing to draw.
     """
-    rows = decision.vectors[decision.vectors.axis != LOSS]
-    if rows.empty:
-        return none("cap")
+    rows = some(decision.vectors[decision.vectors.axis != LOSS], "cap")
     kept = (rows.high <= rows.cap + ROUNDING).map({True: KEPT, False: BROKEN}).mask(rows.high.isna(), UNKNOWN)
     named = rows.axis + rows.group.map(lambda group: f" ({group})" if group else "")
     rows = rows.assign(state=kept, said=named, place=rows.value.fillna(rows.high).fillna(rows.cap))
@@ -114,16 +93,12 @@ def caps(decision: Decided) -> Drawing | Sentences:
     looks = distinguished("state", [*looks], *map(list, zip(*looks.values(), strict=True)))
     base = of_columns(rows, ["setting", "axis", "state", "said", "place", "low", "high", "cap"])
     y = alt.Y("setting:N", sort=order, title=None)
+    tips = ["setting:N", "said:N", "state:N", alt.Tooltip("place:Q", format=".2%")]
     span = alt.X("low:Q", title="share", axis=alt.Axis(format="~%", tickCount=4))
     panel = alt.layer(
         base.mark_rule(color=INK, strokeDash=[4, 3]).encode(x="max(cap):Q"),
         base.mark_rule().encode(x=span, x2="high:Q", y=y, color=looks["color"]),
-        base.mark_point(filled=True, size=55, opacity=1).encode(
-            x="place:Q",
-            y=y,
-            **looks,
-            tooltip=["setting:N", "said:N", "state:N", alt.Tooltip("place:Q", format=".2%")],
-        ),
+        base.mark_point(filled=True, size=55, opacity=1).encode(x="place:Q", y=y, tooltip=tips, **looks),
     ).properties(width=PANEL)
     chart = panel.facet(alt.Facet("axis:N", title=None, sort=list(dict.fromkeys(rows.axis))), columns=3)
     chart = chart.resolve_scale(x="independent")
@@ -134,9 +109,8 @@ def caps(decision: Decided) -> Drawing | Sentences:
     floor = f" {below} releases may not be chosen whatever their risks." if below else ""
     if len(order) < len(decision.releases):
         floor += f" The {len(near)} nearest to the policy are drawn, and the original."
-    return finish(
-        chart, title, f"Points: risk by release{first}, lower is better; lines: 95% intervals; dashed: the cap.{floor}"
-    )
+    said = f"Points: risk by release{first}, lower is better; lines: 95% intervals; dashed: the cap.{floor}"
+    return chart, title, said
 
 
 def _nearest(decision: Decision) -> list[str]:
@@ -145,3 +119,40 @@ def _nearest(decision: Decision) -> list[str]:
     """
     able = decision.nearest_first
     return able.setting[able.status != "refused"].tolist()[:MOST]
+
+
+@drawing
+def card_risks(card: Card) -> Drawn:
+    """Each known risk of a card with its interval, of the worst-off person too, and the caps as dashed lines.
+
+    Parameters
+    ----------
+    card : Card
+    """
+    content = card.content
+    rows = [
+        {"risk": risk["risk"], "kind": said, **{name: risk[kind][name] for name in ("value", "low", "high")}}
+        for risk in content["risks"]
+        for kind, said in KINDS.items()
+        if risk[kind] and risk[kind]["value"] is not None
+    ]
+    table = some(pd.DataFrame(rows), "risk")
+    table = table.assign(**{name: table[name].astype(float).fillna(table.value) for name in ("low", "high")})
+    caps = [{"risk": risk["risk"], "cap": cap["cap"]} for risk in content["risks"] for cap in risk["caps"]]
+    looks = distinguished("kind", [*KINDS.values()], COLOURS[:2], ["circle", "triangle-up"])
+    y = alt.Y("risk:N", sort=[risk["risk"] for risk in content["risks"]], title=None)
+    x = alt.X("value:Q", title="risk", axis=alt.Axis(format="~%"))
+    base = of_columns(table, ["risk", "kind", "value", "low", "high"])
+    layers = [
+        base.mark_rule().encode(x=alt.X("low:Q", title="risk"), x2="high:Q", y=y, color=looks["color"]),
+        base.mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, **looks),
+    ]
+    if caps:
+        lines = of_columns(pd.DataFrame(caps), ["risk", "cap"])
+        layers.append(lines.mark_tick(color=INK, thickness=3, size=26).encode(x=alt.X("cap:Q", title="risk"), y=y))
+    kept = sum(cap["kept"] for risk in content["risks"] for cap in risk["caps"])
+    title = f"{content['decision']['release']} keeps {kept} of {len(caps)} caps of {content['policy']['title']}"
+    unknown = [risk["risk"] for risk in content["risks"] if risk["unknown"]]
+    more = f" Unknown: {', '.join(unknown)}." if unknown else ""
+    said = f"Points: risk, lower is better; lines: 95% intervals; ticks: the caps.{more}"
+    return alt.layer(*layers, height=200), title, said

@@ -9,23 +9,12 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision import AXES
-from privnb.decision.points import Releases, check_points
-from privnb.reporting.charts.base import Aggregate, Drawing, Layer, finish, histogram, none, render
-from privnb.reporting.charts.decision import axis_title
-from privnb.reporting.charts.frontier import (
-    CHANNELS,
-    HEIGHT,
-    at_most,
-    domain,
-    drawable,
-    intervals,
-    labels,
-    of_number,
-    placed,
-    plain,
-    points,
-    stair,
-)
+from privnb.decision.points import Releases
+from privnb.reporting.charts import frontier
+from privnb.reporting.charts.bars import histogram
+from privnb.reporting.charts.base import Aggregate, Layer, none, render
+from privnb.reporting.charts.drawing import Drawn, drawing
+from privnb.reporting.charts.frontier import CHANNELS, HEIGHT, axis_title, of_number, plain
 from privnb.reporting.charts.looks import COLOURS, GREY, LOOKS, WIDTH
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
@@ -38,21 +27,19 @@ BRUSH, RELEASES = "brush", "releases"
 TITLE = 44  # letters of an axis's title in a line: a panel is narrower than a page
 
 
-@validated
+@drawing
 def class_sizes(
     sizes: Annotated[Aggregate, instead(Aggregate, "Merge small bins first, as `charts.merge_small` does.")],
-) -> Drawing:
+) -> Drawn:
     """Bars of people by the size of their class. `sizes`: an Aggregate of a label and `people`, of merged bins."""
     label = next(name for name in sizes.titles if name != "people")
     rows, unit = sizes.rows, sizes.titles[label]
     kind, alike = "classes", "No quasi-identifier tells one of a class from the others."
     if label.endswith("bucket"):
-        kind, alike = (
-            "buckets",
-            "A bucket does not show whose a sensitive value is; quasi-identifiers are published as they are.",
-        )
+        kind = "buckets"
+        alike = "A bucket does not show whose a sensitive value is; quasi-identifiers are published as they are."
     most, everybody = rows.loc[rows.people.idxmax()], rows.people.sum()
-    return finish(
+    return (
         histogram(sizes, label, unit, 0 if len(rows) < 7 else -45).properties(height=200),
         f"{most.people / everybody:.0%} of {everybody:,} people are in {kind} of {most[label]}"
         + (", the commonest sizes" if len(rows) > 1 else ""),
@@ -112,20 +99,18 @@ def plane(
     Plane or Sentences
         A sentence where there is nothing to draw.
     """
-    if between is not None:
-        check_points("between", between)
     if current is not None:
         _check_settings("current", [current])
     _check_settings("pinned", pinned)
     for place, sweep in enumerate(expect.kind("sweeps", sweeps, list, tuple)):
         _check_settings(f"sweeps[{place}]", sweep)
     releases = releases.reset_index(drop=True)
-    drawn = drawable(releases)
+    drawn = frontier.drawable(releases)
     if drawn.empty:
         return none("release with both losses")
     between = releases.iloc[:0] if between is None else between.dropna(subset=list(AXES))
     every = pd.concat([drawn, between]) if len(between) else drawn
-    domains = {axis: domain(every, axis, None) for axis in AXES}
+    domains = {axis: frontier.domain(every, axis, None) for axis in AXES}
     ends = {
         channel: {
             **of_number(axis),
@@ -140,17 +125,18 @@ def plane(
     here, kept = (named.isin(list(filter(None, some))) for some in ([current], pinned))
     efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
     ring = {"type": "point", "shape": "circle", "size": 420, "color": CURRENT, "strokeWidth": 3, "opacity": 1}
-    releases_drawn = points(drawn, ends)
+    releases_drawn = frontier.points(drawn, ends)
+    names = frontier.placed(drawn, drawn[here | kept], drawn.index[here], dict.fromkeys(AXES), domains)
     layers = [
         # The ends of the axes are data too: a chart of which only data change need not be made anew.
         plain(pd.DataFrame(domains), AXES, {"type": "point", "opacity": 0}, ends),
-        stair(efficient, ends),
+        frontier.stair(efficient, ends),
         *_curves(drawn, named, sweeps, ends),
-        *intervals(drawn, ends),
+        *frontier.intervals(drawn, ends),
         plain(drawn[here], AXES, ring, ends),
         *_between(between, domains, ends),
         releases_drawn,
-        labels(placed(drawn, drawn[here | kept], drawn.index[here], dict.fromkeys(AXES), domains), ends),
+        frontier.labels(names, ends),
     ]
     title, marks = _place(releases, len(drawn), current), _marks(drawn, here, sweeps, between)
     spec = {
@@ -190,7 +176,7 @@ def inside(
     """
     if not box:
         return releases.iloc[:0]
-    within = [at_most(releases, axis).between(*sorted(box[axis])) for axis in AXES if axis in box]
+    within = [frontier.at_most(releases, axis).between(*sorted(box[axis])) for axis in AXES if axis in box]
     return releases[np.logical_and.reduce(within)].sort_values(list(AXES), kind="stable")
 
 
@@ -198,9 +184,8 @@ def _check_settings(name: str, settings: Any) -> None:
     """Raise ValueError unless each of `settings` is (sanitizer, parameters), as results name it."""
     pairs = isinstance(settings, list | tuple)
     if not pairs or not all(isinstance(e, list | tuple) and list(map(type, e)) == [str, str] for e in settings):
-        raise ValueError(
-            f"{name} must be settings, each (sanitizer, parameters) as text, got {expect.found(settings)}."
-        )
+        found = expect.found(settings)
+        raise ValueError(f"{name} must be settings, each (sanitizer, parameters) as text, got {found}.")
 
 
 def _curves(
@@ -225,7 +210,7 @@ def _between(rows: pd.DataFrame, domains: Mapping[str, list[float]], ends: dict[
     names["utility"] += np.where(rows.utility > middle["utility"], -step, step)
     cross = {"type": "point", "shape": "cross", "size": 90, "color": GREY, "filled": True, "opacity": 1}
     yield plain(rows, AXES, cross, ends)
-    yield labels(names, ends)
+    yield frontier.labels(names, ends)
 
 
 def _place(releases: pd.DataFrame, drawn: int, current: tuple[str, ...] | None) -> str:
@@ -244,10 +229,13 @@ def _place(releases: pd.DataFrame, drawn: int, current: tuple[str, ...] | None) 
 
 def _marks(drawn: pd.DataFrame, here: Array, sweeps: Sequence[object], between: pd.DataFrame) -> str:
     there = set(drawn.status)
-    said = ["Ring: the current setting."] if here.any() else []
-    said += ["Dotted: a sweep of one parameter."] if sweeps else []
-    said += ["Filled, with the line: efficient."] if "efficient" in there else []
-    said += ["Grey: dominated."] if "dominated" in there else []
-    said += ["Hollow: undecided."] if "undecided" in there else []
-    said += ["Crosses: everything published, and no quasi-identifier."] if len(between) > 1 else []
-    return " ".join([*said, "Drag a box to list the releases in it; a double click lets it go."])
+    said = {
+        "Ring: the current setting.": here.any(),
+        "Dotted: a sweep of one parameter.": sweeps,
+        "Filled, with the line: efficient.": "efficient" in there,
+        "Grey: dominated.": "dominated" in there,
+        "Hollow: undecided.": "undecided" in there,
+        "Crosses: everything published, and no quasi-identifier.": len(between) > 1,
+        "Drag a box to list the releases in it; a double click lets it go.": True,
+    }
+    return " ".join(text for text, holds in said.items() if holds)

@@ -1,6 +1,5 @@
-"""Privacy loss against utility loss: which releases are efficient, and where the owner's caps and the knee lie.
-
-Long, since the chart's layers are drawn from one table of points, and its title is read off them.
+"""Privacy loss against utility loss: which releases are efficient, where the owner's caps and the knee lie, and both
+losses side by side.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,15 +12,20 @@ import pandas as pd
 
 from privnb.decision import AXES, SEEDS, choices, knee
 from privnb.decision.points import Releases, bounded
-from privnb.reporting.charts.base import Aggregate, Drawing, Layer, finish, none
-from privnb.reporting.charts.decision import axis_title
+from privnb.measures import facts
+from privnb.reporting.charts import base
+from privnb.reporting.charts.base import Layer
+from privnb.reporting.charts.drawing import Drawn, drawing, some
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE, WIDTH
+from privnb.reporting.charts.narrow import WHOLE
 from privnb.runtime.arrays import Array
-from privnb.runtime.sentences import Sentences
-from privnb.runtime.validation import Number, validated
+from privnb.runtime.validation import Number
 from privnb.sanitizers import catalogue
 
+Caps = Mapping[str, float | None]  # the most loss that the owner accepts, by axis
 HEIGHT = 380
+PANEL = 250  # pixels of a panel of the R-U map
+ABLE, REFUSED = 1, 0  # how opaque the inside of its marks is: who may be chosen, and who may not
 CHANNELS = dict(zip(AXES, ("x", "y"), strict=True))
 # As many as there are kinds of sanitizers: grey marks have their shape alone. Paths go from -1 to 1.
 SHAPES = [
@@ -38,10 +42,8 @@ NAMED = 4  # sanitizers that a sentence below a chart names
 LETTER, LINE = 6.0, 13  # pixels that a label of 11 points takes: a letter's width, a line's height
 
 
-@validated
-def frontier(
-    releases: Releases, *, privacy_cap: Number | None = None, utility_cap: Number | None = None
-) -> Drawing | Sentences:
+@drawing
+def frontier(releases: Releases, *, privacy_cap: Number | None = None, utility_cap: Number | None = None) -> Drawn:
     """Points of `frontier.points`: efficient ones filled and joined by a line, dominated ones grey, undecided hollow.
 
     The line is a stair, for between two releases nothing can be published. Thin lines: 95% intervals; dashed: the
@@ -54,16 +56,8 @@ def frontier(
         Of `frontier.points`.
     privacy_cap, utility_cap : float, optional
         The most loss that the owner accepts.
-
-    Returns
-    -------
-    Altair chart or Sentences
-        A sentence where there is nothing to draw.
     """
-    drawn = drawable(releases)
-    if drawn.empty:
-        return none("release with both losses")
-    least = drawn.sanitizer[~bounded(releases.loc[drawn.index])].map(catalogue.title)
+    drawn = some(drawable(releases), "release with both losses")
     caps = {"privacy": privacy_cap, "utility": utility_cap}
     domains = {axis: domain(drawn, axis, caps[axis]) for axis in AXES}
     ends = {
@@ -86,12 +80,18 @@ def frontier(
     layers += [points(drawn, ends), *crosses(drawn, ends)]
     ringed = [*chosen.index, *([] if corner is None else [corner.name])]
     layers.append(labels(placed(drawn, efficient, ringed, caps, domains), ends))
-    return finish(
-        alt.layer(*(layer.chart for layer in layers), height=HEIGHT),
+    return (
+        alt.layer(*(layer.chart for layer in layers), height=HEIGHT, usermeta=WHOLE),
         _title(releases, corner, best),
-        _explained(releases, drawn, corner, chosen, caps, least),
-        whole=True,
+        _explained(releases, drawn, corner, chosen, caps),
     )
+
+
+def axis_title(axis: str, releases: pd.DataFrame) -> str:
+    """An axis in words: the loss, what measures it, in which unit, and the direction."""
+    of, unit = releases[f"{axis}_of"].iloc[0], facts(releases[f"{axis}_measure"].iloc[0]).unit
+    said = of if of.startswith(f"{axis} loss") else f"{axis} loss: {of}"
+    return f"{said}, {unit} (lower is better)" if unit else f"{said} (lower is better)"
 
 
 def drawable(releases: pd.DataFrame) -> pd.DataFrame:
@@ -118,8 +118,7 @@ def of_number(column: str) -> dict[str, Any]:
 
 def plain(rows: pd.DataFrame, columns: Sequence[str], mark: dict[str, Any], encoding: dict[str, Any]) -> Layer:
     """Marks for columns of numbers: a `Layer`."""
-    rows = rows[list(columns)].astype(float)
-    return Layer(Aggregate(rows, dict.fromkeys(columns, "")).rows, mark, encoding)
+    return Layer.of(rows[list(columns)].astype(float), columns, mark, encoding)
 
 
 def domain(drawn: pd.DataFrame, axis: str, cap: float | None) -> list[float]:
@@ -131,7 +130,7 @@ def domain(drawn: pd.DataFrame, axis: str, cap: float | None) -> list[float]:
     return [float(low - room), float(high + room)]
 
 
-def _caps(caps: Mapping[str, float | None], ends: dict[str, Any]) -> Iterator[Layer]:
+def _caps(caps: Caps, ends: dict[str, Any]) -> Iterator[Layer]:
     mark = {"type": "rule", "color": COLOURS[1], "strokeDash": [6, 4]}
     for axis, cap in caps.items():
         if cap is not None:
@@ -141,9 +140,8 @@ def _caps(caps: Mapping[str, float | None], ends: dict[str, Any]) -> Iterator[La
 
 def stair(efficient: pd.DataFrame, ends: dict[str, Any]) -> Layer:
     """The line through the efficient releases, which are sorted."""
-    return plain(
-        efficient, AXES, {"type": "line", "color": GREY, "strokeWidth": 1.2, "interpolate": "step-after"}, ends
-    )
+    mark = {"type": "line", "color": GREY, "strokeWidth": 1.2, "interpolate": "step-after"}
+    return plain(efficient, AXES, mark, ends)
 
 
 def intervals(drawn: pd.DataFrame, ends: dict[str, Any]) -> Iterator[Layer]:
@@ -169,7 +167,6 @@ def points(drawn: pd.DataFrame, ends: dict[str, Any]) -> Layer:
     of_names = {called(kind): groups.index(catalogue.group(kind)) % len(COLOURS) for kind in kinds}
     shapes, colours = SHAPES[: len(names)], [COLOURS[of_names[name]] for name in names]
     drawn = drawn.assign(sanitizer=drawn.sanitizer.map(called))
-    columns = [*AXES, "setting", "sanitizer", "status", "why"]
     of = {"refused": 0, "dominated": 1, "undecided": 2, "efficient": 3}  # what matters is drawn last
     rows = drawn.sort_values("status", key=lambda status: status.map(of), kind="stable")
     # One legend tells colour, filling and shape, so all three say the same of it.
@@ -178,20 +175,15 @@ def points(drawn: pd.DataFrame, ends: dict[str, Any]) -> Layer:
     of_name = sanitizer | {"scale": {"domain": names, "range": colours}}
     grey = {"test": "datum.status === 'dominated' || datum.status === 'refused'", "value": PALE}
     filled = {"test": "datum.status === 'efficient'"}
-    return Layer(
-        Aggregate(rows, dict.fromkeys(columns, "")).rows,
-        {"type": "point", "size": 75, "opacity": 1, "strokeWidth": 1.5},
-        ends
-        | {
-            "color": of_name | {"condition": grey},
-            "fill": {"value": "white", "condition": filled | of_name},
-            "shape": sanitizer | {"scale": {"domain": names, "range": shapes}},
-            "tooltip": [
-                *({"field": name, "type": "nominal"} for name in ("setting", "status", "why")),
-                *({**of_number(axis), "format": ".4~g"} for axis in AXES),
-            ],
-        },
-    )
+    tips = [{"field": name, "type": "nominal"} for name in ("setting", "status", "why")]
+    looks = {
+        "color": of_name | {"condition": grey},
+        "fill": {"value": "white", "condition": filled | of_name},
+        "shape": sanitizer | {"scale": {"domain": names, "range": shapes}},
+        "tooltip": [*tips, *({**of_number(axis), "format": ".4~g"} for axis in AXES)],
+    }
+    mark = {"type": "point", "size": 75, "opacity": 1, "strokeWidth": 1.5}
+    return Layer.of(rows, [*AXES, "setting", "sanitizer", "status", "why"], mark, ends | looks)
 
 
 def told_apart(kinds: Iterable[str]) -> bool:
@@ -209,19 +201,15 @@ def crosses(drawn: pd.DataFrame, ends: dict[str, Any]) -> Iterator[Layer]:
 
 def labels(names: pd.DataFrame, ends: dict[str, Any]) -> Layer:
     """The names of releases, where there is room: what `placed` tells."""
-    columns = [*AXES, "text", "align"]
-    return Layer(
-        Aggregate(names, dict.fromkeys(columns, "")).rows,
-        {"type": "text", "align": {"expr": "datum.align"}, "baseline": "middle", "fontSize": 11, "color": INK},
-        ends | {"text": {"field": "text", "type": "nominal"}},
-    )
+    mark = {"type": "text", "align": {"expr": "datum.align"}, "baseline": "middle", "fontSize": 11, "color": INK}
+    return Layer.of(names, [*AXES, "text", "align"], mark, ends | {"text": {"field": "text", "type": "nominal"}})
 
 
 def placed(
     drawn: pd.DataFrame,
     efficient: pd.DataFrame,
     ringed: Sequence[object],
-    caps: Mapping[str, float | None],
+    caps: Caps,
     domains: Mapping[str, list[float]],
 ) -> pd.DataFrame:
     """Where the names of efficient releases go: no name covers a mark, a line, another name or the edge. Those of
@@ -244,10 +232,8 @@ def placed(
         if cap is not None:
             at = pixels(axis, cap)
             taken.append((at - 1, 0, at + 1, HEIGHT) if axis == "privacy" else (0, at - 1, WIDTH, at + 1))
-    for left, right, low, high in zip(
-        *(pixels(axis, drawn[f"{axis}_{end}"].fillna(drawn[axis])) for axis in AXES for end in ("low", "high")),
-        strict=True,
-    ):
+    ends = [pixels(axis, drawn[f"{axis}_{end}"].fillna(drawn[axis])) for axis in AXES for end in ("low", "high")]
+    for left, right, low, high in zip(*ends, strict=True):
         taken.append((left, (low + high) / 2 - 1, right, (low + high) / 2 + 1))
         taken.append(((left + right) / 2 - 1, low, (left + right) / 2 + 1, high))
     rows, short = [], drawn.setting
@@ -266,7 +252,7 @@ def placed(
             x, y = marks[name][0] + across, marks[name][1] + up
             left = x - {"left": 0, "center": width / 2, "right": width}[align]
             box = (left, y - LINE / 2, left + width, y + LINE / 2)
-            inside = box[0] > 0 and box[1] > 0 and box[2] < WIDTH and box[3] < HEIGHT
+            inside = min(box) > 0 and box[2] < WIDTH and box[3] < HEIGHT
             if inside and not any(overlap(box, other) for other in taken):
                 taken.append(box)
                 place = (domains[axis][0] + pixel / scale[axis] for axis, pixel in zip(AXES, (x, y), strict=True))
@@ -279,7 +265,7 @@ def overlap(a: Sequence[float], b: Sequence[float]) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def _best(releases: pd.DataFrame, caps: Mapping[str, float | None]) -> pd.DataFrame:
+def _best(releases: pd.DataFrame, caps: Caps) -> pd.DataFrame:
     """The choices that the caps make: rows of `choices`, none without a cap."""
     if all(cap is None for cap in caps.values()):
         return pd.DataFrame(columns=["question", "setting"])
@@ -290,42 +276,80 @@ def _best(releases: pd.DataFrame, caps: Mapping[str, float | None]) -> pd.DataFr
 def _title(releases: pd.DataFrame, corner: pd.Series | None, best: pd.DataFrame) -> str:
     efficient = (releases.status == "efficient").sum()
     said = f"{efficient or 'None'} of {len(releases)} releases {'is' if efficient == 1 else 'are'} efficient"
-    if len(best):
-        for row in best.itertuples():
-            said += f"; {row.question}: {row.setting}"
-    elif corner is not None:
-        said += f"; the knee is {corner.setting}"
-    return said
+    said += "".join(f"; {row.question}: {row.setting}" for row in best.itertuples())
+    return said if len(best) or corner is None else f"{said}; the knee is {corner.setting}"
 
 
 def _explained(
-    releases: pd.DataFrame,
-    drawn: pd.DataFrame,
-    corner: pd.Series | None,
-    chosen: pd.DataFrame,
-    caps: Mapping[str, float | None],
-    least: pd.Series,
+    releases: pd.DataFrame, drawn: pd.DataFrame, corner: pd.Series | None, chosen: pd.DataFrame, caps: Caps
 ) -> str:
-    there = set(drawn.status)
-    said = ["Colour: the kind of release. Shape: the sanitizer."]
-    if not told_apart(drawn.sanitizer):
-        said = ["Colour and shape: the kind of release."]
-    if "efficient" in there:
-        said.append("Filled, with the line: efficient, no other release here is as good in both and better in one.")
-    said += ["Grey: dominated."] if "dominated" in there else []
-    said += ["Hollow: undecided."] if "undecided" in there else []
-    if "refused" in there:
-        said.append("Crossed out: not to be chosen; the original, or too few people share a published combination.")
-    if len(least):  # of which a lower bound is drawn
-        names = [*dict.fromkeys(least)]
-        of = ", ".join(names) if len(names) <= NAMED else f"{len(names)} sanitizers without classes"
-        said.append(f"{of}, hollow or grey: at least what is shown is lost.")
-    if (drawn.kind == "randomised").any():
-        said.append(f"Thin lines: 95% intervals over seeds; dominance needs {SEEDS} seeds and intervals apart.")
-    said += ["Dashed: the owner's caps."] if any(cap is not None for cap in caps.values()) else []
-    said += ["Orange ring: the choice within the caps."] if len(chosen) else []
-    if corner is not None:
-        said.append("Ring: the knee, farthest below the line between the frontier's ends.")
-    if len(drawn) < len(releases):
-        said.append(f"Not drawn, for want of a loss: {len(releases) - len(drawn)}.")
-    return " ".join(said)
+    there, told = set(drawn.status), told_apart(drawn.sanitizer)
+    names = drawn.sanitizer[~bounded(releases.loc[drawn.index])].map(catalogue.title).unique()
+    of = ", ".join(names) if len(names) <= NAMED else f"{len(names)} sanitizers without classes"
+    efficient = "Filled, with the line: efficient, no other release here is as good in both and better in one."
+    refused = "Crossed out: not to be chosen; the original, or too few people share a published combination."
+    seeds = f"Thin lines: 95% intervals over seeds; dominance needs {SEEDS} seeds and intervals apart."
+    said = {
+        "Colour: the kind of release. Shape: the sanitizer.": told,
+        "Colour and shape: the kind of release.": not told,
+        efficient: "efficient" in there,
+        "Grey: dominated.": "dominated" in there,
+        "Hollow: undecided.": "undecided" in there,
+        refused: "refused" in there,
+        f"{of}, hollow or grey: at least what is shown is lost.": len(names),  # of which a lower bound is drawn
+        seeds: (drawn.kind == "randomised").any(),
+        "Dashed: the owner's caps.": any(cap is not None for cap in caps.values()),
+        "Orange ring: the choice within the caps.": len(chosen),
+        "Ring: the knee, farthest below the line between the frontier's ends.": corner is not None,
+        f"Not drawn, for want of a loss: {len(releases) - len(drawn)}.": len(drawn) < len(releases),
+    }
+    return " ".join(text for text, holds in said.items() if holds)
+
+
+@drawing
+def risk_utility(releases: Releases) -> Drawn:
+    """Two panels beside one another, the risk and the loss, with a line for each release: kind by kind, in each the
+    least risk first.
+
+    Parameters
+    ----------
+    releases : DataFrame
+        Of `decision.points`.
+    """
+    drawn = some(releases.dropna(subset=["privacy", "utility"]), "release with both numbers")
+    kinds = catalogue.groups(drawn.sanitizer)
+    drawn = drawn.assign(kind=drawn.sanitizer.map(catalogue.group), seen=ABLE)
+    drawn.loc[drawn.status == "refused", "seen"] = REFUSED
+    drawn = drawn.sort_values("privacy").sort_values("kind", key=lambda kind: kind.map(kinds.index), kind="stable")
+    risk, loss = (facts(releases[f"{each}_measure"].iloc[0]) for each in ("privacy", "utility"))
+    low = float(drawn.privacy[drawn.privacy > 0].min()) / 2
+    logarithmic = alt.Scale(type="log", domain=[low, 1.5], clamp=True, nice=False)
+    marks = base.distinguished("kind", kinds)
+    marks["fill"] = alt.Fill("kind:N", scale=marks["color"]["scale"], legend=None)
+    dots = base.of_columns(drawn, ["privacy", "utility", "setting", "kind", "seen"])
+    inside = alt.FillOpacity("seen:Q", scale=None, legend=None)
+    dots = dots.mark_point(size=45, strokeWidth=1.6).encode(fillOpacity=inside, tooltip=["setting"], **marks)
+    dots = dots.properties(width=PANEL, height=alt.Step(17))
+    panels = []
+    for side, of, title, scale in (
+        ("privacy", risk, f"{risk.label}, logarithmic", logarithmic),
+        ("utility", loss, loss.label, alt.Scale(nice=False)),
+    ):
+        lines = alt.Axis(grid=True, labels=side == "privacy", ticks=side == "privacy", labelLimit=300)
+        ticks = base.axis(of.format)
+        ticks.tickCount, ticks.grid = 5, False
+        x = alt.X(f"{side}:Q", title=title, scale=scale, axis=ticks)
+        panels.append(dots.encode(x=x, y=alt.Y("setting:N", sort=drawn.setting.tolist(), title=None, axis=lines)))
+    nearest = drawn[drawn.status != "refused"]
+    said = "No release may be chosen"
+    if len(nearest):
+        best = nearest.loc[nearest.privacy.idxmin()]
+        said = f"{len(drawn)} releases; of those that may be chosen, {best.setting} has the least risk"
+    without = len(releases) - len(drawn)
+    unseen = f" {without} of {len(releases)} are not drawn, for a number of theirs is not known." if without else ""
+    return (
+        alt.hconcat(*panels),
+        said,
+        f"Points: {risk.phrase} and {loss.phrase} of each release, lower is better. Hollow: it may not be chosen."
+        + unseen,
+    )

@@ -2,7 +2,7 @@
 
 import html
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -13,13 +13,14 @@ from privnb.decision import AXES
 from privnb.decision.points import check_points
 from privnb.evaluation.results import Results
 from privnb.measures import facts
-from privnb.reporting.charts.base import Aggregate, Drawing, finish, none, shown_rows
+from privnb.reporting.charts.base import Aggregate, Drawing, shown_rows
+from privnb.reporting.charts.drawing import Drawn, Nothing, drawing
 from privnb.reporting.charts.explorer import CURRENT, SETTING
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE
 from privnb.reporting.findings.rows import Steps
 from privnb.runtime import expect
 from privnb.runtime.names import shown
-from privnb.runtime.sentences import Sentences, table_html
+from privnb.runtime.sentences import table_html
 from privnb.runtime.validation import validated
 
 # Pixels: how wide the bars and the planes are together; how high a bar, and a plane.
@@ -27,10 +28,10 @@ ACROSS, BAR, PANEL = 560, 12, 230
 CHOSEN = "datum.row === chosen"
 
 
-@validated
+@drawing
 def every_setting(
     steps: Steps, results: Results, planes: Sequence[pd.DataFrame], measures: Sequence[str], *, start: str = ""
-) -> Drawing | Sentences:
+) -> Drawn:
     """A chart whose menu and slider choose one setting of many: its numbers as bars against their baselines, and its
     place in each plane. Vega's own controls, so it works in JupyterLab and in a page without a kernel.
 
@@ -50,22 +51,14 @@ def every_setting(
         Of which lower is better.
     start : str
         The setting chosen first, by default the first.
-
-    Returns
-    -------
-    Altair chart or Sentences
-        A sentence where there is nothing to draw.
     """
-    for place, plane in enumerate(
-        expect.kind("planes", planes, list, tuple, instead="Give one or two `frontier.points`.")
-    ):
+    expect.kind("planes", planes, list, tuple, instead="Give one or two `frontier.points`.")
+    for place, plane in enumerate(planes):
         check_points(f"planes[{place}]", plane)
-    if not expect.texts("measures", measures, "measures"):
-        raise ValueError("measures must name one measure or more, got none.")
     known = _known(measures, results)
     planes = [plane for plane in planes if plane[list(AXES)].notna().all(axis=1).any()]
     if not known:
-        return none("number of these measures")
+        raise Nothing("number of these measures")
     rows = shown_rows(_numbered(steps, results, planes, known))
     start = shown(start)
     data = alt.InlineData(values=rows.astype(object).where(rows.notna(), None).to_dict("records"), name="settings")
@@ -82,11 +75,14 @@ def every_setting(
         alt.param("chosen", expr=row),
         *(alt.param(name, expr=f"data('settings')[chosen].{name}") for name in ("setting", "said")),
     ]
+    heading = alt.Chart(data, width=ACROSS, height=14).transform_filter(CHOSEN)
+    heading = heading.mark_text(align="left", fontSize=16, fontWeight="bold", color=CURRENT)
+    heading = heading.encode(x=alt.value(0), y=alt.value(7), text="heading:N")
     panels = [_strip(data, rows, measure) for measure in known]
     of = [{axis: f"{axis} loss: {facts(plane[f'{axis}_measure'].iloc[0]).label}" for axis in AXES} for plane in planes]
     across = [alt.hconcat(*(_among(data, rows, place, of) for place in range(len(of))), spacing=24)] if of else []
-    return finish(
-        alt.vconcat(_heading(data), *panels, *across, spacing=16).add_params(*parameters),
+    return (
+        alt.vconcat(heading, *panels, *across, spacing=16).add_params(*parameters),
         f"{len(rows)} settings of {rows.sanitizer.nunique()} sanitizers: choose one, and see what it loses",
         "Bars and the diamond: the chosen setting; its line: the others of the menu's choice. Each step of the slider "
         "is stricter. Strong ticks: baselines. Grey ticks: all settings. Points: filled, with the line, efficient; "
@@ -94,8 +90,10 @@ def every_setting(
     )
 
 
-def _known(measures: Iterable[str], results: pd.DataFrame) -> dict[str, str]:
+def _known(measures: Sequence[str], results: pd.DataFrame) -> dict[str, str]:
     """Those of which there is a number, with their titles: `{name: title}`."""
+    if not expect.texts("measures", measures, "measures"):
+        raise ValueError("measures must name one measure or more, got none.")
     there = set(results.measure[results.value.notna()])
     return {name: facts(name).label for name in measures if name in there}
 
@@ -110,9 +108,8 @@ def _numbered(
         texts = [_worded(measure, *pair) for pair in zip(found.value, found.baseline, strict=True)]
         found = found[[*SETTING, "value", "baseline"]].assign(text=texts)
         found.columns = [*SETTING, measure, f"{measure}_base", f"{measure}_text"]
-        rows = rows.merge(found, on=SETTING, how="left", validate="many_to_one").fillna(
-            {found.columns[-1]: "not counted"}
-        )
+        rows = rows.merge(found, on=SETTING, how="left", validate="many_to_one")
+        rows = rows.fillna({found.columns[-1]: "not counted"})
     for place, plane in enumerate(planes):
         names = {name: f"{name}_{place}" for name in (*AXES, "status", "why")}
         found = plane[[*SETTING, *names]].rename(columns=names)
@@ -137,13 +134,6 @@ def _worded(measure: str, value: float, baseline: float) -> str:
     return number(value) + ("" if pd.isna(baseline) else f" (baseline {number(baseline)})")
 
 
-def _heading(data: alt.InlineData) -> alt.Chart:
-    chart = alt.Chart(data, width=ACROSS, height=14).transform_filter(CHOSEN)
-    return chart.mark_text(align="left", fontSize=16, fontWeight="bold", color=CURRENT).encode(
-        x=alt.value(0), y=alt.value(7), text="heading:N"
-    )
-
-
 def _strip(data: alt.InlineData, rows: pd.DataFrame, measure: str) -> Drawing:
     """The bar of one measure above all its values; its title and its number stand on top."""
     there = rows[[measure, f"{measure}_base"]].to_numpy(float)
@@ -152,20 +142,20 @@ def _strip(data: alt.InlineData, rows: pd.DataFrame, measure: str) -> Drawing:
     base = alt.Chart(data, width=ACROSS, height=BAR)
     one = base.transform_filter(CHOSEN)
     text: dict[str, Any] = {"baseline": "bottom", "fontSize": 12}
+    number = one.mark_text(align="right", fontWeight="bold", **text)
     return alt.layer(
         base.mark_tick(color=PALE, thickness=1, size=BAR).encode(x=x),
         one.mark_bar(color=CURRENT, height=BAR - 4).encode(x=x, x2=alt.datum(0)),
         one.mark_tick(color=INK, thickness=2, size=BAR + 4).encode(x=f"{measure}_base:Q"),
         one.mark_text(align="left", text=facts(measure).label, **text).encode(x=alt.value(0), y=alt.value(-4)),
-        one.mark_text(align="right", fontWeight="bold", **text).encode(
-            x=alt.value(ACROSS), y=alt.value(-4), text=f"{measure}_text:N"
-        ),
+        number.encode(x=alt.value(ACROSS), y=alt.value(-4), text=f"{measure}_text:N"),
     )
 
 
 def _among(data: alt.InlineData, rows: pd.DataFrame, place: int, of: Sequence[Mapping[str, str]]) -> Drawing:
     """One plane: all settings, the efficient ones joined, the chosen series and the chosen setting in it."""
-    names, encoded = {axis: f"{axis}_{place}" for axis in AXES}, {}
+    encoded: dict[str, Any] = {}
+    names = {axis: f"{axis}_{place}" for axis in AXES}
     drawn = rows[[*names.values()]].astype(float).dropna()
     for axis, channel, make in zip(AXES, ("x", "y"), (alt.X, alt.Y), strict=True):
         low, high = drawn[names[axis]].agg(["min", "max"])
@@ -177,21 +167,18 @@ def _among(data: alt.InlineData, rows: pd.DataFrame, place: int, of: Sequence[Ma
             axis=alt.Axis(tickCount=5, grid=False),
         )
     base = alt.Chart(data).transform_filter(f"isValid(datum.{names['privacy']}) && isValid(datum.{names['utility']})")
-    status, one = f"datum.status_{place}", base.transform_filter(CHOSEN)
+    base, status = base.encode(**encoded), f"datum.status_{place}"
+    efficient, one = base.transform_filter(f"{status} === 'efficient'"), base.transform_filter(CHOSEN)
+    series = base.transform_filter("datum.series === data('settings')[chosen].series")
     return alt.layer(
-        base.transform_filter(f"{status} === 'efficient'")
-        .mark_line(color=GREY, strokeWidth=1.2, interpolate="step-after")
-        .encode(**encoded),
+        efficient.mark_line(color=GREY, strokeWidth=1.2, interpolate="step-after"),
         base.mark_point(size=40, opacity=1, strokeWidth=1.2).encode(
-            **encoded,
             color=alt.condition(f"{status} === 'dominated'", alt.value(PALE), alt.value(COLOURS[0])),
             fill=alt.condition(f"{status} === 'efficient'", alt.value(COLOURS[0]), alt.value("white")),
-            tooltip=[alt.Tooltip("setting:N"), alt.Tooltip(f"status_{place}:N"), alt.Tooltip(f"why_{place}:N")],
+            tooltip=["setting:N", f"status_{place}:N", f"why_{place}:N"],
         ),
-        base.transform_filter("datum.series === data('settings')[chosen].series")
-        .mark_line(color=CURRENT, strokeWidth=1.5)
-        .encode(**encoded, order="row:Q"),
-        one.mark_point(shape="diamond", size=220, opacity=1, filled=True, color=CURRENT, stroke=INK).encode(**encoded),
+        series.mark_line(color=CURRENT, strokeWidth=1.5).encode(order="row:Q"),
+        one.mark_point(shape="diamond", size=220, opacity=1, filled=True, color=CURRENT, stroke=INK),
     ).properties(width=(ACROSS - 80 * (len(of) - 1)) // len(of), height=PANEL)
 
 
@@ -221,8 +208,6 @@ def every_number(steps: Steps, results: Results, measures: Sequence[str]) -> _Ta
     -------
     HTML of a notebook
     """
-    if not expect.texts("measures", measures, "measures"):
-        raise ValueError("measures must name one measure or more, got none.")
     known = _known(measures, results)
     rows = _numbered(steps, results, [], known)
     columns = {"setting": "", **{f"{measure}_text": title for measure, title in known.items()}}

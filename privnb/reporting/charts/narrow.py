@@ -6,10 +6,8 @@ from typing import Any
 
 ACROSS, LABEL = 176, 228  # pixels of a panel, and of a label
 LETTERS, TITLE = 34, 50  # of a line of an axis's title, and of a panel's
-FITS, LEAST = (
-    354,
-    90,
-)  # pixels of the narrowest drawing that fills a telephone's page; of a panel, so that it can be read
+FITS = 354  # pixels of the narrowest drawing that fills a telephone's page
+LEAST = 90  # pixels of a panel, so that it can be read
 WHOLE = {"whole": True}  # as a chart's `usermeta`
 WIDE = 400  # pixels from which on a chart is too wide to be scaled down and read
 

@@ -1,19 +1,18 @@
 """What an owner looks at: how much good utility a sanitizer costs, and which sanitizer they would choose."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import Results, of_one_miner
-from privnb.reporting.charts.base import Drawing, axis, distinguished, finish, intervals, none, of_columns, settings
+from privnb.reporting.charts.base import axis, distinguished, intervals, of_columns, settings
+from privnb.reporting.charts.drawing import Drawn, drawing, panel, some
 from privnb.reporting.charts.looks import COLOURS, PALE
 from privnb.reporting.findings.rows import WORST, most_often, named
 from privnb.runtime.numerals import percent
-from privnb.runtime.sentences import Sentences, listed
-from privnb.runtime.validation import validated
+from privnb.runtime.sentences import listed
 from privnb.sanitizers import catalogue
 
 PANEL = 260  # pixels: two panels beside each other
@@ -21,8 +20,8 @@ CELL = 176  # pixels: as wide as a page for telephones has panels
 LETTERS = {"k": "k (larger: stricter)", "epsilon": "epsilon (to the right: more noise)"}
 
 
-@validated
-def declines(results: Results) -> Drawing | Sentences:
+@drawing
+def declines(results: Results) -> Drawn:
     """Utility decline by k and by epsilon: one line per miner with its interval, one panel per sanitizer, one row of
     panels per set of miners.
 
@@ -30,39 +29,32 @@ def declines(results: Results) -> Drawing | Sentences:
     decline if the attributes that noise blurs are published as `*`.
     """
     rows = settings(results).dropna(subset="value")  # what is withheld is not drawn
-    worst = rows[
-        (rows.measure == "utility_decline") & (rows.miner == "worst") & (rows.miner_set == "") & rows.bound.notna()
-    ]
-    lines = rows[(rows.measure == "utility_decline") & of_one_miner(rows)]
-    drawn = lines[lines.bound.notna()].assign(low=lambda r: r.low.clip(lower=0))
-    if drawn.empty:
-        return none("utility_decline")
+    every = rows[rows.measure == "utility_decline"]
+    worst = every[(every.miner == "worst") & (every.miner_set == "") & every.bound.notna()]
+    lines = every[of_one_miner(every)]
+    drawn = some(lines[lines.bound.notna()], "utility_decline").assign(low=lambda r: r.low.clip(lower=0))
     good = rows[(rows.measure == "good_utility") & (rows.sanitizer == "Identity")]
     guess = (1 - good.set_index("miner").baseline / good.set_index("miner").value).rename("value")
     absent = lines[lines.sanitizer == "Suppress"].set_index("miner").value
     order = list(dict.fromkeys(drawn.miner))
     lowest = min(0, drawn.value.min(), guess.min())
-    y = alt.Y(
-        "value:Q",
-        title="utility decline",
-        axis=axis("{:%}"),
-        scale=alt.Scale(domain=[lowest, max(drawn.value.max(), drawn.high.max(), absent.max(), guess.max()) * 1.05]),
-    )
+    most = max(drawn.value.max(), drawn.high.max(), absent.max(), guess.max())
+    y = alt.Y("value:Q", title="utility decline", axis=axis("{:%}"), scale=alt.Scale(domain=[lowest, most * 1.05]))
     panels = []
     for name, members in drawn.groupby("miner_set", sort=False):
         row = []
         for sanitizer, part in members.groupby("sanitizer", sort=False):
             letter = part.parameter.iloc[0]
             beside = absent[absent.index.isin(part.miner)] if letter == "epsilon" else absent.iloc[:0]
-            panel = alt.layer()
+            chart = alt.layer()
             # The text below the title says what they are: names would lie on the curves.
             for reference, dash in ((guess[guess.index.isin(part.miner)], [2, 3]), (beside, [7, 4])):
                 if len(reference):
-                    panel += _level(reference, order, dash, y)
-            panel += _lines(part, order, y, letter)
+                    chart += _level(reference, order, dash, y)
+            chart += _lines(part, order, y, letter)
             title = catalogue.title(sanitizer)
             title = f"{title}, {name or 'main set'}" if drawn.miner_set.nunique() > 1 else title
-            row.append(panel.properties(width=PANEL, height=220, title=alt.Title(title, fontSize=12)))
+            row.append(panel(chart.properties(height=220), title, PANEL))
         panels.append(alt.hconcat(*row))
     named = "; ".join(
         f"at most {percent(part.value.max())} ({part.setting[part.value.idxmax()]})"
@@ -71,7 +63,7 @@ def declines(results: Results) -> Drawing | Sentences:
     dashed = ""
     if len(absent):
         dashed = f" Dashed: {rows[rows.sanitizer == 'Suppress'].setting.iloc[0]}, which leaves out what noise blurs."
-    return finish(
+    return (
         alt.vconcat(*panels),
         f"Utility decline of the miner that loses most: {named}",
         f"Lines: decline by miner, lower keeps more; bars: {intervals(results[results.measure == 'utility_decline'])}. "
@@ -81,25 +73,19 @@ def declines(results: Results) -> Drawing | Sentences:
     )
 
 
-def _lines(rows: pd.DataFrame, order: Sequence[str], y: alt.Y, letter: str) -> Drawing:
+def _lines(rows: pd.DataFrame, order: Sequence[str], y: alt.Y, letter: str) -> alt.LayerChart:
     """Lines of one sanitizer's declines by its bound; miners stand side by side, so that no interval hides another."""
     bounds = sorted(set(rows.bound))
     low, high = bounds[0] / 1.3, bounds[-1] * 1.3
     places = {miner: 1.012 ** (place - (len(order) - 1) / 2) for place, miner in enumerate(order)}
     rows = rows.assign(at=rows.bound * rows.miner.map(places) ** (np.log(high / low) / np.log(50)))
-    base = of_columns(rows, ["miner", "bound", "at", "value", "low", "high"]).encode(
-        x=alt.X(
-            "at:Q",
-            title=LETTERS.get(letter, letter),
-            scale=alt.Scale(type="log", domain=[low, high], nice=False, reverse=letter == "epsilon"),
-            axis=alt.Axis(values=bounds, format="~g", grid=False),
-        ),
-        y=y,
-        **distinguished("miner", order),
-    )
-    marks = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1).encode(
-        tooltip=["miner", "bound", alt.Tooltip("value:Q", format=".2%")]
-    )
+    scale = alt.Scale(type="log", domain=[low, high], nice=False, reverse=letter == "epsilon")
+    ticks = alt.Axis(values=bounds, format="~g", grid=False)
+    x = alt.X("at:Q", title=LETTERS.get(letter, letter), scale=scale, axis=ticks)
+    base = of_columns(rows, ["miner", "bound", "at", "value", "low", "high"])
+    base = base.encode(x=x, y=y, **distinguished("miner", order))
+    tips = ["miner", "bound", alt.Tooltip("value:Q", format=".2%")]
+    marks = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1).encode(tooltip=tips)
     if rows.low.notna().any():
         bars = base.mark_rule(strokeWidth=2).encode(y=y.copy(), y2="high:Q")
         bars.encoding.y.shorthand = "low:Q"
@@ -108,19 +94,18 @@ def _lines(rows: pd.DataFrame, order: Sequence[str], y: alt.Y, letter: str) -> D
     return marks
 
 
-def _level(values: pd.Series, order: Sequence[str], dash: Sequence[int], y: alt.Y) -> Drawing:
+def _level(values: pd.Series, order: Sequence[str], dash: Sequence[int], y: alt.Y) -> alt.LayerChart:
     """A horizontal line a miner across the panel."""
     rows = values.rename_axis("miner").reset_index()
     levels = of_columns(rows, ["miner", "value"])
     return levels.mark_rule(strokeDash=dash, strokeWidth=1.5).encode(y=y, color=distinguished("miner", order)["color"])
 
 
-@validated
-def choices(chosen: Results) -> Drawing | Sentences:
+@drawing
+def choices(chosen: Results) -> Drawn:
     """Which sanitizer the paper's rule chooses: a cell for each scenario and criterion, with the share of the seeds."""
     rows = settings(chosen[chosen.measure == "chosen"])
-    if rows.empty:
-        return none("sanitizer that keeps enough good utility and hits enough people to compare")
+    rows = some(rows, "sanitizer that keeps enough good utility and hits enough people to compare")
     rows = most_often(named(rows))
     others = chosen[chosen.measure == "excess_over_choice"].dropna(subset="value")
     alone = len(others) > 0 and others.low.isna().all()  # no interval beside it: nothing was repeated
@@ -128,35 +113,25 @@ def choices(chosen: Results) -> Drawing | Sentences:
     rows["seeds"] = rows.value.map(lambda share: every if share == 1 else f"{percent(share)} of the seeds")
     worst = rows[rows.criterion == WORST].set_index("scenario").setting
     rows["alike"] = rows.setting == rows.scenario.map(worst)
-    base = of_columns(rows, ["scenario", "criterion", "setting", "seeds", "value", "alike"]).encode(
-        y=alt.Y("criterion:N", sort=_worst_first(rows), axis=_bare(title=None)),
-    )
-    cells = base.mark_rect(stroke="white", strokeWidth=3, opacity=0.35).encode(
-        color=alt.condition("datum.alike", alt.value(COLOURS[5]), alt.value(PALE))
-    )
+    worst_first = sorted(dict.fromkeys(rows.criterion), key=lambda name: name != WORST)  # the paper's own rule
+    left = alt.Axis(domain=False, ticks=False, labelLimit=320, title=None)
+    base = of_columns(rows, ["scenario", "criterion", "setting", "seeds", "value", "alike"])
+    base = base.encode(y=alt.Y("criterion:N", sort=worst_first, axis=left))
+    colour = alt.condition("datum.alike", alt.value(COLOURS[5]), alt.value(PALE))
+    cells = base.mark_rect(stroke="white", strokeWidth=3, opacity=0.35).encode(color=colour)
     names = base.mark_text(fontSize=11, dy=-6).encode(text="setting:N")
     seeds = base.mark_text(fontSize=10, dy=8).encode(text="seeds:N")
-    empty = (
-        " Empty: a number that is withheld." if len(rows) < rows.scenario.nunique() * rows.criterion.nunique() else ""
-    )
+    every_cell = len(rows) == rows.scenario.nunique() * rows.criterion.nunique()
+    empty = "" if every_cell else " Empty: a number that is withheld."
     scenario = alt.Facet("scenario:N", sort=None, title="scenario")
     grid = (cells + names + seeds).properties(width=CELL, height=alt.Step(36)).facet(scenario, columns=3)
-    return finish(
+    return (
         grid.properties(spacing=10),
         _picks(rows),
         "Cells: of the sanitizers that keep enough good utility, the one that gives the adversary least, by criterion "
         "and scenario, and the share of the seeds in which it is so. Blue: the setting that the worst miner leads to; "
         f"grey: another one.{empty}",
     )
-
-
-def _bare(**properties: Any) -> alt.Axis:
-    return alt.Axis(domain=False, ticks=False, labelLimit=320, **properties)
-
-
-def _worst_first(rows: pd.DataFrame) -> list[str]:
-    """The criteria in their order, the paper's own first."""
-    return sorted(dict.fromkeys(rows.criterion), key=lambda name: name != WORST)
 
 
 def _picks(rows: pd.DataFrame) -> str:
@@ -167,7 +142,5 @@ def _picks(rows: pd.DataFrame) -> str:
         return "Too few people are hit to choose by the worst miner"
     others = rows[(rows.criterion != WORST) & rows.scenario.isin(of_worst.index)]
     same = (others.setting == others.scenario.map(of_worst)).sum()
-    return (
-        f"The paper's rule, which is no recommendation, chooses {picks}; {same} of {len(others)} cells of other "
-        "criteria agree"
-    )
+    agree = f"{same} of {len(others)} cells of other criteria agree"
+    return f"The paper's rule, which is no recommendation, chooses {picks}; {agree}"

@@ -1,16 +1,23 @@
-"""A small table of results to look at."""
+"""Tables to look at: of results, of efficient releases, of a choice."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 
+from privnb.decision import AXES, Summary
+from privnb.decision.points import Releases
+from privnb.decision.summary import Line
+from privnb.decision.two_losses import check_choices
 from privnb.evaluation.results import Results, bounded, counts_people
 from privnb.measures import facts
-from privnb.reporting.charts.base import none, settings
+from privnb.measures.base import Measure
+from privnb.reporting.charts.base import Aggregate, none, settings
+from privnb.reporting.charts.frontier import axis_title
+from privnb.reporting.findings.base import Finding
 from privnb.runtime import expect, numerals
 from privnb.runtime.sentences import Sentences
-from privnb.runtime.validation import validated
+from privnb.runtime.validation import instead, optional, validated
 from privnb.sanitizers import catalogue
 
 BASELINE = "baseline"
@@ -47,12 +54,12 @@ def table(
     people = shown.high.notna() & counts_people(shown)
     few = [bounded(*ends) if ends[1] > 0 else "withheld" for ends in shown[["low", "high"]].where(people).to_numpy()]
     numbers = zip(shown.measure, shown.value, shown.low, shown.high, few, strict=True)
-    written = [
+    shown["cell"] = [
         few if pd.isna(value) else numerals.ranged(facts(name).format, value, *ends)
         for name, value, *ends, few in numbers
     ]
     pairs = zip(shown.measure, shown.baseline, strict=True)
-    shown["cell"], shown["guess"] = written, [facts(name).bare(base) if pd.notna(base) else "" for name, base in pairs]
+    shown["guess"] = [facts(name).bare(base) if pd.notna(base) else "" for name, base in pairs]
     shown["measure"] = shown.measure.map(lambda name: facts(name).label)
     shown["sanitizer"] = shown.sanitizer.map({name: catalogue.title(name) for name in shown.sanitizer.unique()})
     rows, columns = ([names] if isinstance(names, str) else list(names) for names in (rows, columns))
@@ -81,3 +88,66 @@ def _first(names: Sequence[str]) -> Any:
 def _one(cells: Iterable[str]) -> str:
     """The cell of a table; of several all, one after the other."""
     return "; ".join(cells)
+
+
+@validated
+def which(table: Annotated[pd.DataFrame, check_choices]) -> Aggregate:
+    """The table of `decision.choices`: which release, why, and what it costs."""
+    costs = ("; it costs " + table.costs).where(table.costs != "", "")
+    titles = {"question": "the owner's question", "setting": "which release", **{axis: f"{axis} loss" for axis in AXES}}
+    return Aggregate(_written(table).assign(why=table.why + costs), titles | {"why": "why, and what it costs"})
+
+
+@validated
+def efficient(releases: Releases) -> Aggregate | Sentences:
+    """The efficient releases, from the least privacy loss on: what lies on the line of the chart."""
+    rows = releases[releases.status == "efficient"].sort_values(list(AXES), kind="stable")
+    if rows.empty:
+        return none("efficient release")
+    titles = {axis: axis_title(axis, rows) for axis in AXES}
+    return Aggregate(_written(rows), {"setting": "efficient release", **titles})
+
+
+@validated
+def summary(
+    found: Annotated[Summary | None, optional(instead(Summary, "`decision.summary` gives it."))],
+) -> Aggregate | Sentences:
+    """The lines of a `decision.Summary`: each with its 95% interval, and the baseline that needs no release."""
+    if found is None:
+        return none("decision")
+    rows = []
+    for line in found.lines:
+        numbers = line.original, line.release, line.baseline
+        absent = "not measured" if not any(numbers) else "undefined" if found.setting else "–"
+        rows.append((line.title, *(_with_interval(line, each) if each else absent for each in numbers)))
+    titles = {
+        "title": "risks, and utilities",
+        "original": "original",
+        "release": found.setting or "none is recommended",
+        "baseline": "baseline",
+    }
+    return Aggregate(pd.DataFrame(rows, columns=[*titles]), titles)
+
+
+def _with_interval(line: Line, number: Sequence[float]) -> str:
+    """A number of a line with its interval."""
+    value, low, high = number
+    said = Finding("", value, low, high, line.format)
+    return f"{said.number} ({said.ends})" if said.ends else said.number
+
+
+def _written(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with both losses as text, with their intervals."""
+    written = {}
+    for axis in AXES:
+        of = facts(rows[f"{axis}_measure"].iloc[0]) if f"{axis}_measure" in rows else Measure(axis)
+        numbers = rows[[axis, f"{axis}_low", f"{axis}_high", f"{axis}_baseline"]]
+        written[axis] = [_number(of, *each) for each in numbers.itertuples(index=False)]
+    return rows.assign(**written)
+
+
+def _number(of: Measure, value: float, low: float, high: float, baseline: float) -> str:
+    if pd.isna(value):
+        return "" if pd.isna(high) else f"withheld, at most {of.bare(high)}"
+    beside = "" if pd.isna(baseline) else f"; baseline {of.bare(baseline)}"
+    return numerals.ranged(of.format, value, low, high) + beside
