@@ -1,8 +1,9 @@
 """The family of sanitizers side by side: one release of each kind, what each publishes for the same people, and loss.
 
-The people are made up: nobody of the table may be shown. One module, since who may be shown is asked of each table.
+The people are made up: nobody of the table may be shown.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -32,6 +33,8 @@ from privnb.runtime.sentences import Page, Sentences, say
 from privnb.runtime.validation import Randomness, validated
 from privnb.sanitizers import Mondrian, SanitizationError, Sanitizer
 from privnb.sanitizers.catalogue import generalizing, title
+
+Asked = tuple[str, float, tuple[PrivacyModel, ...]]  # what varies, its value, and the models to keep
 
 
 class NobodyLeft(ValueError):
@@ -158,7 +161,8 @@ def side_by_side(
         Per person (if several) one row per kind, one column per attribute. A sanitizer that cannot do what was asked
         says so in its row. Where nobody can be made up: a sentence.
     """
-    originals = [_protected(dataset), *(leak_scan.protected(find(of))[0] if of else ())]
+    own = Original(dataset.table[dataset.schema.published], dataset.schema.quasi_identifiers, dataset.people)
+    originals = [own, *(leak_scan.protected(find(of))[0] if of else ())]
     try:
         persons = made_up(dataset, people, originals=originals, rng=rng)
     except NobodyLeft as error:
@@ -176,8 +180,8 @@ def side_by_side(
             release = sanitizer.sanitize(joined, rng=1)
         except SanitizationError as error:
             why = str(error).removeprefix(repr(sanitizer)).removeprefix(" cannot be reached").lstrip(": ")
-            why = f"not possible: {why.split('. ')[0]}"
-            found[called] = pd.DataFrame({names[0]: why}, index=of_them, columns=names)
+            said = {names[0]: f"not possible: {why.split('. ')[0]}"}
+            found[called] = pd.DataFrame(said, index=of_them, columns=names)
             continue
         # Who is made up makes no value common.
         known = replace(release, shared=dataset.shared)
@@ -193,9 +197,9 @@ def side_by_side(
             }).reindex(of_them)  # fmt: skip
         found[called] = cells.mask(cells == found["made up"], SAME)
     table = _masked(dataset, pd.concat(found).swaplevel().sort_index(level=0, sort_remaining=False))
-    lacking, own = table.isna().all(axis=1), persons_own(table.fillna(""), originals)
-    table[own] = ""
-    table.loc[lacking | own, names[0]] = np.where(own, "not shown: few have this", "not in the sample")[lacking | own]
+    lacking, few = table.isna().all(axis=1), persons_own(table.fillna(""), originals)
+    table[few] = ""
+    table.loc[lacking | few, names[0]] = np.where(few, "not shown: few have this", "not in the sample")[lacking | few]
     table = table.fillna("").rename(lambda i: f"person {i - len(dataset) + 1}", level=0)
     table = table if people > 1 else table.droplevel(0)
     who = f"{people} made-up people" if people > 1 else "A made-up person"
@@ -210,12 +214,6 @@ def _masked(dataset: Dataset, table: pd.DataFrame) -> pd.DataFrame:
         rare = {*dataset.schema[name].categories.values} - {*having_it.index[having_it >= LIMIT]}
         table[name] = table[name].mask(table[name].isin(rare), "of few people")
     return table
-
-
-def _protected(dataset: Dataset) -> Original:
-    """The records of a dataset as `leaks.Original`."""
-    schema = dataset.schema
-    return Original(dataset.table[schema.published], schema.quasi_identifiers, dataset.people)
 
 
 @validated
@@ -233,20 +231,15 @@ def losses(dataset: Dataset, *, k: str | float = "2", l: str | float = "", t: st
     DataFrame
         Tidy results, whose `parameter` is the letter that varies. What cannot be reached has no row.
     """
-    runs = [
-        ({"target": letter, "parameter": letter, "bound": value}, s)
-        for letter, value, models in asked(dataset, k=k, l=l, t=t)
-        for s in generalizing(dataset, *models)
-    ]
+    bounds = asked(dataset, k=k, l=l, t=t)
+    runs = [(letter, value, each) for letter, value, models in bounds for each in generalizing(dataset, *models)]
     rows = []
-    for varied, sanitizer in track(runs, "loss by k, l and t"):
-        try:
-            release = sanitizer.sanitize(dataset, rng=1)
-        except SanitizationError:
-            continue
-        row = row_builder(dataset, sanitizer, 1)
-        penalty, *bounds = shown_penalty(release)
-        rows.append(row("certainty_penalty", penalty, interval=bounds, **varied))
+    for letter, value, sanitizer in track(runs, "loss by k, l and t"):
+        with contextlib.suppress(SanitizationError):
+            penalty, *ends = shown_penalty(sanitizer.sanitize(dataset, rng=1))
+            row = row_builder(dataset, sanitizer, 1)
+            varied = {"target": letter, "parameter": letter, "bound": value}
+            rows.append(row("certainty_penalty", penalty, interval=ends, **varied))
     return tidy(rows)
 
 
@@ -264,21 +257,14 @@ def steep(dataset: Dataset, k: int) -> Sentences | None:
     Sentences or None
         None where no hierarchy is, and where there is no such release.
     """
-    try:
-        found = steep_hierarchy(Mondrian(KAnonymity(k)).sanitize(dataset, rng=1))
-    except SanitizationError:
-        return None
-    return say(str(found)) if found else None
+    with contextlib.suppress(SanitizationError):
+        if found := steep_hierarchy(Mondrian(KAnonymity(k)).sanitize(dataset, rng=1)):
+            return say(str(found))
+    return None
 
 
 @validated
-def asked(
-    dataset: Dataset,
-    *,
-    k: str | float = "2",
-    l: str | float = "",  # noqa: E741 - the field's letter
-    t: str | float = "",
-) -> list[tuple[str, float, tuple[PrivacyModel, ...]]]:
+def asked(dataset: Dataset, *, k: str | float = "2", l: str | float = "", t: str | float = "") -> list[Asked]:  # noqa: E741
     """What `losses` asks of each sanitizer.
 
     Parameters
@@ -299,7 +285,7 @@ def asked(
     sizes = numbers("K", k, int)
     least = KAnonymity(min(sizes, default=2))
     sensitive = next(iter(dataset.schema.sensitive), None)
-    found: list[tuple[str, float, tuple[PrivacyModel, ...]]] = [("k", size, (KAnonymity(size),)) for size in sizes]
+    found: list[Asked] = [("k", size, (KAnonymity(size),)) for size in sizes]
     if sensitive:
         found += [("l", least_l, (least, EntropyDiversity(least_l, sensitive))) for least_l in numbers("L", l, float)]
         found += [("t", most_t, (least, TCloseness(most_t, sensitive))) for most_t in numbers("T", t, float)]

@@ -9,7 +9,6 @@ import tomllib
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from types import ModuleType
 
 from privnb import evaluation, privacy_models, sanitizers  # noqa: F401 -- evaluation states measures of its own
 from privnb.measures import facts, stated
@@ -44,9 +43,8 @@ class Term:
 
 def _stated(each: object) -> str:
     """The sentence that a class states, where `sensitive` is an argument of it."""
-    return re.sub(r"\b(of|attribute) sensitive\b", r"\1 the sensitive attribute", sentence(each)).replace(
-        "attribute the sensitive attribute", "sensitive attribute"
-    )
+    said = re.sub(r"\b(of|attribute) sensitive\b", r"\1 the sensitive attribute", sentence(each))
+    return said.replace("attribute the sensitive attribute", "sensitive attribute")
 
 
 # Privacy models that are called by their letter, and how pages say them.
@@ -66,20 +64,15 @@ def words() -> list[Term]:
     """The words that no class states: those of `glossary.toml`, and the letters of privacy models."""
     text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
     listed = tomllib.loads(text.replace("{support}", f"{SUPPORT:.0%}"))["word"]
-    own = [
-        Term(each["name"], each["means"], each.get("said", "") if each.get("linked", True) else None) for each in listed
-    ]
+    saying = [each.get("said", "") if each.get("linked", True) else None for each in listed]
+    own = [Term(each["name"], each["means"], said) for each, said in zip(listed, saying, strict=True)]
     return [*own, *(Term(name, " Or: ".join(map(_stated, of)), said) for name, (said, of) in LETTERS.items())]
-
-
-def _measure(name: str) -> Term:
-    of = facts(name)
-    return Term(of.title, of.sentence)
 
 
 def terms() -> list[Term]:
     """All words that pages explain: those of this module, and what measures of privacy and utility are called."""
-    every = [*words(), *(_measure(of.name) for of in stated() if of.kind and of.sentence)]
+    measures = (facts(of.name) for of in stated() if of.kind and of.sentence)
+    every = [*words(), *(Term(of.title, of.sentence) for of in measures)]
     return [*{term.place: term for term in reversed(every)}.values()][::-1]
 
 
@@ -87,13 +80,13 @@ def methods() -> dict[str, list[tuple[str, str]]]:
     """`{heading: [(name, sentence)]}` of all models and sanitizers of the package."""
     rooms = {"Privacy models": (privacy_models, PrivacyModel), "Sanitizers": (sanitizers, Sanitizer)}
     return {
-        heading: [(each.__name__, _stated(each)) for each in _classes(room) if issubclass(each, kind) and each != kind]
+        heading: [
+            (name, _stated(each))
+            for name, each in ((name, getattr(room, name)) for name in room.__all__)
+            if isinstance(each, type) and issubclass(each, kind) and each != kind
+        ]
         for heading, (room, kind) in rooms.items()
     }
-
-
-def _classes(room: ModuleType) -> list[type]:
-    return [each for name in room.__all__ if isinstance(each := getattr(room, name), type)]
 
 
 class FirstUses:

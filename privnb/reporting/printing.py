@@ -56,9 +56,8 @@ def pdf(report: str | Path) -> Path:
         command = [printer, "--headless", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={folder}/own"]
         command += ["--no-sandbox"] * (hasattr(os, "geteuid") and os.geteuid() == 0)  # it has none as root
         try:
-            said = subprocess.run(
-                [*command, f"--print-to-pdf={target}", source.as_uri()], capture_output=True, timeout=SECONDS
-            ).stderr
+            command += [f"--print-to-pdf={target}", source.as_uri()]
+            said = subprocess.run(command, capture_output=True, timeout=SECONDS).stderr
         except subprocess.TimeoutExpired:
             said = f"no end after {SECONDS} s".encode()
         if not target.exists():

@@ -1,31 +1,19 @@
 """The page of a release card, and both of its files beside a release: what a protection officer reads and signs."""
 
 import re
-from importlib import resources
-from typing import NamedTuple
 
 import pandas as pd
 from markupsafe import Markup
 
 from privnb.decision import prose
-from privnb.decision.answer import (
-    EVEN,
-    KEEPS,
-    MEANS,
-    RESERVED,
-    Part,
-    certain,
-    lenient,
-    nearly_certain,
-    unsure,
-)
+from privnb.decision.answer import EVEN, KEEPS, MEANS, RESERVED, Part, certain, lenient, nearly_certain, unsure
 from privnb.decision.card import ENDING, Card
 from privnb.decision.policies import measure_of
 from privnb.decision.prose import with_interval
 from privnb.evaluation.risks import linkability, membership
 from privnb.measures.base import facts
 from privnb.publishing.decided import PAGE
-from privnb.reporting.templating import environment
+from privnb.reporting.templating import environment, template
 from privnb.runtime.names import shown
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import Page, Sentences, listed, say
@@ -35,18 +23,6 @@ WORST = 3  # groups that are named beside a risk
 
 
 COLOURS = {KEEPS: "keeps", RESERVED: "reserved"}  # of the answer, as classes of the page; else it breaks the policy
-
-
-class Gauge(NamedTuple):
-    """One number of a risk beside its cap, drawn from 0 to 1, which is 0% to 100%."""
-
-    says: str  # whose number it is
-    value: float
-    low: float
-    high: float
-    baseline: float | None
-    cap: float | None
-    label: str  # for whoever does not see it
 
 
 @validated
@@ -59,11 +35,9 @@ def texts(card: Card) -> dict[str, str]:
 def page(card: Card) -> str:
     """The page of a card: HTML that needs nothing else, a text."""
     made = environment()
-    own = resources.files("privnb.reporting").joinpath("templates/privnb_report/card.css").read_text(encoding="utf-8")
-    content = card.content
-    answer = content["answer"]
+    content, answer = card.content, card.content["answer"]
     text = made.get_template("card.html.j2").render(
-        STYLE=Markup(made.globals["STYLE"]) + Markup(own),
+        STYLE=Markup(made.globals["STYLE"]) + Markup(template("card.css")),
         card=content,
         file=card.name,
         colour=COLOURS.get(answer["status"], "breaks"),
@@ -121,12 +95,11 @@ def measured(card: Card) -> Page:
 @validated
 def worst(card: Card) -> Page | Sentences:
     """The three groups of which each mean risk is largest, where it is above 0: a Page."""
-    groups = pd.DataFrame([_row(number) for number in card.content["worst_groups"]["shown"]])
-    if groups.empty:
-        return say("No group is large enough to be shown.")
-    above = groups[[number["value"] > 0 for number in card.content["worst_groups"]["shown"]]]
+    groups = card.content["worst_groups"]["shown"]
+    above = pd.DataFrame([_row(number) for number in groups if number["value"] > 0])
     if above.empty:
-        return say("Of no group that is shown is a risk above 0.")
+        above_0 = "Of no group that is shown is a risk above 0."
+        return say(above_0 if groups else "No group is large enough to be shown.")
     first = above.groupby("risk", sort=False).head(WORST)[["risk", "group", "people", "value"]]
     return Page(first.rename(columns={"value": "mean risk"}).reset_index(drop=True), "groups")
 
@@ -155,9 +128,10 @@ def dictionary(card: Card) -> Page:
 def done(card: Card) -> Sentences:
     """How the file was made, what is promised, and the digests: sentences."""
     content = card.content
-    release, claims = content["release"], content["done"]["claims"]
-    promised = listed([in_words(claim) for claim in claims]) if claims else ""
-    promised = f"Promised, and checked in the labels: {promised}." if claims else "No model of privacy is promised."
+    release, claims = content["release"], [in_words(claim) for claim in content["done"]["claims"]]
+    promised = "No model of privacy is promised."
+    if claims:
+        promised = f"Promised, and checked in the labels: {listed(claims)}."
     return say(
         f"Made by {content['decision']['release']}: {release['rows']:,} rows. {_say('alike', content)}",
         promised,
@@ -210,17 +184,20 @@ def _shown(risk: Part, content: Part) -> Part:
     }
 
 
-def _gauge(risk: Part, says: str, statistic: str) -> Gauge | None:
-    """Return a number of a risk with the cap on it; None where neither it nor a bound of it is known."""
+def _gauge(risk: Part, says: str, statistic: str) -> Part | None:
+    """Return a number of a risk beside its cap, drawn from 0 to 1; None where neither it nor a bound of it is known.
+
+    `says`: whose number it is; its `label` is for people who do not see it.
+    """
     number = risk["mean" if statistic == "mean" else "worst_person"]
     if number is None or number["high"] is None:
         return None
     value = number["high"] if number["value"] is None else number["value"]
     most = next((cap["cap"] for cap in risk["caps"] if cap["statistic"] == statistic and not cap["group"]), None)
     label = f"{risk['risk']}, {says}: {percent(value)}" + ("" if most is None else f"; cap {percent(most)}")
-    baseline = number["baseline"] or None
-    value, low, high = (max(0.0, min(1.0, each or 0.0)) for each in (value, number["low"], number["high"]))
-    return Gauge(says, value, low, high, baseline, most, label)
+    ends = {"value": value, "low": number["low"], "high": number["high"]}
+    drawn = {name: max(0.0, min(1.0, end or 0.0)) for name, end in ends.items()}
+    return {"says": says, **drawn, "baseline": number["baseline"] or None, "cap": most, "label": label}
 
 
 def _beside(beside: Part | None) -> Part | None:
@@ -229,18 +206,18 @@ def _beside(beside: Part | None) -> Part | None:
         return None
     pair = beside["this"], beside["other"]
     lines = [("loss of its users", *(with_interval(each["lost"]) for each in pair))]
-    for this, other in zip(*(each["risks"] for each in pair), strict=True):
+    for risks in zip(*(each["risks"] for each in pair), strict=True):
         for kind, says in (("mean", "on average"), ("worst_person", "worst-off person")):
-            if this[kind] or other[kind]:
-                numbers = (with_interval(each[kind]) if each[kind] else "not measured" for each in (this, other))
-                lines.append((f"{this['risk']}, {says}", *numbers))
+            if any(each[kind] for each in risks):
+                numbers = (with_interval(each[kind]) if each[kind] else "not measured" for each in risks)
+                lines.append((f"{risks[0]['risk']}, {says}", *numbers))
     return {"release": beside["release"], "is": beside["is"], "lines": lines}
 
 
 def _use(number: Part) -> dict[str, str]:
     """A measure of what users keep or lose: what it is, and its number beside what lies at the ends."""
     of = facts(number["row"]["measure"])
-    better = {"lower": "lower is better", "higher": "higher is better"}.get(of.better, "")
+    better = f"{of.better} is better" if of.better else ""
     without = "" if number["baseline"] is None else f"{of.baseline}: {of.written(number['baseline'])}"
     value = "unknown" if number["value"] is None else of.written(number["value"])
     if of.unit == "nats" and number["value"] is not None and number["baseline"]:

@@ -111,8 +111,7 @@ def draw(notebook: str) -> None:
 
 def _figure(numbers: Iterator[int], data: dict[str, Any]) -> Markup:
     """An output with a chart as `<figure>`: its title as text, which wraps, and below it the drawing."""
-    title = _title(data)
-    number = next(numbers)
+    title, number = _title(data), next(numbers)
     svg = _drawing(data, f"chart{number}")
     width = _width(svg)
     if V5 in data and width and width > WIDE:
@@ -123,14 +122,12 @@ def _figure(numbers: Iterator[int], data: dict[str, Any]) -> Markup:
             slim = narrow(data[V5], fitting(_width(_drawing({V5: slim}, "")) or WIDE))
             svg += _drawing({V5: slim}, f"narrow{number}").replace('class="', 'class="narrow ', 1)
     style = f' style="--width: {width:g}px"' if width else ""
-    said = "".join(
-        f"<{tag}>{escape(text)}</{tag}>" for tag, text in zip(("strong", "span"), title, strict=True) if text
-    )
+    lines = zip(("strong", "span"), title, strict=True)
+    said = "".join(f"<{tag}>{escape(text)}</{tag}>" for tag, text in lines if text)
     caption = f"<figcaption>{said}</figcaption>" if said else ""
     name = f'role="img" aria-label="{escape(_name(data))}"'
-    return Markup(
-        f'<figure class="chart">{caption}<div class="drawing scroll" {name}{style} tabindex="0">{svg}</div></figure>'
-    )
+    drawing = f'<div class="drawing scroll" {name}{style} tabindex="0">{svg}</div>'
+    return Markup(f'<figure class="chart">{caption}{drawing}</figure>')
 
 
 def _width(svg: str) -> float | None:

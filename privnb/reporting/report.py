@@ -3,8 +3,6 @@
 A report folder holds `index.html`, one page per notebook, `results.csv` and, in `notebooks/`, the executed notebooks; a
 report of the papers' table also `ledger.csv`. It is built in a hidden folder beside its destination and put into place
 when it is whole (see `places`), so that an older report is either untouched or replaced.
-
-One module, since the numbers that `save` writes are those that `build` reads, joins and puts into the report.
 """
 
 import contextlib
@@ -133,10 +131,9 @@ def build(
     if what := others.get(out):
         raise ReportError(f"{out} is for {what}, not for a report. Choose another folder with --out.")
     if _is_made(out.parent):
-        raise ReportError(
-            f"{out} lies in another report, which a build replaces as a whole. Choose another folder with --out."
-        )
-    if out.exists() and not _is_report(out):
+        within = f"{out} lies in another report, which a build replaces as a whole."
+        raise ReportError(f"{within} Choose another folder with --out.")
+    if out.exists() and not (out.is_dir() and (_is_made(out) or not any(out.iterdir()))):
         raise ReportError(
             f"{out} exists and is no report: it has no index.html with a results.csv. "
             "It is left as it is. Choose another folder with --out, or move it away."
@@ -148,10 +145,9 @@ def build(
         reasons = "\n".join(dict.fromkeys(nothing.values()))
         raise ReportError(f"there is nothing to say about this table. {reasons}")
     with places.work_folder(out) as work:
-        ended = {
-            notebook.name: without(notebook, nothing[notebook.name]) for notebook in chosen if notebook.name in nothing
-        }
         left = [notebook for notebook in chosen if notebook.name not in nothing]
+        silent = (notebook for notebook in chosen if notebook.name in nothing)
+        ended = {notebook.name: without(notebook, nothing[notebook.name]) for notebook in silent}
         with _drawing() as draw:
             ended |= run(left, work, out, jobs=jobs, seconds=seconds, then=draw)
         failures = {name: each.failed for name, each in ended.items() if each.failed}
@@ -189,14 +185,9 @@ def _refuse_leaks(chosen: Sequence[Notebook], out: Path, work: Path, failures: S
     described = dict.fromkeys(notebook.described for notebook in chosen if notebook.described)
     fewest = [notebook.values["FEWEST"] for notebook in chosen if "FEWEST" in notebook.values]
     where = f"What is made is kept in {kept}, for you alone, and finished evaluations beside it: the next run is short."
+    limits: dict[str, Any] = {"fewest": min([LIMIT, *fewest]), "public": (str(rendering.vega_script()),)}
     try:
-        leak_scan.check(
-            work / "report",
-            described,
-            fewest=min([LIMIT, *fewest]),
-            kept="\n".join([where, *failures]),
-            public=(str(rendering.vega_script()),),
-        )
+        leak_scan.check(work / "report", described, kept="\n".join([where, *failures]), **limits)
     except leak_scan.LeakError:
         (work / "report").chmod(0o700)
         places.swap(work / "report", kept, work / "withheld-before")
@@ -213,7 +204,7 @@ def left_out(index: Path) -> list[str]:
     executed = {path.stem: nbformat.read(path, 4) for path in sorted((index.parent / "notebooks").glob("*.ipynb"))}
     # Such a page is made of a title and a sentence.
     silent = [name for name, page in executed.items() if not any(c.source for c in page.cells if c.cell_type == "code")]
-    said = [f"These pages have nothing to say about this table, and say why: {', '.join(silent)}."] if silent else []
+    said = [f"These pages have nothing to say about this table, and say why: {', '.join(silent)}."] * bool(silent)
     if withheld:
         said.append(f"{withheld:,} of {len(statuses):,} numbers are withheld because they tell about few people.")
     if absent:
@@ -226,12 +217,10 @@ def _checked(results: pd.DataFrame, name: str) -> pd.DataFrame:
         raise ReportError(f"the results of '{name}' cannot be saved: {found}. {do}")
 
     if list(results.columns) != COLUMNS:
-        missing = ", ".join(column for column in COLUMNS if column not in results.columns)
-        foreign = ", ".join(str(column) for column in results.columns if column not in COLUMNS)
-        refuse(
-            f"missing columns: {missing or 'none'}; unknown columns: {foreign or 'none'}",
-            f"Give exactly, and in this order: {', '.join(COLUMNS)}.",
-        )
+        missing = ", ".join(column for column in COLUMNS if column not in results.columns) or "none"
+        foreign = ", ".join(str(column) for column in results.columns if column not in COLUMNS) or "none"
+        order = f"Give exactly, and in this order: {', '.join(COLUMNS)}."
+        refuse(f"missing columns: {missing}; unknown columns: {foreign}", order)
     if results.empty:
         refuse("the table has no rows", "Give one row per number.")
     results = results.reset_index(drop=True)
@@ -260,32 +249,24 @@ def _write(table: pd.DataFrame, path: Path, mode: int = 0o666) -> None:
     atomic_write(path, table.to_csv(index=False, float_format=DIGITS, lineterminator="\n"), mode)
 
 
-def _is_report(out: Path) -> bool:
-    if not out.is_dir():
-        return False
-    return not any(out.iterdir()) or _is_made(out)
-
-
 def _is_made(folder: Path) -> bool:
     return (folder / "index.html").exists() and (folder / "results.csv").exists()
 
 
 def _assemble(chosen: Sequence[Notebook], ended: Mapping[str, Ended], work: Path, compare: Any) -> None:
     """Make `work/report` of how the notebooks `ended`, and of the numbers that they wrote to `work/numbers`."""
-    tables, done = [], [notebook for notebook in chosen if ended[notebook.name].done]
-    for notebook in done:
+    tables = {}
+    for notebook in (notebook for notebook in chosen if ended[notebook.name].done):
         path = work / "numbers" / f"{notebook.name}.results.csv"
         if not path.is_file():
-            raise ReportError(
-                f"{notebook.path.name} ran and wrote no numbers. "
-                f'End it with `report.save(results, OUT, "{notebook.name}")`.'
-            )
-        tables.append(read(path))
-    results = pd.concat(tables, ignore_index=True)
+            end = f'End it with `report.save(results, OUT, "{notebook.name}")`.'
+            raise ReportError(f"{notebook.path.name} ran and wrote no numbers. {end}")
+        tables[notebook.name] = read(path)
+    results = pd.concat(tables.values(), ignore_index=True)
     ledger = None
     if compare and all(notebook.papers for notebook in chosen):  # the papers' numbers are of their table
-        like = zip(done, tables, strict=True)
-        ledger = compare({notebook.name: table for notebook, table in like if _as_published(notebook)})
+        alike = [notebook.name for notebook in chosen if notebook.name in tables and _as_published(notebook)]
+        ledger = compare({name: tables[name] for name in alike})
     executed = {name: each.text for name, each in ended.items()}
     files = {f"notebooks/{notebook.path.name}": executed[notebook.name] for notebook in chosen}
     files |= pages.make(chosen, executed, ledger, decision.summary(results))
@@ -320,5 +301,5 @@ def _mode(path: Path) -> int:
 
 def _as_published(notebook: Notebook) -> bool:
     """Whether a notebook ran in the setting of its paper, but for what its results name themselves."""
-    default = {name: parameter.default for name, parameter in notebook.parameters.items()}
-    return all(value == default[name] for name, value in notebook.values.items() if name not in NAMED)
+    others = {name: value for name, value in notebook.values.items() if name not in NAMED}
+    return all(value == notebook.parameters[name].default for name, value in others.items())
