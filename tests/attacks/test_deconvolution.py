@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import DistributionAnalysis, EmpiricalMap, GaussianMap
-from privnb.attacks.algorithms.deconvolution import edges_of, left, likelihoods, posterior, reconstructed
+from privnb.attacks.recovery.by_distribution import edges_of, left, likelihoods, posterior, reconstructed
 from privnb.microdata.release import Published
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.microdata.treatment import Treatment, Unreadable

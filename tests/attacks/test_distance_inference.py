@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import ortho_group
 
 from privnb.attacks import DistanceInference
-from privnb.attacks.algorithms import distances
-from privnb.attacks.algorithms.distances import images
+from privnb.attacks.inference import distance_inference
+from privnb.attacks.inference.distance_inference import images
 
 RECORDS = np.random.default_rng(1).normal(size=(400, 3))
 TURN = ortho_group.rvs(3, random_state=2)
@@ -42,7 +42,7 @@ def test_records_that_are_alike_have_one_image():
 
 def test_a_search_ends(monkeypatch):
     """On a lattice each pair lies apart as many others do."""
-    monkeypatch.setattr(distances, "NODES", 50)
+    monkeypatch.setattr(distance_inference, "NODES", 50)
     lattice = np.stack(np.meshgrid(*[np.arange(8.0)] * 3), axis=-1).reshape(-1, 3)
     known = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0.5]])
     assert images(known, lattice + 0.25, 1e-9) is None

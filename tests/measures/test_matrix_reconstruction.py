@@ -51,22 +51,23 @@ def test_the_supports_of_mask():
     """Catalogue 10-11: two items that are published as 50.6, 15.4, 15.4 and 18.6."""
     both, true = np.kron(bits(0.9), bits(0.9)), np.array([60, 10, 10, 20])
     assert true @ both == pytest.approx([50.6, 15.4, 15.4, 18.6])
-    assert expectation_maximized(true @ both, both, rise=1e-15).counts == pytest.approx(true, abs=0.01)
+    assert expectation_maximized(true @ both, both, rise=1e-15) == pytest.approx(true, abs=0.01)
 
 
 @settings(max_examples=60, deadline=None)
 @given(size=st.integers(2, 6), seed=st.integers(0, 10**6))
 def test_estimates_of_any_matrix(size, seed):
-    """The likelihood never falls, the sum stays."""
+    """More steps are likelier, and the sum stays."""
     rng = np.random.default_rng(seed)
     matrix = 0.6 * np.eye(size) + 0.4 * rng.dirichlet(np.ones(size), size)
     true = rng.integers(1, 500, size)
     seen = true @ matrix
     found = expectation_maximized(seen, matrix, steps=400, rise=1e-14)
-    assert (np.diff(found.likelihoods) >= -1e-12).all()
-    assert len(found.likelihoods) == found.steps + 1
-    assert found.counts.sum() == pytest.approx(true.sum())
-    assert (found.counts >= 0).all()
+    fewer = expectation_maximized(seen, matrix, steps=5, rise=1e-14)
+    likelihoods = [seen @ np.log(counts @ matrix) for counts in (fewer, found)]
+    assert likelihoods[1] >= likelihoods[0] - 1e-9
+    assert found.sum() == pytest.approx(true.sum())
+    assert (found >= 0).all()
     drawn = rng.multinomial(2000, seen / seen.sum())
     estimate = np.linalg.solve(matrix.T, drawn)
     error = np.linalg.norm(estimate - 2000 * true / true.sum()) / np.linalg.norm(2000 * true / true.sum())
@@ -78,7 +79,7 @@ def test_estimates_of_any_matrix(size, seed):
 def test_of_a_singular_matrix_the_iteration_still_tells():
     matrix = np.array([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]])
     assert condition_number(matrix) == np.inf
-    assert expectation_maximized([5, 5, 10], matrix).counts[2] == pytest.approx(10)
+    assert expectation_maximized([5, 5, 10], matrix)[2] == pytest.approx(10)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,5 @@ def test_bad_input_is_refused(call, message):
         call()
 
 
-def test_the_largest_step_of_an_iteration_is_stated():
+def test_the_most_steps_of_an_iteration_are_stated():
     assert STEPS == 1000
-    found = expectation_maximized([30, 27, 25, 18], Diagonal.of_gamma(1.1, 4).transition(4), steps=3, rise=1e-15)
-    assert found.steps == 3

@@ -271,12 +271,15 @@ def test_interest_that_is_not_written_so_is_refused(text):
 )
 def test_the_length_of_each_label_is_its_own(hierarchy, labels, true, expected):
     """One by one and together, whatever the order: labels are looked up once each."""
+
+    def read(labels, true):
+        labels, true = np.array(labels, dtype=object), np.array(true)
+        numeric = true.dtype.kind in "if"
+        return mining.lengths(labels, hierarchy, numeric=numeric), mining._covers(labels, true, hierarchy)
+
+    alone = [read([a], [b]) for a, b in zip(labels, true, strict=True)]
     for order in (slice(None), slice(None, None, -1)):
-        length, covers = mining._lengths(np.array(labels, dtype=object)[order], np.array(true)[order], hierarchy)
-        alone = [
-            mining._lengths(np.array([a], dtype=object), np.array([b]), hierarchy)
-            for a, b in zip(labels, true, strict=True)
-        ]
+        length, covers = read(labels[order], true[order])
         assert length.tolist() == [one[0] for one, _ in alone][order] == expected[order]
         assert covers.tolist() == [one[0] for _, one in alone][order]
 

@@ -1,7 +1,6 @@
 """The likeliest counts behind what is seen, where each value is seen as others by chance: the one iteration for all."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,16 +12,6 @@ STEPS = 1000  # of an iteration, at most
 RISE = 1e-9  # of the mean log-likelihood, below which an iteration ends
 
 
-class Estimate(NamedTuple):
-    """Counts that an iteration came to, float array (values,); after how many steps; and the mean log-likelihood of a
-    record before each of them and after the last, float array (steps + 1,), which never falls.
-    """
-
-    counts: FloatArray
-    steps: int
-    likelihoods: FloatArray
-
-
 @validated
 def expectation_maximized(
     seen: ArrayLike,
@@ -31,7 +20,7 @@ def expectation_maximized(
     steps: Count = STEPS,
     rise: Positive = RISE,
     ended: Callable[[FloatArray, FloatArray], bool] | None = None,
-) -> Estimate:
+) -> FloatArray:
     """Return how many records have each value, estimated iteratively: the likeliest counts, none of them below 0.
 
     Each step gives every record seen to the values as likely as these are to stand behind it. The likelihood never
@@ -52,7 +41,8 @@ def expectation_maximized(
 
     Returns
     -------
-    Estimate
+    float array (values,)
+        Of the same sum.
 
     Raises
     ------
@@ -63,7 +53,7 @@ def expectation_maximized(
     2001, section 3 (expectation maximization).
 
     >>> found = expectation_maximized([74, 26], np.array([[0.9, 0.1], [0.1, 0.9]]))
-    >>> found.counts.round(2).tolist()
+    >>> found.round(2).tolist()
     [80.0, 20.0]
     """
     seen = np.asarray(seen, dtype=float)
@@ -74,12 +64,11 @@ def expectation_maximized(
     if not (explained.sum(axis=0) > 0).all():
         raise ValueError("some of what is seen cannot come from any value by this law. Give the law of these cells.")
     before = shares = np.full(len(likelihood), 1 / len(likelihood))
-    likelihoods = []
+    likelihood_before = -np.inf
     for step in range(steps + 1):
         mixed = shares @ explained
-        likelihoods.append(float(weights @ np.log(mixed)))
-        over = step and (ended(shares, before) if ended else likelihoods[-1] - likelihoods[-2] < rise)
-        if step == steps or over:
+        reached = float(weights @ np.log(mixed))
+        if step == steps or (step and (ended(shares, before) if ended else reached - likelihood_before < rise)):
             break
-        before, shares = shares, shares * (explained @ (weights / mixed))
-    return Estimate(shares * total, step, np.array(likelihoods))
+        before, shares, likelihood_before = shares, shares * (explained @ (weights / mixed)), reached
+    return shares * total

@@ -67,9 +67,7 @@ def cell_bounds(margins: Sequence[TableOfCounts]) -> Between:
     order = separators([margin.names for margin in margins])
     if order is not None:
         spreads = [spread(margin, values) for margin in margins]
-        high = spreads[0]
-        for each in spreads[1:]:
-            high = np.minimum(high, each)
+        high = reduce(np.minimum, spreads)
         low = sum(spreads)
         for place, shared in order[:-1]:
             low = low - (

@@ -43,8 +43,10 @@ def amplification(release: Release) -> float:
     for name in noisy_columns(release, release.columns):
         law = release.columns[name].noise_law
         if law.together is None:
+            attribute = release.schema[name]
+            size = attribute.numbers.steps + 1 if attribute.numeric else len(attribute.categories.values)
             with of_column(name):
-                found.append(law.amplification(_size(release.schema[name])))
+                found.append(law.amplification(size))
         else:
             joint[law.together] = name
     for together, name in joint.items():
@@ -198,10 +200,6 @@ def noisy_columns(release: Release, names: Collection[str], what: str = "column"
         f"{release.provenance.sanitizer} has no {what} with noise of a public law: {ways}. What perturbed cells give "
         "away, attacks find."
     )
-
-
-def _size(attribute: Any) -> int:
-    return attribute.domain.steps + 1 if attribute.numeric else len(attribute.domain.values)
 
 
 def _seen(attribute: Any, cells: Any) -> Array:

@@ -110,7 +110,7 @@ def reconstructed(cells: Any, law: Law, attribute: Attribute, *, way: Way = "em"
     starts = intervals(attribute, bins)
     likelihood, seen = _explained(cells, law, attribute, starts, way)
     ended = bayes_ended(seen.sum(), len(seen)) if way == "bayes" else None
-    counts = expectation_maximized(seen, likelihood, rise=CHANCE / len(cells), ended=ended).counts
+    counts = expectation_maximized(seen, likelihood, rise=CHANCE / len(cells), ended=ended)
     return Distribution(counts / seen.sum(), starts)
 
 

@@ -5,13 +5,16 @@ and Yu 2008, section 10.2.5.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from privnb.measures.base import state
+from privnb.miners.rules import Items
 from privnb.runtime import expect
+from privnb.runtime.validation import instead, validated
 
+ByItems = Annotated[Mapping[Items, float], instead(Mapping, "`itemsets` gives them.")]
 _FOUND = {"bounds": (0, float("inf")), "source": "Aggarwal and Yu 2008, section 10.2.5"}
 state(
     "support_error",
@@ -41,7 +44,8 @@ state(
 )
 
 
-def support_error(true: Any, found: Any) -> float:
+@validated
+def support_error(true: ByItems, found: ByItems) -> float:
     """How far supports are off, on average and relative to the true one, over the itemsets that both hold.
 
     The book's formula divides by all true itemsets; its prose, and this, by those that are found rightly.
@@ -62,7 +66,6 @@ def support_error(true: Any, found: Any) -> float:
     >>> round(support_error({a: 0.5, b: 0.4, c: 0.2}, {a: 0.45, b: 0.44, d: 0.21}), 9)
     0.1
     """
-    _check(true, found)
     both = [items for items in true if items and items in found]
     return float(np.mean([abs(found[i] - true[i]) / true[i] for i in both])) if both else np.nan
 
@@ -90,8 +93,3 @@ def identity_errors(true: Any, found: Any) -> tuple[float, float]:
     expect.kind("found", found, Mapping, set, frozenset, instead="`itemsets` gives them.")
     true, found = ({each for each in some if each != frozenset()} for some in (true, found))
     return (len(found - true) / len(true), len(true - found) / len(true)) if true else (np.nan, np.nan)
-
-
-def _check(true: Any, found: Any) -> None:
-    for name, value in (("true", true), ("found", found)):
-        expect.kind(name, value, Mapping, instead="`itemsets` gives them.")

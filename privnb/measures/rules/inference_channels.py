@@ -9,6 +9,7 @@ Discovery", VLDB Journal 17(4), 2008; Aggarwal and Yu 2008, sections 5.4.1 and 5
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from math import isnan, nan
 from typing import NamedTuple
 
 from privnb.measures.base import state
@@ -87,19 +88,16 @@ def channels(found: Itemsets, k: int) -> list[InferredGroup]:
 
 
 def _following(found: Itemsets, whole: Items) -> Iterator[InferredGroup]:
-    for size in range(len(whole) + 1):
-        for having in map(frozenset, combinations(sorted(whole), size)):
-            lacking, count = whole - having, 0
-            for more in range(len(lacking) + 1):
-                for items in combinations(sorted(lacking), more):
-                    if (between := found.get(having.union(items))) is None:
-                        break
-                    count += (-1) ** more * between
-                else:
-                    continue
-                break
-            else:
-                yield InferredGroup(having, lacking, round(count, 9))
+    for having in _subsets(whole):
+        lacking = whole - having
+        counts = [(-1) ** len(some) * found.get(having | some, nan) for some in _subsets(lacking)]
+        if not isnan(count := sum(counts)):
+            yield InferredGroup(having, lacking, round(count, 9))
+
+
+def _subsets(items: Items) -> list[Items]:
+    """The subsets of an itemset, the smallest first."""
+    return [frozenset(some) for size in range(len(items) + 1) for some in combinations(sorted(items), size)]
 
 
 def blocked(found: Itemsets, k: int) -> dict[Items, float]:
@@ -137,10 +135,7 @@ def blocked(found: Itemsets, k: int) -> dict[Items, float]:
         )
         if any(still):
             added.append(base)
-            for size in range(len(base) + 1):
-                for items in map(frozenset, combinations(sorted(base), size)):
-                    if items in raised:
-                        raised[items] += k
+            raised |= {items: raised[items] + k for items in _subsets(base) if items in raised}
     if left := channels(raised, k):
         raise ValueError(
             f"{len(left)} channels cannot be blocked, such as '{left[0]}': not all subsets of the itemsets are "

@@ -19,7 +19,7 @@ from privnb.measures import conditions
 from privnb.measures.base import measure
 from privnb.microdata.counts import factorized
 from privnb.runtime import expect
-from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.arrays import Array, BoolArray, FloatArray
 from privnb.runtime.validation import Randomness, Share, instead, validated
 
 ByMiner = Annotated[Mapping[str, Any], instead(Mapping, "Give them by miner's name.")]
@@ -186,10 +186,11 @@ def nearer(predicted: Any, released: Any, true: Any, c: float, hierarchy: Any) -
         guess, given = np.abs(predicted - true), np.abs(released - true)
         exact = np.rint(guess / _step(hierarchy)) == 0
     else:
-        guess, covers = _lengths(predicted, true, hierarchy)
-        exact = guess == (_step(hierarchy) if is_numeric_dtype(true) else 1)
+        covers, right = (_covers(labels, true, hierarchy) for labels in (predicted, released))
+        numeric = is_numeric_dtype(true)
+        guess, given = (lengths(labels, hierarchy, numeric=numeric) for labels in (predicted, released))
+        exact = guess == (_step(hierarchy) if numeric else 1)
         guess = np.where(covers, guess, np.inf)
-        given, right = _lengths(released, true, hierarchy)
         # A label that noise made wrong tells nothing: any that is right is nearer. Not infinite: 0 times that is nan.
         given = np.where(right, given, 1e300)
     return (guess < given) & (exact | (100 * guess <= (100 - c) * given))
@@ -374,11 +375,11 @@ def lengths(labels: Any, hierarchy: Any, *, numeric: bool) -> Array:
     if numeric:
         low, high = _bounds(distinct, hierarchy)
         return (np.nan_to_num(high - low) + _step(hierarchy))[codes]
-    return _sizes(distinct, hierarchy)[codes]
+    return np.array([(np.diff(hierarchy.runs(label)) + 1).sum() for label in distinct], dtype=np.int64)[codes]
 
 
-def _lengths(labels: Any, true: Any, hierarchy: Any) -> tuple[Array, BoolArray]:
-    """The length of each label, float array (n,), and whether it covers the true value, boolean array (n,)."""
+def _covers(labels: Any, true: Any, hierarchy: Any) -> BoolArray:
+    """Whether each label covers the true value: boolean array (n,)."""
     # A missing label is no label, which the hierarchy says; as code -1 it would pass for the last one.
     codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)
     distinct = distinct.astype(str)
@@ -387,17 +388,12 @@ def _lengths(labels: Any, true: Any, hierarchy: Any) -> tuple[Array, BoolArray]:
         ends, covers = np.cumsum(np.bincount(codes, minlength=len(distinct))), np.empty(len(codes), dtype=bool)
         for label, rows in zip(distinct, np.split(order, ends[:-1]), strict=True):
             covers[rows] = hierarchy.covers(label, leaves[rows])
-        return _sizes(distinct, hierarchy)[codes], covers
+        return covers
     low, high = _bounds(distinct, hierarchy)[:, codes]
     covers, missing = (low <= true) & (true <= high), np.isnan(true)
     if missing.any():
         covers |= missing & np.array([hierarchy.covers_missing(label) for label in distinct])[codes]
-    return np.nan_to_num(high - low) + _step(hierarchy), covers
-
-
-def _sizes(labels: Any, hierarchy: Any) -> IntArray:
-    """How many leaves each label covers: integer array (labels,)."""
-    return np.array([(np.diff(hierarchy.runs(label)) + 1).sum() for label in labels], dtype=np.int64)
+    return covers
 
 
 def _bounds(labels: Any, hierarchy: Any) -> FloatArray:

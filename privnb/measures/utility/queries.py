@@ -5,10 +5,8 @@ quasi-identifiers and the sensitive attribute each have one of a random set of v
 """
 
 import math
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial, reduce
 from numbers import Integral
 from typing import Any, ClassVar, Literal, get_args
 
@@ -123,8 +121,7 @@ class CountQueries:
         return self._answers(Boxes.of_release(release, self.sensitive, self.lines, self.values))
 
     def _answers(self, boxes: Boxes) -> FloatArray:
-        expected = boxes.expected(len(self), self.sets, partial(reduce, operator.imul))
-        return (expected * self.chosen).sum(axis=1)
+        return (boxes.expected(len(self), self.sets) * self.chosen).sum(axis=1)
 
 
 @validated

@@ -5,8 +5,10 @@ equally likely, and so is, for each person of a bucket, every sensitive value of
 `populations` and `queries`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,19 +82,16 @@ class Boxes:
         """
         return {name: self.shares[name] @ chosen.T for name, chosen in sets.items()}
 
-    def expected(
-        self, groups: int, sets: Mapping[str, BoolArray], weigh: Callable[[Iterator[FloatArray]], FloatArray]
-    ) -> FloatArray:
+    def expected(self, groups: int, sets: Mapping[str, BoolArray]) -> FloatArray:
         """People of each sensitive value in each of so many groups: float array (groups, sensitive values + 1).
 
-        `sets`: as of `chances`; `weigh(chances)`: from how likely the people of boxes are in each set, an array (boxes,
-        sets) per attribute, one after the other and its own to change, how likely in each group, (boxes, groups).
+        `sets`: as of `chances`, for each attribute the set of each group.
         """
         tables = self.chances(sets)
         total, step = np.zeros((groups, self.counts.shape[1])), max(1, _CELLS // groups)
         for begin in range(0, len(self.counts), step):
             boxes = slice(begin, begin + step)
-            weights = weigh(table[self.labels[name][boxes]] for name, table in tables.items())
+            weights = reduce(operator.imul, (table[self.labels[name][boxes]] for name, table in tables.items()))
             total += weights.T @ self.counts[boxes]
         return total
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import hilbert
 
-from privnb.attacks.algorithms.deconvolution import left
+from privnb.attacks.recovery.by_distribution import left
 from privnb.evaluation.results import row, tidy
 from privnb.measures.base import state
 from privnb.measures.count_tables.log_linear import degrees_of_freedom
