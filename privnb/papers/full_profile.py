@@ -8,6 +8,7 @@ ledgers.
 import subprocess
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -21,10 +22,9 @@ WHEN = ["date", "commit"]
 
 
 def read(path: str | Path = PATH) -> pd.DataFrame:
-    """The shipped numbers: a frame with the columns `NAME`, `FOUND` and `WHEN`, without rows where none is shipped."""
-    if not Path(path).exists():
-        return pd.DataFrame(columns=[*NAME, *FOUND, *WHEN])
-    return _read(path)
+    """The numbers of a file, the shipped ones or a ledger's: a frame with the columns `NAME`, `FOUND` and `WHEN`."""
+    missing = {name: [""] for name in ("measured", "lowest", "highest", "difference")}
+    return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype={"commit": str})
 
 
 def beside(compared: pd.DataFrame, shipped: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -46,8 +46,7 @@ def beside(compared: pd.DataFrame, shipped: pd.DataFrame | None = None) -> pd.Da
     together = compared.set_index(NAME).assign(**dict.fromkeys(WHEN, ""))
     unmeasured = together["measured"].isna() & (together["status"] != "withheld")
     names = together.index[unmeasured].intersection(shipped.index, sort=False)
-    for column in [*FOUND, *WHEN]:
-        together.loc[names, column] = shipped.loc[names, column]
+    together.loc[names, [*FOUND, *WHEN]] = shipped.loc[names, [*FOUND, *WHEN]]
     return together.reset_index()[[*compared.columns, *WHEN]]
 
 
@@ -71,8 +70,8 @@ def write(reports: Iterable[str | Path], path: str | Path = PATH) -> pd.DataFram
     ValueError
         If they measured no printed number, and if the checkout has changes that no commit holds.
     """
-    rows = pd.concat([_read(Path(report) / "ledger.csv") for report in reports])
-    own = rows.get("date", pd.Series("", rows.index)).fillna("") == ""  # what is dated was shipped with an earlier run
+    rows = pd.concat([read(Path(report) / "ledger.csv") for report in reports])
+    own = rows["date"] == ""  # what is dated was shipped with an earlier run
     rows = rows[own & (rows["measured"].notna() | (rows["status"] == "withheld"))].drop_duplicates(NAME)
     if rows.empty:
         raise ValueError("these reports measured no printed number. Give reports of the notebooks that re-run papers.")
@@ -83,21 +82,12 @@ def write(reports: Iterable[str | Path], path: str | Path = PATH) -> pd.DataFram
     return rows
 
 
-def _read(path: str | Path) -> pd.DataFrame:
-    missing = {name: [""] for name in ("measured", "lowest", "highest", "difference")}
-    return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype={"commit": str})
-
-
 def commit() -> str:
     """The commit whose files these are, 12 digits. Raises ValueError if some of them are in no commit."""
-    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{PATH.name}")
+    git = partial(subprocess.run, cwd=PATH.parent, capture_output=True, text=True, check=True)
+    changed = git(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{PATH.name}"]).stdout.strip()
     if changed:
         raise ValueError(
             f"these files are not as a commit has them:\n{changed}\nCommit them, and run the command again."
         )
-    return _git("rev-parse", "--short=12", "HEAD")
-
-
-def _git(*arguments: str) -> str:
-    found = subprocess.run(["git", *arguments], cwd=PATH.parent, capture_output=True, text=True, check=True)
-    return found.stdout.strip()
+    return git(["git", "rev-parse", "--short=12", "HEAD"]).stdout.strip()

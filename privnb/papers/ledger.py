@@ -29,15 +29,12 @@ Tolerances are absolute, in the unit of the printed number, rounded down, and ne
 - Li and Li: one unit of the last digit for Q, since printed shares may be adjusted to sum to 1; half of one for the
   `U_loss` of the trivial release; one for the end of an axis.
 
-Long, since the tolerances stand beside the code that keeps them.
-
 The shares are those found by re-running the papers with other tools before this package was written.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
-from math import isclose, isfinite, nan
+from math import isclose
 from pathlib import Path
 from typing import Any
 
@@ -45,20 +42,18 @@ import pandas as pd
 
 from privnb.evaluation.results import QUESTION, REASONS, SETTING, of_one_miner
 from privnb.miners import SETS, weka
+from privnb.runtime import expect
 from privnb.runtime.tolerances import ROUNDING
 
-SOURCES = ("sramka-2010", "brickell-shmatikov-2008", "li-li-2009", "askari-2012", "aggarwal-yu-2008")
 STATUSES = ("exact", "within", "differs", "not reproducible", "withheld", "not run", "out of scope")
 PLACE = ("source", "item", "block", "row", "column", "reading")
 MEASURED = ("measured", "lowest", "highest", "difference", "tolerance", "status", "note")
 COLUMNS = (*PLACE, "published", "unit", *MEASURED)
-SELECTOR = ("dataset", *SETTING, *QUESTION)
-WHO = ("miner_set", "miner")
-CASE = tuple(column for column in SELECTOR if column not in WHO)
+SELECTOR = ["dataset", *SETTING, *QUESTION]
+WHO = ["miner_set", "miner"]
+CASE = [column for column in SELECTOR if column not in WHO]
 PUBLISHED_COLUMNS = (*PLACE, "published", "tolerance", "unit", *SELECTOR, "obstacle", "note")
-Who = tuple[str, ...]  # set and miner
-Case = tuple[str, ...]  # as `CASE`
-Cases = dict[Any, dict[Any, pd.DataFrame]]
+Cases = dict[Any, pd.DataFrame]
 _MAIN = SETS["five"]  # Table 1's set is part of it; miners beside these have summaries of their own
 _NAMED = 12  # more miners than these are counted in a note, not named
 _WEKA = "Weka"  # the set of its miners, of whichever version
@@ -82,13 +77,16 @@ def compare(results: pd.DataFrame, published: pd.DataFrame | None = None) -> pd.
     measured, of 10 significant digits, so that they are written alike on every machine. `lowest` and `highest` are the
     least and the greatest of several seeds, NaN for one. A row without a selector is `out of scope`.
 
-    Raises ValueError if a column is missing, if `published` is not well-formed (an unknown source, an item twice,
-    no number, ...), or if the results hold two values for one seed or two versions of Weka.
+    Raises ValueError if a column is missing, or if the results hold two values for one seed or two versions of Weka.
     """
     published = read_published() if published is None else published
-    _check(published)
-    cases = _by_case(results, published)
-    return pd.DataFrame([_row(entry, cases) for entry in published.to_dict("records")], columns=COLUMNS)
+    rows = _rows(results)
+    failed = rows["status"].isin(REASONS)
+    asked = pd.MultiIndex.from_frame(rows[CASE]).isin(pd.MultiIndex.from_frame(published[CASE]))
+    _check_versions(rows[asked | failed])
+    cases = {case: group for case, group in rows[asked & ~failed].groupby(CASE, sort=False)}
+    entries = published.to_dict("records")
+    return pd.DataFrame([_row(entry, cases, rows[failed]) for entry in entries], columns=COLUMNS)
 
 
 def same_digits(printed: str | Decimal, measured: float | Decimal) -> bool:
@@ -105,34 +103,27 @@ def same_digits(printed: str | Decimal, measured: float | Decimal) -> bool:
     return measured == printed
 
 
-def _row(entry: dict[str, str], cases: Cases) -> dict[str, Any]:
+def _row(entry: dict[str, str], cases: Cases, failures: pd.DataFrame) -> dict[str, Any]:
     """One row of the ledger from one printed number, both as dicts."""
-    case, who = (tuple(entry[column] for column in columns) for columns in (CASE, WHO))
-    found = cases.get(case, {}).get(who) if any(case) else None
-    found = None if found is None or _has_reason(found) else found
-    values = pd.Series(dtype=float) if found is None else found["value"] * (100 if entry["unit"] == "%" else 1)
-    value = values.mean(skipna=False)
-    measured = difference = lowest = highest = nan
-    status = "out of scope" if not any(case) else "not run" if found is None else "withheld"
+    case = cases.get(tuple(entry[column] for column in CASE), failures.head(0))
+    found = case[(case[WHO] == [entry[column] for column in WHO]).all(axis=1)]
+    values = found["value"] * (100 if entry["unit"] == "%" else 1)
+    value, tolerance, numbers = values.mean(skipna=False), float(entry["tolerance"]), {}
+    status = "out of scope" if not entry["dataset"] else "not run" if found.empty else "withheld"
     if not pd.isna(value):
-        settled = _settled(value)
-        measured, difference = float(settled), float(settled - Decimal(entry["published"]))
+        difference = _settled(value) - Decimal(entry["published"])
+        numbers = {"measured": _settled(value), "difference": difference}
         if len(values) > 1:
-            lowest, highest = float(_settled(values.min())), float(_settled(values.max()))
-        if same_digits(entry["published"], value):
-            status = "exact"
-        else:
-            status = "within" if abs(difference) <= float(entry["tolerance"]) else "differs"
-
+            numbers |= {"lowest": _settled(values.min()), "highest": _settled(values.max())}
+        near = "within" if abs(float(difference)) <= tolerance else "differs"
+        status = "exact" if same_digits(entry["published"], value) else near
+    notes = entry["obstacle"], entry["note"], *_circumstances(entry, found, case, failures)
     return {
         **{column: entry[column] for column in (*PLACE, "published", "unit")},
-        "measured": measured,
-        "lowest": lowest,
-        "highest": highest,
-        "difference": difference,
-        "tolerance": float(entry["tolerance"]),
+        **{name: float(number) for name, number in numbers.items()},
+        "tolerance": tolerance,
         "status": "not reproducible" if entry["obstacle"] else status,
-        "note": "; ".join(filter(None, [entry["obstacle"], entry["note"], *_circumstances(found, case, who, cases)])),
+        "note": "; ".join(filter(None, notes)),
     }
 
 
@@ -141,56 +132,46 @@ def _settled(value: float | Decimal) -> Decimal:
     return Decimal(f"{round(float(value), 12) + 0.0:.10g}")
 
 
-def _by_case(results: pd.DataFrame, published: pd.DataFrame) -> Cases:
-    """The results as `{case: {(set, miner): frame of (version, seed, value, status)}}`.
+def _rows(results: pd.DataFrame) -> pd.DataFrame:
+    """The results as texts, with `seed`, `value` and `status`; single miners are of no set.
 
-    Cases are tuples in the order of `CASE`: those that are `published`, and those that say why there is no number.
-    Single miners are of no set.
-
-    A version of Weka stands in the frame instead of the miner's name, "Weka trees.J48".
+    The `version` of Weka stands in a column of its own, and not in its miners' names: "Weka trees.J48".
     """
-    needed = [*SELECTOR, "seed", "value", "status"]
-    if missing := [column for column in needed if column not in results]:
-        raise ValueError(
-            f"the ledger needs results with the columns {', '.join(needed)}, but {', '.join(missing)} is missing. "
-            "Pass the tidy results whole."
-        )
+    expect.table("results", results, [*SELECTOR, "seed", "value", "status"], "Pass the tidy results whole.")
     rows = results[[*SELECTOR, "status"]].astype(object).fillna("").astype(str)
     rows["miner_set"] = rows["miner_set"].mask(of_one_miner(rows), "")
-    rows["version"] = ""
-    for column in WHO:
-        pairs = [weka.unversioned(name) for name in rows[column]]
-        versions = pd.Series([version for version, _ in pairs], rows.index, dtype=object)
-        rows["version"] = rows["version"].mask(rows["version"] == "", versions)
-        rows[column] = [name for _, name in pairs]
+    unversioned = [rows[column].map(weka.unversioned) for column in WHO]
+    rows["version"] = [of_set[0] or of_miner[0] for of_set, of_miner in zip(*unversioned, strict=True)]
+    for column, pairs in zip(WHO, unversioned, strict=True):
+        rows[column] = pairs.str[1]
     rows["seed"] = pd.to_numeric(results["seed"]).astype(str)  # 1 and 1.0 are one seed
     rows["value"] = results["value"].astype(float)
-    rows = rows.drop_duplicates()
+    rows = rows[rows["dataset"] != ""].drop_duplicates()
     if (repeated := rows.duplicated([*SELECTOR, "version", "seed"])).any():
         *setting, seed = rows.loc[repeated, [*SELECTOR, "seed"]].iloc[0]
         raise ValueError(
             f"the results hold two values for {', '.join(filter(None, setting))}, seed {seed}. "
             "Give each run a seed of its own, or drop one of them."
         )
-    asked = pd.MultiIndex.from_frame(rows[list(CASE)]).isin(pd.MultiIndex.from_frame(published[list(CASE)]))
-    cases: Cases = {}
-    for case, group in rows[asked | rows["status"].isin(REASONS)].groupby(list(CASE), sort=False):
-        if len(versions := sorted(set(group["version"]) - {""})) > 1:
+    return rows
+
+
+def _check_versions(rows: pd.DataFrame) -> None:
+    """Refuse results of two versions of Weka in one case."""
+    for case, versions in rows[rows["version"] != ""].groupby(CASE, sort=False)["version"].unique().items():
+        if len(versions) > 1:
             raise ValueError(
-                f"the results hold Weka {' and '.join(versions)} for {', '.join(filter(None, case))}. "
+                f"the results hold Weka {' and '.join(sorted(versions))} for {', '.join(filter(None, case))}. "
                 "Keep the results of one version."
             )
-        by_miner = group.groupby(list(WHO), sort=False)[["version", "seed", "value", "status"]]
-        cases[case] = {who: found for who, found in by_miner}
-    return cases
 
 
-def _circumstances(found: pd.DataFrame | None, case: Case, who: Who, cases: Cases) -> list[str]:
+def _circumstances(entry: dict[str, str], found: pd.DataFrame, case: pd.DataFrame, failures: pd.DataFrame) -> list[str]:
     """How a number was measured, or why it was not, as notes: what the results tell beside its value `found`."""
-    miner_set, miner = who
-    real = miner_set == _WEKA or weka.is_weka(miner)
-    failed = _failed(case, cases) if real else {}
-    if found is None:
+    miner = entry["miner"]
+    real = entry["miner_set"] == _WEKA or weka.is_weka(miner)
+    failed = _failed(entry, failures) if real else {}
+    if found.empty:
         if miner in failed:
             return [f"no result: {failed[miner]}"]
         return ["needs the real Weka: privnb report -p PROFILE full"] if real else []
@@ -200,94 +181,40 @@ def _circumstances(found: pd.DataFrame | None, case: Case, who: Who, cases: Case
         return [*notes, "withheld: it would tell a count of few people"]
     if len(found) > 1:
         notes.append(f"mean over {len(found)} seeds")
-    own = {name: group for (each, name), group in cases[case].items() if not each and not _has_reason(group)}
-    members = {name: group for name, group in own.items() if (weka.is_weka(name) if real else name in _MAIN)}
-    failed = {name: reason for name, reason in failed.items() if name not in members}
-    if miner == "average":
-        notes.append(_averaged(found, members, failed))
-    elif miner == "worst":
-        notes.append(_worst_miner(found, members))
-    else:
+    if miner not in ("average", "worst"):
         return notes
+    own = case[(case["miner_set"] == "") & case["miner"].map(weka.is_weka if real else _MAIN.__contains__)]
+    failed = {name: reason for name, reason in failed.items() if name not in set(own["miner"])}
+    notes.append(_averaged(found, own, len(failed)) if miner == "average" else _worst_miner(found, own))
     if failed:
         notes.append("without " + ", ".join(f"{weka.bare(name)} ({reason})" for name, reason in sorted(failed.items())))
     return notes
 
 
-def _averaged(average: pd.DataFrame, members: Mapping[str, pd.DataFrame], failed: Mapping[str, str]) -> str:
+def _averaged(average: pd.DataFrame, own: pd.DataFrame, failed: int) -> str:
     """The miners whose results have this average, as a note; empty if theirs is another: it is not over them."""
-    means = [group["value"].mean(skipna=False) for group in members.values()]
-    if not means or not isclose(sum(means) / len(means), average["value"].mean(), rel_tol=ROUNDING):
+    means = own.groupby("miner")["value"].agg(lambda values: values.mean(skipna=False))
+    if means.empty or not isclose(means.mean(skipna=False), average["value"].mean(), rel_tol=ROUNDING):
         return ""
-    counted = f"{len(means)} of {len(means) + len(failed)}" if failed else len(means)
-    names = f": {', '.join(sorted(map(weka.bare, members)))}" if len(means) <= _NAMED else ""
+    counted = f"{len(means)} of {len(means) + failed}" if failed else len(means)
+    names = f": {', '.join(sorted(map(weka.bare, means.index)))}" if len(means) <= _NAMED else ""
     return f"average over {counted} miners{names}"
 
 
-def _worst_miner(worst: pd.DataFrame, members: Mapping[str, pd.DataFrame]) -> str:
+def _worst_miner(worst: pd.DataFrame, own: pd.DataFrame) -> str:
     """The miners whose own results attain a worst case, as a note; empty if none is known."""
-    attained = set(worst[["seed", "value"]].itertuples(index=False, name=None))
-    names = sorted(
-        weka.bare(name)
-        for name, group in members.items()
-        if attained & set(group[["seed", "value"]].itertuples(index=False, name=None))
-    )
-    if not names:
+    attained = own.merge(worst[["seed", "value"]], on=["seed", "value"])["miner"]
+    if attained.empty:
         return ""
+    names = sorted({*attained.map(weka.bare)})
     return f"measured worst miner: {', '.join(names) if len(names) <= _NAMED else f'{len(names)} alike'}"
 
 
-def _failed(case: Case, cases: Cases) -> dict[str, str]:
+def _failed(entry: Mapping[str, str], failures: pd.DataFrame) -> dict[str, str]:
     """The Weka miners that have no result in a case, and why: `{name: "unfinished", "unavailable" or "refused"}`."""
-    about = dict(zip(CASE, case, strict=True))
-    settings = {tuple(about[column] for column in SETTING)}
-    if about["measure"] == "utility_decline":
-        settings.add(("Identity", ""))  # no decline without the original's utility
-    return {
-        miner: found["status"].iloc[0]
-        for each, group in cases.items()
-        for (_, miner), found in group.items()
-        if (here := dict(zip(CASE, each, strict=True)))["dataset"] == about["dataset"]
-        and here["target"] == about["target"]
-        and tuple(here[column] for column in SETTING) in settings
-        and _has_reason(found)
-    }
-
-
-def _has_reason(rows: pd.DataFrame) -> bool:
-    """Whether these rows say why there is no number."""
-    return rows["status"].isin(REASONS).all()
-
-
-def _check(published: pd.DataFrame) -> None:
-    """Refuse printed numbers that are not well-formed, naming the row."""
-    if tuple(published.columns) != PUBLISHED_COLUMNS:
-        raise ValueError(
-            f"the printed numbers need the columns {', '.join(PUBLISHED_COLUMNS)}, "
-            f"but have {', '.join(published.columns)}. Correct the header of published.csv."
-        )
-    often = Counter(zip(published["source"], published["item"], strict=True))
-    for row in published.to_dict("records"):
-        source, item, fault = row["source"], row["item"], ""
-        if source not in SOURCES:
-            fault = f"the source is unknown. Use one of {', '.join(SOURCES)}."
-        elif often[source, item] > 1:
-            fault = f"there are {often[source, item]} rows of this item. Keep one."
-        elif not _is_number(row["published"]):
-            fault = f"published is {row['published']!r}. Print the digits without thousands separators or unit."
-        elif not (_is_number(row["tolerance"]) and float(row["tolerance"]) >= 0):
-            fault = f"the tolerance is {row['tolerance']!r}. Use a number, 0 or more."
-        elif row["unit"] not in ("", "%"):
-            fault = f"the unit is {row['unit']!r}. Leave it empty or use %."
-        elif any(row[name] for name in SELECTOR) and not all(row[name] for name in ("dataset", "sanitizer", "measure")):
-            fault = "the selector is incomplete. Name dataset, sanitizer and measure, or leave all of it empty."
-        if fault:
-            raise ValueError(f"printed number {source} {item}: {fault}")
-
-
-def _is_number(text: str) -> bool:
-    """Whether a string is a finite decimal number."""
-    try:
-        return isfinite(float(text))
-    except ValueError:
-        return False
+    settings = [[entry[column] for column in SETTING]]
+    if entry["measure"] == "utility_decline":
+        settings.append(["Identity", ""])  # no decline without the original's utility
+    of_setting = pd.MultiIndex.from_frame(failures[SETTING]).isin(settings)
+    here = failures[(failures["dataset"] == entry["dataset"]) & (failures["target"] == entry["target"]) & of_setting]
+    return dict(zip(here["miner"], here["status"], strict=True))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib import resources
+from math import isinf
 from typing import Any
 
 import pandas as pd
@@ -26,24 +27,9 @@ PAPERS = {
     "Sanitization Mechanisms. CODASPY 2012",
     "aggarwal-yu-2008": "Aggarwal, Yu (editors): Privacy-Preserving Data Mining: Models and Algorithms. Springer 2008",
 }
-MEANINGS = {
-    "exact": "every printed digit is met",
-    "within": "off by no more than the tolerance, ±, which was written down before the run",
-    "differs": "off by more than the tolerance; the note gives the reason where it is known",
-    "withheld": "measured, and not shown because it would tell a count of few people",
-    "not run": "this run did not measure it",
-    "not reproducible": "no reading of the paper is known that gives this number, not even where one comes near; the "
-    "note says why",
-    "out of scope": "nothing in the package measures it; the note says why",
-}
 IN_WORDS = {"within": "within the tolerance", "differs": "off by more than the tolerance"}  # after a number
 HERE, FULL, NOT_RUN, OUT = "measured here", "measured by a longer run", "not measured in this run", "out of reach"
-GROUPS = {
-    HERE: "this run measured it",
-    FULL: "a longer run measured it before; its numbers are shipped",
-    NOT_RUN: "this run left it out; its note says what measures it",
-    OUT: "nothing measures it, and the note says why",
-}
+GROUPS = (HERE, FULL, NOT_RUN, OUT)
 Cell = dict[str, Any]  # a row of the ledger, or a part of the page
 MEASURED = "measured"  # how the first reading of a cell is called
 
@@ -92,11 +78,9 @@ class Ledger:
             return found
         rows = self.compared[self.compared["notebook"] != ""]
         for (notebook, source, title), own in rows.groupby(["notebook", "source", "block"], sort=False):
-            counts = own["status"].value_counts().to_dict()
+            counts = _counts(own["status"], STATUSES)
             block = {"title": title, "anchor": _anchor(source, title), "paper": _cited(PAPERS[source])}
-            block["counts"] = [
-                f"{counts[status]} {IN_WORDS.get(status, status)}" for status in STATUSES if status in counts
-            ]
+            block["counts"] = [f"{many} {IN_WORDS.get(status, status)}" for status, many in counts.items()]
             found.setdefault(notebook, []).append(block)
         return found
 
@@ -121,12 +105,12 @@ class Ledger:
         return template.render(
             STYLE=templates.globals["STYLE"] + Markup(own),
             papers=[_paper(source, own) for source, own in rows.groupby("source", sort=False)],
-            groups=_groups(rows),
-            counts=count(rows),
+            groups=_counts(rows["place"], GROUPS),
+            here=_counts(rows.loc[rows["place"] == HERE, "status"], STATUSES),
+            statuses=_counts(rows["status"], STATUSES),
             total=len(rows),
             printed=_printed(rows),
             measured=_printed(rows[rows["place"] == HERE]),
-            meanings=MEANINGS,
             dated=rows.loc[rows["place"] == FULL, full_profile.WHEN].drop_duplicates().to_dict("records"),
         )
 
@@ -146,13 +130,10 @@ def _anchor(source: str, title: str) -> str:
     return rendering.anchor(f"{source} {title}")
 
 
-def count(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """`{group: how many rows}`, and those that this run measured by status, `{status: how many rows}`."""
-    here = rows.loc[rows["place"] == HERE, "status"].value_counts().to_dict()
-    return {
-        "groups": {group: int((rows["place"] == group).sum()) for group in GROUPS},
-        "here": {status: here[status] for status in STATUSES if status in here},
-    }
+def _counts(column: pd.Series, order: Iterable[str]) -> dict[str, int]:
+    """How often each of `order` stands in a column, without those that do not."""
+    many = column.value_counts()
+    return {name: int(many[name]) for name in order if name in many}
 
 
 def _printed(rows: pd.DataFrame) -> int:
@@ -161,29 +142,18 @@ def _printed(rows: pd.DataFrame) -> int:
 
 
 def _place(row: Cell) -> str:
-    if row["status"] in ("not reproducible", "out of scope") and row["measured"] != row["measured"]:
+    if row["status"] in ("not reproducible", "out of scope") and pd.isna(row["measured"]):
         return OUT
     if row["date"]:
         return FULL
     return NOT_RUN if row["status"] == "not run" else HERE
 
 
-def _groups(rows: pd.DataFrame) -> list[tuple[str, str, int, list[tuple[str, int]]]]:
-    """What can be chosen: each group that has rows, and in it each status, with how many rows it has."""
-    chosen = []
-    for group, meaning in GROUPS.items():
-        own = rows[rows["place"] == group]
-        if len(own):
-            statuses = [(status, int((own["status"] == status).sum())) for status in MEANINGS]
-            chosen.append((group, meaning, len(own), [each for each in statuses if each[1]]))
-    return chosen
-
-
 def _paper(source: str, rows: pd.DataFrame) -> Cell:
     """A paper: its tables and figures, those last of which nothing was or can be measured."""
     blocks = [_block(title, own, _anchor(source, title)) for title, own in rows.groupby("block", sort=False)]
     blocks.sort(key=lambda block: block["out"])
-    return {"title": PAPERS[source], "name": source, "counts": count(rows)["groups"], "blocks": blocks}
+    return {"title": PAPERS[source], "name": source, "counts": _counts(rows["place"], GROUPS), "blocks": blocks}
 
 
 def _block(title: str, rows: pd.DataFrame, anchor: str) -> Cell:
@@ -192,14 +162,12 @@ def _block(title: str, rows: pd.DataFrame, anchor: str) -> Cell:
     lines = []
     for name, own in rows.groupby("row", sort=False):
         first = {cell["column"]: cell for cell in own.to_dict("records")[::-1]}
-        printed = [
-            first.get(column) and _number(first[column]["published"], first[column]["unit"]) for column in columns
-        ]
+        printed = {column: _number(cell["published"], cell["unit"]) for column, cell in first.items()}
         readings = []
         for reading, cells in own.groupby("reading", sort=False):
             found = {cell["column"]: _cell(cell) for cell in cells.to_dict("records")}
             readings.append((reading or MEASURED, [found.get(column) for column in columns]))
-        lines.append({"name": name, "printed": printed, "readings": readings})
+        lines.append({"name": name, "printed": [*map(printed.get, columns)], "readings": readings})
     return {
         "title": title,
         "anchor": anchor,
@@ -213,22 +181,17 @@ def _block(title: str, rows: pd.DataFrame, anchor: str) -> Cell:
 
 def _cell(row: Cell) -> Cell:
     """What a cell shows: the measured number, to the printed digits unless that would hide a difference."""
-    shown = "" if row["measured"] != row["measured"] else _measured(row)
-    spread = "" if row["lowest"] != row["lowest"] else f"from {row['lowest']:.6g} to {row['highest']:.6g}"
     judged = row["status"] in IN_WORDS and row["tolerance"] > 0
-    return {
-        "number": shown,
-        "status": row["status"],
+    return row | {
+        "number": "" if pd.isna(row["measured"]) else _measured(row),
         "tolerance": f"±{row['tolerance']:,.6g}{row['unit']}" if judged else "",
-        "place": row["place"],
-        "full": bool(row["date"]),
-        "spread": spread,
+        "spread": "" if pd.isna(row["lowest"]) else f"from {row['lowest']:.6g} to {row['highest']:.6g}",
     }
 
 
 def _measured(row: Cell) -> str:
     printed, value = row["published"], row["measured"]
-    if value in (float("inf"), float("-inf")):
+    if isinf(value):
         return "infinite"
     digits = max(0, -int(Decimal(printed).as_tuple().exponent))
     if row["status"] != "exact" and not same_digits(printed, value):

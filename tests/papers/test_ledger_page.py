@@ -93,7 +93,8 @@ def test_groups_and_statuses_are_counted_and_can_be_chosen():
     style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
     for name in [*CELL, *ledger_page.GROUPS]:  # each choice has its rule, or it would show everything
         assert f"main:has(#show-{name.replace(' ', '-')}:checked) td.cell:not(.{name.replace(' ', '-')})" in style
-    assert set(ledger_page.MEANINGS) == set(ledger.STATUSES)
+    meanings = re.findall(r"<dt><span class=\"status [^>]*>([^<]*)</span></dt><dd>[^<]+</dd>", html)
+    assert set(meanings) == set(ledger.STATUSES)
     judged = dict(re.findall(r'status ([a-z-]+)">[^<]*</span> <span class="aside">(±[^<]*)</span>', html))
     assert judged == {"within": "±0.02", "differs": "±0.02"}
 
