@@ -5,7 +5,8 @@ from support.results_frame import finding, made
 
 from privnb.evaluation.results import join, tidy
 from privnb.papers import findings
-from privnb.papers.askari_2012 import enumeration, small_channels
+from privnb.papers.askari_2012 import small_channels
+from privnb.papers.askari_2012.enumeration import errata as paper_errata
 from privnb.papers.findings.channel import most_revealing
 
 MISSING = float("nan")
@@ -77,7 +78,7 @@ def test_the_claim_is_of_these_results(small):
 
 @pytest.mark.slow
 def test_errata_one_by_one():
-    errata = enumeration.errata()
+    errata = paper_errata.errata()
     text = findings.errata(errata).data
     assert text.count("\n\n") == len(errata)
     assert "1. **Eq. 3** (*wrong*)" in text

@@ -13,7 +13,6 @@ from privnb.papers.askari_2012.enumeration.errata import printed_number_of_anony
 from privnb.papers.askari_2012.enumeration.tables import (
     Tables,
     number_of_anonymous_tables,
-    number_of_originals,
     number_of_tables,
 )
 
@@ -122,8 +121,3 @@ def test_rows_in_common():
     left = list(tables[4])
     shared = sum(left.remove(row) is None for row in tables[30] if row in left)
     assert common[4, 30] == shared
-
-
-def test_the_number_of_originals_is_a_product():
-    assert number_of_originals([(4, 1), (2, 1)]) == 8
-    assert number_of_originals([(4, 3)]) == len(multisets({"age": "1234"}, 3)) == 20

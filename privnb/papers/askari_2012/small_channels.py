@@ -10,6 +10,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,17 @@ from privnb.evaluation.results import row, tidy
 from privnb.measures.base import state
 from privnb.measures.disclosure import channel as measures
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.papers.askari_2012 import enumeration
+from privnb.papers.askari_2012.enumeration import errata
 
 TABLE, NOTHING = "the table", "knows nothing"
 EITHER, POPULATION = "either attribute", "a population of both"
 RANDOM, LOWEST, HIGHEST = "any level", "the lowest", "all suppressed"
 K = 2
-SPACES = {  # the hierarchies are assumed, see `enumeration.errata`
-    "2 rows, ages 2-1": partial(enumeration.ages, 2, K, Taxonomy("age", (("20", "*"), ("30", "*")))),
-    "3 rows, ages 4-2-1": partial(enumeration.ages, 3, K),
-    "4 rows, ages 4-2-1": partial(enumeration.ages, 4, K),
-    "section 5.3": partial(enumeration.section_5, 5, K),
+SPACES = {  # the hierarchies are assumed, see `errata.AGE`
+    "2 rows, ages 2-1": partial(errata.ages, 2, K, Taxonomy("age", (("20", "*"), ("30", "*")))),
+    "3 rows, ages 4-2-1": partial(errata.ages, 3, K),
+    "4 rows, ages 4-2-1": partial(errata.ages, 4, K),
+    "section 5.3": partial(errata.section_5, 5, K),
 }
 
 
@@ -49,13 +50,9 @@ def appendix() -> pd.DataFrame:
     Rows as of `space`; `sanitizer` is "its mechanism", or "anything" for the channel that publishes any table.
     """
     priors = {NOTHING: None, "knows the table": [1, 0, 0, 0]}
-    channels = {"its mechanism": enumeration.appendix, "anything": enumeration.uniform}
-    return tidy(
-        row
-        for name, made in channels.items()
-        for knows, prior in priors.items()
-        for row in _rows("appendix", name, made(prior), knows)
-    )
+    channels = {"its mechanism": errata.appendix, "anything": errata.uniform}
+    cases = product(channels.items(), priors.items())
+    return tidy(row for (name, made), (knows, prior) in cases for row in _rows("appendix", name, made(prior), knows))
 
 
 def space(name: str) -> pd.DataFrame:
@@ -75,21 +72,14 @@ def space(name: str) -> pd.DataFrame:
         "anonymous_tables": listed.originals.anonymous(quasi, K).sum(),
     }
     rows = [_row(name, "original", measure, value) for measure, value in counts.items()]
-    for chosen, channel in published(listed).items():
+    channels = {  # how one of the k-anonymous generalizations of a table may be chosen
+        RANDOM: listed.randomized(), "rather low": listed.randomized("1/2"),
+        LOWEST: listed.deterministic("lowest"), HIGHEST: listed.deterministic("highest"),
+    }  # fmt: skip
+    for chosen, channel in channels.items():
         rows += _rows(name, chosen, channel, k=K)
-        lost = listed.degradation(channel)
-        rows.append(_row(name, chosen, "degradation", lost, k=K))
+        rows.append(_row(name, chosen, "degradation", listed.degradation(channel), k=K))
     return tidy(rows)
-
-
-def published(listed: Any) -> Any:
-    """How one of the k-anonymous generalizations of a table may be chosen: `{in words: the channel}`."""
-    return {
-        RANDOM: listed.randomized(),
-        "rather low": listed.randomized("1/2"),
-        LOWEST: listed.deterministic("lowest"),
-        HIGHEST: listed.deterministic("highest"),
-    }
 
 
 def aims(name: str = "3 rows, ages 4-2-1") -> pd.DataFrame:
@@ -113,8 +103,8 @@ def aims(name: str = "3 rows, ages 4-2-1") -> pd.DataFrame:
     for knows, known in adversaries.items():
         for target, gain in wanted.items():
             before, after = measures.prior_gain(known, gain), measures.posterior_gain(known, gain)
-            gained = partial(_row, name, RANDOM, "expected_gain", after, k=K, knows=knows, target=target)
-            rows.append(gained(baseline=before))
+            asked = {"k": K, "knows": knows, "target": target}
+            rows.append(_row(name, RANDOM, "expected_gain", after, baseline=before, **asked))
     return tidy(rows)
 
 

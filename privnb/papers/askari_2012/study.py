@@ -4,14 +4,15 @@ In the paper the adversary guesses a whole small table. Of a table of thousands 
 is, or their sensitive value. Both are channels, and measured alike.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import product
 
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name, sensitive_name
-from privnb.evaluation.cases import answer
+from privnb.evaluation.cases import Question, answer
 from privnb.evaluation.disclosure import leakage
 from privnb.evaluation.parameters import numbers
 from privnb.evaluation.profiles import evaluated, together
@@ -32,8 +33,8 @@ def small_tables(*, store: Folder = "") -> pd.DataFrame:
     """All small examples: `small_channels.appendix`, `aims`, `users`, and `space` of each of `SPACES`, the paper's
     last.
     """
-    tasks = [partial(small_channels.appendix), partial(small_channels.aims), partial(small_channels.users)]
-    tasks += [partial(small_channels.space, name) for name in small_channels.SPACES]
+    spaces = [partial(small_channels.space, name) for name in small_channels.SPACES]
+    tasks = [partial(small_channels.appendix), partial(small_channels.aims), partial(small_channels.users), *spaces]
     return together(evaluated({"": tasks}, store, "list small tables").values())
 
 
@@ -65,13 +66,11 @@ def channels(
     values = numbers("K", k, int), numbers("L", l, int), numbers("EPSILON", epsilon, float)
     if not all(values):
         raise ValueError("K, L and EPSILON need one number or several each, separated by commas.")
-    lists = [
-        catalogue.family(dataset, k=a, l=b, epsilon=c, of=catalogue.OF_PAPERS)
-        for a in values[0]
-        for b in values[1]
-        for c in values[2]
-    ]
-    every = list(dict.fromkeys(sanitizer for found in lists for sanitizer in found))
+    every = dict.fromkeys(
+        each
+        for a, b, c in product(*values)
+        for each in catalogue.family(dataset, k=a, l=b, epsilon=c, of=catalogue.OF_PAPERS)
+    )
     order = list(dict.fromkeys(map(type, every)))
     first, last = reference_sanitizers()
     return [first, *sorted(every, key=lambda sanitizer: order.index(type(sanitizer))), last]
@@ -100,8 +99,7 @@ def known_attributes(
     """
     sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in numbers("K", k, int))]
     question = leakage.Known(secret_name(dataset, None))
-    tasks = [partial(answer, dataset, each, 1, question, fewest) for each in sanitizers]
-    return together(evaluated({"": tasks}, store, "every set of attributes").values())
+    return together(_asked(dataset, sanitizers, question, fewest, store, "every set of attributes").values())
 
 
 @validated
@@ -130,8 +128,7 @@ def priced(
         Tidy results.
     """
     question = leakage.Worth.priced(dataset, price)
-    tasks = [partial(answer, dataset, each, 1, question, fewest) for each in sanitizers]
-    found = together(evaluated({"": tasks}, store, "worth of guesses").values())
+    found = together(_asked(dataset, sanitizers, question, fewest, store, "worth of guesses").values())
     return found[found.status != "not possible"].reset_index(drop=True)
 
 
@@ -155,11 +152,16 @@ def leaked(
     DataFrame
         Tidy results.
     """
-    question = leakage.Leakage(secret_name(dataset, None))
-    tasks = {each: [partial(answer, dataset, each, 1, question, fewest)] for each in sanitizers}
-    found = evaluated(tasks, store, "leakage")
+    found = _asked(dataset, sanitizers, leakage.Leakage(secret_name(dataset, None)), fewest, store, "leakage")
     capacity = ("sensitive_additive_capacity", "bucket_additive_capacity")
     shown = [each for each, rows in found.items() if rows[rows.measure.isin(capacity)].value.notna().any()]
-    gain = Gains(sensitive_name(dataset, None))
-    gains = evaluated({"": [partial(answer, dataset, each, 1, gain, fewest) for each in shown]}, store, "gains")
+    gains = _asked(dataset, shown, Gains(sensitive_name(dataset, None)), fewest, store, "gains")
     return together([*found.values(), *gains.values()])
+
+
+def _asked(
+    dataset: Dataset, sanitizers: Iterable[Sanitizer], question: Question, fewest: int, store: Folder, description: str
+) -> dict[Sanitizer, pd.DataFrame]:
+    """The results of each sanitizer."""
+    tasks = {each: [partial(answer, dataset, each, 1, question, fewest)] for each in sanitizers}
+    return evaluated(tasks, store, description)

@@ -23,7 +23,10 @@ from privnb.sanitizers.catalogue import group
 def leakage(results: Results) -> Iterator[Any]:
     """How likely a small table is guessed, which attributes of this one give a person away, and what releases leak."""
     rows = of(results, "identity_vulnerability")
-    yield " ".join(filter(None, [_table(results), _person(_known(rows))]))
+    person = ""
+    if (top := _most_known(_known(rows))) is not None:
+        person = f"Here {listed(names_in(top.knows))} lead to the row of {Finding.of(top, guess='by chance').text}."
+    yield " ".join(filter(None, [_table(results), person]))
     rows = _known(over_seeds(sanitized(rows[rows.knows == ""])))
     tops = rows.loc[rows.groupby(rows.sanitizer.map(group), sort=False)["at"].idxmax()]
     yield [
@@ -41,17 +44,8 @@ def _table(results: pd.DataFrame) -> str:
     for row in rows[rows.dataset.isin(tables.index)][-1:].itertuples():
         many = f"{tables[row.dataset]:,.0f}"
         found = Finding("", row.value, format="{:.1%}", beside={"a blind guess": f"1 in {many}"})
-        return (
-            f"Knowing the algorithm, an adversary guesses the right one of {many} small tables with probability "
-            f"{found.text}."
-        )
-    return ""
-
-
-def _person(rows: pd.DataFrame) -> str:
-    """Which two attributes of the original lead to most people's rows."""
-    if (top := _most_known(rows)) is not None:
-        return f"Here {listed(names_in(top.knows))} lead to the row of {Finding.of(top, guess='by chance').text}."
+        said = "Knowing the algorithm, an adversary guesses the right one of"
+        return f"{said} {many} small tables with probability {found.text}."
     return ""
 
 

@@ -5,7 +5,7 @@ mechanisms", CODASPY 2012.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import comb
 from typing import Any
@@ -127,13 +127,14 @@ def _of_utility() -> Iterator[Erratum]:
         _gaining(space.originals, *pairs, original_domain=True), _gaining(space.originals, *pairs),
     )
     uneven = Taxonomy("age", (("20", "20-40", "*"), ("30", "20-40", "*"), ("40", "20-40", "*"), ("50", "50", "*")))
-    table = _table({"age": AGE.leaves, "disease": DISEASES[:2]}, age=["20", "20", "30", "40"], disease=["Cold"] * 4)
+    people = pd.DataFrame({"age": ["20", "20", "30", "40"], "disease": "Cold"})
+    table = Tables.of(people, {"age": AGE.leaves, "disease": DISEASES[:2]})
     yield (
         "eq. 15", "wrong", "a degradation should not fall below 0; it can, whichever the domain, if groups are unequal",
         "utility of ages 20, 20, 30, 40, all Cold, in bits: as they are, as 20-40",
         average_utility(table)[0], average_utility(table.generalized((uneven,), (1,)))[0],
     )
-    table = _table({"disease": DISEASES[:2]}, disease=["Cold"] * 9 + ["Heart attack"])
+    table = Tables.of(pd.DataFrame({"disease": ["Cold"] * 9 + ["Heart attack"]}), {"disease": DISEASES[:2]})
     belief = replace(table, counts=table.counts[:, ::-1])
     yield (
         "eq. 18", "wrong", "U_max stands where U_Bg is meant, so that no table is of use to anybody",
@@ -209,10 +210,6 @@ def _gaining(
     if original_domain:
         after = replace(after, domains=tables.domains)  # of which only the number of values matters
     return (average_utility(after) > average_utility(tables) + ROUNDING).sum()
-
-
-def _table(domains: Mapping[str, Sequence[str]], **columns: Sequence[str]) -> pd.DataFrame:
-    return Tables.of(pd.DataFrame(columns), domains)
 
 
 def _orders(counts: IntArray) -> int:

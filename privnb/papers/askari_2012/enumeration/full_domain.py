@@ -19,33 +19,8 @@ from privnb.measures.disclosure.channel_matrix import Channel
 from privnb.measures.utility.attribute_utility import average_utility
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.papers.askari_2012.enumeration.tables import Tables, number_of_anonymous_tables
-from privnb.runtime.arrays import FloatArray
+from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
-
-
-@dataclass(frozen=True, eq=False)
-class Releases:
-    """What may be published: the distinct k-anonymous tables of each generalization. A sequence of tuples of rows.
-
-    `levels`: for each generalization the level of each quasi-identifier; `tables`: for each its Tables. Tables that
-    look alike at different levels stay two: whoever sees one sees the levels.
-    """
-
-    levels: tuple[tuple[int, ...], ...]
-    tables: tuple[Tables, ...]
-
-    def __len__(self) -> int:
-        return sum(map(len, self.tables))
-
-    def __getitem__(self, i: int) -> Any:
-        i = range(len(self))[i]
-        at = self.generalization[i]
-        return self.tables[at][i - np.searchsorted(self.generalization, at)]
-
-    @cached_property
-    def generalization(self) -> Any:
-        """Which generalization each release is of, integer array (releases,)."""
-        return np.repeat(np.arange(len(self.tables)), [len(tables) for tables in self.tables])
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +37,6 @@ class SmallDomains:
     k: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hierarchies", tuple(self.hierarchies))
         if not 1 <= self.k <= self.records:
             raise ValueError(f"k must be from 1 to the number of records, {self.records}; got {self.k}.")
         if twice := {tree.name for tree in self.hierarchies} & set(self.sensitive):
@@ -83,22 +57,35 @@ class SmallDomains:
         return tuple(sorted(every, key=lambda levels: (sum(levels), levels)))
 
     @property
-    def releases(self) -> Any:
-        """Every table that may come out."""
+    def tables(self) -> tuple[Tables, ...]:
+        """What may be published: the distinct k-anonymous tables of each generalization.
+
+        Tables that look alike at different levels stay two: whoever sees one sees the levels.
+        """
         return self._links[0]
+
+    @cached_property
+    def releases(self) -> list[tuple[Any, ...]]:
+        """Every table that may come out, as a tuple of rows."""
+        return [tables[i] for tables in self.tables for i in range(len(tables))]
+
+    @cached_property
+    def generalization(self) -> IntArray:
+        """Which generalization each release is of, integer array (releases,)."""
+        return np.repeat(np.arange(len(self.tables)), [len(tables) for tables in self.tables])
 
     @property
     def number_of_releases(self) -> int:
         """How many tables may come out, by formula: for more than can be listed. Eq. 24 and 25, corrected."""
         kinds = prod(map(len, self.sensitive.values()))
-        return sum(
-            number_of_anonymous_tables(self._cells(levels), kinds, self.records, self.k) for levels in self.levels
-        )
+        labels = [[len({*groups}) for groups in tree.groups] for tree in self.hierarchies]
+        return sum(number_of_anonymous_tables(prod(each), kinds, self.records, self.k) for each in product(*labels))
 
     @cached_property
     def _links(self) -> Any:
-        """The releases, and for each original what it is at each generalization: integer array (originals,
-        generalizations), -1 where that is not k-anonymous."""
+        """The tables of the releases, and for each original what it is at each generalization: an integer array
+        (originals, generalizations), -1 where that is not k-anonymous.
+        """
         names, found, links, start = [tree.name for tree in self.hierarchies], [], [], 0
         for levels in self.levels:
             tables = self.originals.generalized(self.hierarchies, levels)
@@ -109,20 +96,20 @@ class SmallDomains:
             start += len(tables)
             found.append(tables)
             links.append(link)
-        return Releases(self.levels, tuple(found)), np.column_stack(links)
+        return tuple(found), np.column_stack(links)
 
-    def randomized(self, step: float = 1) -> Any:
+    def randomized(self, step: float | str = 1) -> Any:
         """The channel that publishes one of the k-anonymous generalizations of a table at random.
 
         `step`: how many times likelier a release becomes with each level more, above 0; 1: all alike, P(T'|T) = 1/x of
         section 5.5; below 1: rather those that distort less. The prior is uniform over tables as multisets. In
         fractions unless `step` is a float; "1/2" is a fraction, too.
         """
-        step = step if isinstance(step, float) else Fraction(step)
-        if not step > 0:
+        times: Any = step if isinstance(step, float) else Fraction(step)
+        if not times > 0:
             raise ValueError(f"step must be above 0, got {step}. Below 1 prefers what distorts less.")
         links = self._links[1]
-        weights = np.array([step ** sum(levels) for levels in self.levels])
+        weights = np.array([times ** sum(levels) for levels in self.levels])
         # The originals share few patterns of what is allowed, and fractions are slow.
         patterns, which = np.unique(links >= 0, axis=0, return_inverse=True)
         shares = np.array([pattern * weights / weights[pattern].sum() for pattern in patterns])
@@ -144,12 +131,13 @@ class SmallDomains:
     def distinct_rows(self, i: int) -> Any:
         """The distinct rows of release i, as pairs (how many kinds of original rows it covers, how often it stands).
 
-        `number_of_originals` tells from them for how many originals the release may stand.
+        The product of C(kinds + often - 1, often) over them is the number of originals that the release may stand for,
+        since a table is a multiset. Erratum: section 5.5 adds up.
         """
-        at = self.releases.generalization[i]
+        at = self.generalization[i]
         one_each = replace(self.originals, counts=np.ones((1, len(self.originals.kinds)), dtype=np.int64))
         covered = one_each.generalized(self.hierarchies, self.levels[at]).counts[0]
-        counts = self.releases.tables[at].counts[i - np.searchsorted(self.releases.generalization, at)]
+        counts = self.tables[at].counts[i - np.searchsorted(self.generalization, at)]
         return [(int(kinds), int(often)) for kinds, often in zip(covered, counts, strict=True) if often]
 
     def degradation(self, channel: Any, weights: Any = None, users: Any = ()) -> float:
@@ -169,13 +157,9 @@ class SmallDomains:
         """`average_utility` of all originals and of all releases: two float arrays, in bits."""
         after = [
             average_utility(tables, weights, None if user is None else user.generalized(self.hierarchies, levels))
-            for tables, levels in zip(self.releases.tables, self.levels, strict=True)
+            for tables, levels in zip(self.tables, self.levels, strict=True)
         ]
         return average_utility(self.originals, weights, user), np.concatenate(after)
-
-    def _cells(self, levels: Any) -> Any:
-        """How many combinations of labels a generalization has."""
-        return prod(len(set(tree.groups[level])) for tree, level in zip(self.hierarchies, levels, strict=True))
 
     def _channel(self, row: Any, column: Any, probability: Any) -> Any:
         n = len(self.originals)

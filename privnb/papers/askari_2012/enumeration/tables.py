@@ -153,10 +153,9 @@ class Tables:
 
     def distinct(self) -> Any:
         """Each table once, and which of these every table is: Tables and an integer array (tables,)."""
-        keys = np.ascontiguousarray(-self.counts)  # in the order of `every`
-        keys = keys.view([("", keys.dtype)] * keys.shape[1])[:, 0]
-        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        return replace(self, counts=self.counts[first]), which
+        # Minus: in the order of `every`.
+        _, first, which = np.unique(-self.counts, axis=0, return_index=True, return_inverse=True)
+        return replace(self, counts=self.counts[first]), which.reshape(-1)
 
     def anonymous(self, names: Sequence[str], k: int) -> Any:
         """Which tables are k-anonymous: nobody shares the values of `names` with fewer than k. Boolean array."""
@@ -189,14 +188,3 @@ def number_of_anonymous_tables(cells: int, values: int, records: int, k: int) ->
         power = [sum(power[i] * one[n - i] for i in range(n + 1)) for n in range(records + 1)]
         total += comb(cells, classes) * power[records]
     return total
-
-
-def number_of_originals(rows: Any) -> int:
-    """How many tables generalize to a release: `rows` says for each distinct row (kinds it may have been, how often).
-
-    The product of C(kinds + often - 1, often), since a table is a multiset. Erratum: section 5.5 adds up.
-
-    >>> number_of_originals([(2, 3), (1, 2)])
-    4
-    """
-    return prod(number_of_tables(kinds, often) for kinds, often in rows)
