@@ -1,38 +1,27 @@
-"""The experiments of Brickell and Shmatikov 2008, section 6, on any dataset; and the same for other sanitizers.
-
-Long, since its tables and figures share data sets, sets of miners and U_base.
-"""
+"""The experiments of Brickell and Shmatikov 2008, section 6, on any dataset; and the same for other sanitizers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation import profiles
 from privnb.evaluation.attributes import first_number, published_name
 from privnb.evaluation.cases import answer, answers, possible
 from privnb.evaluation.content import content
 from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.predictions import MinerNames, miners_of
-from privnb.evaluation.profiles import (
-    ProfileName,
-    able,
-    check_miners,
-    evaluated,
-    profile_of,
-    repeated,
-    sets_of,
-    together,
-)
-from privnb.evaluation.results import join, setting, tidy
+from privnb.evaluation.profiles import ProfileName
+from privnb.evaluation.results import Results, join, setting, tidy
 from privnb.evaluation.store import Folder
 from privnb.evaluation.utility import workload
 from privnb.microdata import withholding
 from privnb.microdata.schema import Role
 from privnb.microdata.withholding import MinCount
 from privnb.miners import weka
-from privnb.runtime import expect
 from privnb.runtime.names import name_list, names_in
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import Seed, validated
@@ -45,15 +34,14 @@ PAPER = {"marital": "salary", "occupation": "marital-status"}
 GROUP = 7  # sanitizers a task: each task mines U_base anew, and a kill loses one
 
 
-MADE = "data_sets(studies) gives them."
-
-
-class DataSet(NamedTuple):
+@dataclass(frozen=True)
+class DataSet:
     """What is compared on one study: the sensitive attribute, and the neutral one that the researcher predicts.
 
     `workload` is empty where no neutral attribute has categories: then the researcher wants the sensitive one alone.
     """
 
+    HINT = "data_sets(studies) gives them."
     dataset: Dataset
     sensitive: str
     workload: str
@@ -62,9 +50,6 @@ class DataSet(NamedTuple):
     def targets(self) -> list[str]:
         """The researcher's workloads: Figures 1 and 2, then Figures 3 and 4."""
         return [self.sensitive, self.workload] if self.workload else [self.sensitive]
-
-
-Sets = Annotated[Sequence[DataSet], lambda name, value: expect.all_of(name, value, DataSet, instead=MADE)]
 
 
 @validated
@@ -113,7 +98,7 @@ def data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str = ""
 @validated
 def check_comparison(
     dataset: Dataset,
-    sets: Sets,
+    sets: Sequence[DataSet],
     *,
     profile: ProfileName = "quick",
     researcher: str = "",
@@ -145,17 +130,18 @@ def check_comparison(
     ValueError
         For a name that is not there, and for miners of whom none can guess what they are asked for.
     """
-    size, mined = profile_of(profile), published_name(dataset, target or first_number(dataset))
-    repeated(seeds, 1)
+    size, mined = profiles.profile_of(profile), published_name(dataset, target or first_number(dataset))
+    profiles.repeated(seeds, 1)
     _check_neutral(sets, neutral, knows)
-    check_miners("RESEARCHER", researcher or next(iter(size.workloads)), *(data.table[s] for data, s, _ in sets))
+    secrets = [each.dataset.table[each.sensitive] for each in sets]
+    profiles.check_miners("RESEARCHER", researcher or next(iter(size.workloads)), *secrets)
     published = Suppress().sanitize(dataset, rng=1).table[mined]  # labels, where the attribute is generalized
-    check_miners("MINERS", miners or next(iter(size.gains)), published)
+    profiles.check_miners("MINERS", miners or next(iter(size.gains)), published)
 
 
 @validated
 def with_and_without(
-    sets: Sets,
+    sets: Sequence[DataSet],
     *,
     profile: ProfileName = "quick",
     miners: MinerNames = "",
@@ -181,19 +167,19 @@ def with_and_without(
         miners_set.name: [
             partial(answer, data, end, seed, workload.Utility(target, name, folds=miners_set.folds), fewest)
             for seed in miners_set.seeds
-            for data, *_ in sets
+            for data in (each.dataset for each in sets)
             for target in _categories(data, Role.SENSITIVE, Role.NEUTRAL)
-            for name in able(miners_set.every, data.table[target])
+            for name in profiles.able(miners_set.every, data.table[target])
             for end in reference_sanitizers()
         ]
         for miners_set in _sets(profile, miners, seeds)
     }
-    return together(evaluated(tasks, store, "with and without quasi-identifiers").values())
+    return profiles.together(profiles.evaluated(tasks, store, "with and without quasi-identifiers").values())
 
 
 @validated
 def figures(
-    sets: Sets,
+    sets: Sequence[DataSet],
     *,
     profile: ProfileName = "quick",
     miners: MinerNames = "",
@@ -233,7 +219,7 @@ def figures(
 
 @validated
 def others(
-    sets: Sets,
+    sets: Sequence[DataSet],
     *,
     profile: ProfileName = "quick",
     miners: MinerNames = "",
@@ -265,13 +251,13 @@ def others(
     """
     _check_neutral(sets, neutral, knows)
     cases = []
-    for each in sets[: profile_of(profile).others]:
+    for each in sets[: profiles.profile_of(profile).others]:
         made = possible(each.dataset, catalogue.family(each.dataset, of=catalogue.OF_PAPERS))
-        cases.append(
-            _Case(each, each.targets[-1], {sanitizer: sanitizer for sanitizer in [*reference_sanitizers(), *made]})
-        )
+        target, every = each.targets[-1], {sanitizer: sanitizer for sanitizer in [*reference_sanitizers(), *made]}
+        used, known = _there(each.dataset, neutral, target), _there(each.dataset, knows, each.sensitive)
+        cases.append(_Case(each, target, every, used, known))
     own = [s for s in _sets(profile, miners, seeds) if not weka.is_weka(s.name)]
-    return _compared(cases, own, fewest, store, neutral, knows)
+    return _compared(cases, own, fewest, store)
 
 
 def coins() -> pd.DataFrame:
@@ -280,46 +266,50 @@ def coins() -> pd.DataFrame:
     return answers(load("coins"), sanitizers, disclosures.Shares())
 
 
-class Statement(NamedTuple):
-    """What section 7 says of a release of the coins: which share of an attribute's information others tell."""
-
-    parameters: str | None  # of Suppress; None: nothing is suppressed
-    words: str
-    target: str
-    given: str  # "": all else that is published
-    share: float
-
-
-STATEMENTS = (
-    Statement(None, "Q tells half of S", "a3", "a1, a2", 0.5),
-    Statement("attributes=a2", "without a2, Q tells nothing of S", "a3", "a1", 0),
-    Statement("attributes=a2", "a4 is learned exactly from a1 and a3", "a4", "a1, a3", 1),
-    Statement("attributes=a2", "a5 is learned exactly from a1 and a3", "a5", "a1, a3", 1),
-    Statement("attributes=a2", "a3 is learned exactly from a1, a4 and a5", "a3", "a1, a4, a5", 1),
-    Statement("", "without Q, half of a3", "a3", "", 0.5),
-    Statement("", "without Q, nothing of a4", "a4", "", 0),
-    Statement("", "without Q, nothing of a5", "a5", "", 0),
-    Statement("attributes=sensitive", "without S, nothing of a4", "a4", "", 0),
-    Statement("attributes=sensitive", "without S, half of a5", "a5", "", 0.5),
+# What section 7 says of releases of the coins, in words, and which share of an attribute's information others tell;
+# without others all else that is published.
+STATEMENTS: tuple[tuple[Sanitizer, str, str, str, float], ...] = (
+    (Identity(), "Q tells half of S", "a3", "a1, a2", 0.5),
+    (Suppress("a2"), "without a2, Q tells nothing of S", "a3", "a1", 0),
+    (Suppress("a2"), "a4 is learned exactly from a1 and a3", "a4", "a1, a3", 1),
+    (Suppress("a2"), "a5 is learned exactly from a1 and a3", "a5", "a1, a3", 1),
+    (Suppress("a2"), "a3 is learned exactly from a1, a4 and a5", "a3", "a1, a4, a5", 1),
+    (Suppress(), "without Q, half of a3", "a3", "", 0.5),
+    (Suppress(), "without Q, nothing of a4", "a4", "", 0),
+    (Suppress(), "without Q, nothing of a5", "a5", "", 0),
+    (Suppress("sensitive"), "without S, nothing of a4", "a4", "", 0),
+    (Suppress("sensitive"), "without S, half of a5", "a5", "", 0.5),
 )
 
 
-def judged(shares: pd.DataFrame) -> list[tuple[Statement, str, float, list[float], bool]]:
-    """Each statement of section 7 beside what `disclosures.Shares` of the coins gives.
+@validated
+def statements(shares: Results) -> pd.DataFrame:
+    """The statements of section 7 beside the share of the information that is measured, and whether they hold.
 
-    A list of (statement, the set that is meant, its share, the shares that any set gives, whether the statement holds).
     Statements on releases that the results lack are left out.
+
+    Parameters
+    ----------
+    shares : DataFrame
+        Of `coins`.
+
+    Returns
+    -------
+    DataFrame
+        One row a statement: what it claims, the set of attributes that is meant, its share, the shares that any set
+        gives, and whether the statement holds.
     """
-    found = []
-    for statement in STATEMENTS:
-        sanitizer, parameters = ("Identity", "") if statement.parameters is None else ("Suppress", statement.parameters)
-        here = shares[(shares.sanitizer == sanitizer) & (shares.parameters == parameters)]
-        share = here[here.target == statement.target].set_index("knows").value
+    rows = []
+    for release, words, target, others, claimed in STATEMENTS:
+        found = _of(shares, release)
+        share = found[found.target == target].set_index("knows").value
         if len(share):
-            meant = statement.given or max(share.index, key=len)
-            holds = abs(share[meant] - statement.share) < ROUNDING
-            found.append((statement, meant, share[meant], sorted(set(share.round(9) + 0.0)), holds))
-    return found
+            meant = others or max(share.index, key=len)
+            any_set = ", ".join(f"{one:g}" for one in sorted({*(share.round(9) + 0.0)}))
+            holds = "yes" if abs(share[meant] - claimed) < ROUNDING else "no"
+            rows.append((words, f"{claimed:g}", meant, f"{share[meant]:g}", any_set, holds))
+    columns = ["statement", "claimed", "known from", "share", "shares by any set", "holds"]
+    return pd.DataFrame(rows, columns=columns).set_index("statement").rename_axis(None)
 
 
 class _Case(NamedTuple):
@@ -328,6 +318,12 @@ class _Case(NamedTuple):
     data: DataSet
     target: str
     sanitizers: Mapping[Sanitizer, Sanitizer]
+    neutral: str = "all"  # what the researcher uses, and
+    knows: str = ""  # what the adversary knows beside quasi-identifiers
+
+    @property
+    def column(self) -> pd.Series:
+        return self.data.dataset.table[self.target]
 
 
 class _Miners(NamedTuple):
@@ -342,73 +338,61 @@ class _Miners(NamedTuple):
 
 def _sets(profile: ProfileName, miners: MinerNames, seeds: Seed) -> Iterator[_Miners]:
     """The sets of miners of the profile that can run here, the main one first."""
-    sets = profile_of(profile).workloads
+    sets = profiles.profile_of(profile).workloads
     main, *_ = sets
-    for miner_set, names, repeats in sets_of({names: many for names, (many, _) in sets.items()}, miners, seeds):
+    many = {names: repeats for names, (repeats, _) in sets.items()}
+    for miner_set, names, repeats in profiles.sets_of(many, miners, seeds):
         base = [miner for miner in miners_of("Weka three" if names == "Weka" else names) if ": " not in miner.name]
         every = [miner for miner in base if miner.name.endswith("trees.J48")] if names == "Weka" else base
         yield _Miners(miner_set, base, every, repeats, sets.get(names, sets[main])[1])
 
 
-def _compared(
-    cases: Sequence[_Case],
-    sets: Sequence[_Miners],
-    fewest: MinCount,
-    store: Folder,
-    neutral: str = "all",
-    knows: str = "",
-) -> pd.DataFrame:
+def _compared(cases: Sequence[_Case], sets: Sequence[_Miners], fewest: MinCount, store: Folder) -> pd.DataFrame:
     """The rows of both sides for each case: first U_base of each set of miners, then all releases in small groups."""
     if not cases:
         return tidy([])
-    runs: dict[str, tuple[_Case, _Miners, int, dict[str, Any]]] = {}
-    for miners in sets:
-        for place, case in enumerate(cases):
-            data, target = case.data.dataset, case.target
-            used = neutral if neutral == "all" else _there(data, neutral, target)
-            for seed in miners.seeds if able(miners.base, data.table[target]) else ():
-                asked: dict[str, Any] = {"target": target, "neutral": used, "folds": miners.folds}
-                runs[f"{miners.name} {place} {seed}"] = case, miners, seed, asked
-    trivial = {}
-    for key, (case, miners, seed, asked) in runs.items():
-        names = able(miners.every if case.target == case.data.sensitive else miners.base, _column(case))
-        trivial[key] = [
-            partial(answer, case.data.dataset, end, seed, workload.Utility(miners=name, **asked), fewest)
+    runs = {
+        f"{miners.name} {place} {seed}": (case, miners, seed)
+        for miners in sets
+        for place, case in enumerate(cases)
+        if profiles.able(miners.base, case.column)
+        for seed in miners.seeds
+    }
+    tasks = {
+        key: [
+            partial(answer, case.data.dataset, end, seed, utility, fewest)
             for end in disclosures.trivial()
-            for name in names
+            for name in profiles.able(miners.every if case.target == case.data.sensitive else miners.base, case.column)
+            for utility in [workload.Utility(case.target, name, case.neutral, miners.folds)]
         ]
-    trivial = evaluated(trivial, store, "mine the trivial sanitizations")
-    tasks = {"adversary": [task for case in cases for task in _adversary(case, sets[0], knows, fewest)]}
-    for key, (case, miners, seed, asked) in runs.items():
+        for key, (case, miners, seed) in runs.items()
+    }
+    trivial = profiles.evaluated(tasks, store, "mine the trivial sanitizations")
+    tasks = {"adversary": [task for case in cases for task in _adversary(case, sets[0], fewest)]}
+    for key, (case, miners, seed) in runs.items():
         if over := _best(trivial[key]):
             every = list(dict.fromkeys(case.sanitizers.values()))
-            readers = ", ".join(able(miners.every, _column(case)))
-            question = workload.Gained(miners=readers, over=over, **asked)
+            readers = ", ".join(profiles.able(miners.every, case.column))
+            question = workload.Gained(case.target, readers, case.neutral, miners.folds, over=over)
             tasks[key] = [
-                partial(answers, case.data.dataset, group, question, seed=seed, fewest=fewest)
-                for group in (every[place : place + GROUP] for place in range(0, len(every), GROUP))
+                partial(answers, case.data.dataset, every[place : place + GROUP], question, seed=seed, fewest=fewest)
+                for place in range(0, len(every), GROUP)
             ]
-    found = evaluated(tasks, store, "compare adversary and researcher")
+    found = profiles.evaluated(tasks, store, "compare adversary and researcher")
     gains = [_shared(rows, runs[key][0].sanitizers) if key in runs else rows for key, rows in found.items()]
-    return together([*gains, *trivial.values()])
+    return profiles.together([*gains, *trivial.values()])
 
 
-def _column(case: _Case) -> pd.Series:
-    return case.data.dataset.table[case.target]
-
-
-def _adversary(case: _Case, main: _Miners, knows: str, fewest: MinCount) -> Iterator[Any]:
+def _adversary(case: _Case, main: _Miners, fewest: MinCount) -> Iterator[Any]:
     """The tasks of the adversary: exact where a release has classes, with the main set's miners where it has not."""
-    data, sensitive, _ = case.data
-    known = knows if knows == "all" else _there(data, knows, sensitive)
-    asked = partial(disclosures.Disclosure.of, data, sensitive=sensitive, knows=known)
+    data, sensitive = case.data.dataset, case.data.sensitive
+    asked = partial(disclosures.Disclosure.of, data, sensitive=sensitive, knows=case.knows)
     noisy = [s for s in case.sanitizers if s.randomized and s.sanitize(data, rng=1).treated("noisy")]
     exact = [sanitizer for sanitizer in case.sanitizers if sanitizer not in noisy]
     yield partial(answers, data, exact, asked(), fewest=fewest)
-    miners = ", ".join(able(main.every, data.table[sensitive]))
-    for sanitizer in noisy if miners else ():
+    if miners := ", ".join(profiles.able(main.every, data.table[sensitive])):
         question = asked(miners=miners)
-        yield from (partial(answer, data, sanitizer, seed, question, fewest) for seed in main.seeds)
+        yield from (partial(answer, data, each, seed, question, fewest) for each in noisy for seed in main.seeds)
 
 
 def _best(trivial: pd.DataFrame) -> tuple[Sanitizer, str] | None:
@@ -431,13 +415,14 @@ def _alike(dataset: Dataset, sanitizers: Iterable[Sanitizer]) -> dict[Sanitizer,
 
 def _shared(rows: pd.DataFrame, sanitizers: Mapping[Sanitizer, Sanitizer]) -> pd.DataFrame:
     """The rows, and those of one release again in the name of each other sanitizer that gives it."""
-    parts = [rows]
-    for each, first in sanitizers.items():
-        if each != first:
-            of = setting(first)
-            same = (rows.sanitizer == of["sanitizer"]) & (rows.parameters == of["parameters"])
-            parts.append(rows[same].assign(**setting(each)))
-    return join(*parts)
+    again = (_of(rows, first).assign(**setting(each)) for each, first in sanitizers.items() if each != first)
+    return join(rows, *again)
+
+
+def _of(rows: pd.DataFrame, sanitizer: Sanitizer) -> pd.DataFrame:
+    """The rows of a sanitizer's releases."""
+    own = setting(sanitizer)
+    return rows[(rows.sanitizer == own["sanitizer"]) & (rows.parameters == own["parameters"])]
 
 
 def _categories(dataset: Dataset, *roles: Role) -> list[str]:
@@ -445,14 +430,16 @@ def _categories(dataset: Dataset, *roles: Role) -> list[str]:
 
 
 def _there(dataset: Dataset, names: str, target: str) -> str:
-    """Those of the names that are neutral attributes of this dataset and help to guess the target."""
+    """Those of the names that are neutral attributes of this dataset and help to guess the target; or "all"."""
+    if names == "all":
+        return names
     given = names_in(names)
     return name_list([name for name in dataset.schema.names(Role.NEUTRAL) if name in given and name != target])
 
 
-def _check_neutral(sets: Sets, *texts: str) -> None:
+def _check_neutral(sets: Sequence[DataSet], *texts: str) -> None:
     """Refuse a name that is a neutral attribute of none of the data sets."""
-    there = {name for data, *_ in sets for name in data.schema.names(Role.NEUTRAL)}
+    there = {name for each in sets for name in each.dataset.schema.names(Role.NEUTRAL)}
     asked = [name for text in texts if text != "all" for name in names_in(text)]
     if unknown := [name for name in asked if name not in there]:
         raise ValueError(f"{unknown} are no neutral attributes. Name some of {sorted(there) or 'none'}, or all.")

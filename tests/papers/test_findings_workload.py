@@ -6,8 +6,7 @@ from support.results_frame import finding, made
 
 from privnb import papers
 from privnb.evaluation.results import tidy
-from privnb.papers import findings
-from privnb.papers.brickell_shmatikov_2008 import judged
+from privnb.papers import charts, findings
 from privnb.papers.findings.workload import ahead, best_adversary, both_sides, sanitized
 
 NAMES = ["the original", "Suppression", "Mondrian, k = 10", "Mondrian, l = 5", "Mondrian, t = 0.2"]
@@ -147,14 +146,14 @@ def test_the_best_miner_speaks_for_the_researcher_and_seeds_are_averaged():
 
 def test_the_coins():
     """The two sentences of section 7 that are wrong, one of them about two attributes; and only those."""
-    wrong = {s.words for s, _, _, _, holds in judged(papers.coins()) if not holds}
-    assert wrong == {"without Q, nothing of a4", "without Q, nothing of a5", "without S, half of a5"}
+    holds = charts.statements(papers.coins()).holds
+    assert set(holds.index[holds == "no"]) == {
+        "without Q, nothing of a4", "without Q, nothing of a5", "without S, half of a5"
+    }  # fmt: skip
 
 
 def test_the_verdict_on_the_coins_is_read_off_the_shares():
     coins = papers.coins()
     changed = coins.assign(value=coins.value.where((coins.target != "a5") | (coins.knows != "a1, a2, a4"), 0.5))
-    words = {s.words: holds for s, _, _, _, holds in judged(changed)}
-    assert words["without S, half of a5"]
-    none = judged(coins[coins.sanitizer == "Identity"])
-    assert [s.words for s, *_ in none] == ["Q tells half of S"]
+    assert charts.statements(changed).holds["without S, half of a5"] == "yes"
+    assert charts.statements(coins[coins.sanitizer == "Identity"]).index.tolist() == ["Q tells half of S"]

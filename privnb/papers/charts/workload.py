@@ -5,13 +5,11 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from privnb.evaluation.results import Results, check_results, setting_name
+from privnb.evaluation.results import Results, setting_name
 from privnb.papers import ledger
-from privnb.papers.brickell_shmatikov_2008 import judged
 from privnb.papers.findings.workload import ahead, best_adversary, both_sides, gains
 from privnb.reporting.charts.base import distinguished, finish, intervals, none, of_columns
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, WIDTH
-from privnb.runtime import expect
 from privnb.runtime.sentences import say
 from privnb.runtime.validation import validated
 
@@ -33,20 +31,19 @@ def compared(results: Results) -> Any:
     order = [ADVERSARY, *dict.fromkeys(rows.who[rows.who != ADVERSARY])]
     pairs = sides[["dataset", "target"]].drop_duplicates()
     pairs = pairs.assign(place=pairs.groupby("dataset").cumcount()).sort_values("place", kind="stable")
-    panels, sets = [], pairs.dataset.nunique()
-    width = WIDTH if sets == 1 else WIDTH // 2  # a column per data set, as the paper has it
+    settings = sides.groupby("dataset", sort=False).setting.agg(set)
+    width = WIDTH if len(settings) == 1 else WIDTH // 2  # a column per data set, as the paper has it
+    panels = []
     for data, target, _ in pairs.itertuples(index=False):
         part = sides[(sides.dataset == data) & (sides.target == target)]
         here = rows[(rows.dataset == data) & rows.target.isin(["", target])]
-        named = data == pairs.dataset.iloc[0] or set(part.setting) != set(
-            sides.setting[sides.dataset == pairs.dataset.iloc[0]]
-        )
+        first = pairs.dataset.iloc[0]
+        named = data == first or set(part.setting) != settings[first]
         panel = _panel(here, list(part.setting), order, named)
         panels.append(panel.properties(width=width, title=alt.Title([data, f"workload: {target}"], fontSize=12)))
-    by_miners = ((rows.who == ADVERSARY) & (rows.miner != "")).any()
     exact = "exact for the people in the table"
-    if by_miners:
-        exact = f"{exact}, but under noise at least so much, as the best miner reaches"
+    if ((rows.who == ADVERSARY) & (rows.miner != "")).any():
+        exact += ", but under noise at least so much, as the best miner reaches"
     return finish(
         alt.concat(*panels, columns=max(1, WIDTH // width)).resolve_scale(x="shared"),
         ahead(sides).title,
@@ -110,7 +107,6 @@ def printed(results: Results, source: str, items: str) -> Any:
     DataFrame or Sentences
         A sentence where none of them is measured, as on another table or a sample.
     """
-    expect.strings(source=source, items=items)
     rows = ledger.compare(results)
     rows = rows[(rows.source == source) & rows.item.str.startswith(items)]
     if rows.measured.isna().all():
@@ -118,27 +114,5 @@ def printed(results: Results, source: str, items: str) -> Any:
             "None of these settings was measured here as the paper did: with its table, its miner and all its records. "
             "The ledger has the paper's numbers, and beside them what a longer run has measured."
         )
-    shown = rows.assign(item=rows.item.str.removeprefix(items))
-    return (
-        shown.set_index("item")
-        .rename_axis(None)[["published", "measured", "difference", "tolerance", "status"]]
-        .round(4)
-    )
-
-
-def statements(shares: pd.DataFrame) -> Any:
-    """The statements of section 7 beside the share of the information that is measured, and whether they hold."""
-    check_results("shares", shares)
-    columns = ["statement", "claimed", "known from", "share", "shares by any set", "holds"]
-    rows = [
-        (
-            s.words,
-            f"{s.share:g}",
-            meant,
-            f"{share:g}",
-            ", ".join(f"{each:g}" for each in every),
-            "yes" if holds else "no",
-        )
-        for s, meant, share, every, holds in judged(shares)
-    ]
-    return pd.DataFrame(rows, columns=columns).set_index("statement").rename_axis(None)
+    columns = ["published", "measured", "difference", "tolerance", "status"]
+    return rows.set_index(rows.item.str.removeprefix(items)).rename_axis(None)[columns].round(4)

@@ -107,35 +107,26 @@ def adversary_and_researcher(compared: Results) -> Iterator[Any]:
     yield [found for _, found in kept]
 
 
-def _original(whole: Any, held: Any) -> Any:
+def _original(whole: Any, held: pd.DataFrame) -> Finding:
     """What the original gives the researcher of one workload, beside what it gives the adversary.
 
     `held`: the releases that hold the adversary to half of what that gives.
     """
+    subject = f"{whole.dataset}, predicting {whole.target}: the original gives the researcher ({whole.miner})"
+    beside = {"the adversary": whole.adversary, "by chance": whole.chance}
     note = "No release holds the adversary to half of that." if held.empty else ""
-    return Finding(
-        f"{whole.dataset}, predicting {whole.target}: the original gives the researcher ({whole.miner})",
-        whole.gain,
-        whole.low,
-        whole.high,
-        facts("workload_gain").format,
-        beside={"the adversary": whole.adversary, "by chance": whole.chance},
-        note=note if whole.low > 0 else "There is no utility here that privacy could cost.",
-    )
+    note = note if whole.low > 0 else "There is no utility here that privacy could cost."
+    format = facts("workload_gain").format
+    return Finding(subject, whole.gain, whole.low, whole.high, format, beside=beside, note=note)
 
 
-def _kept(whole: Any, held: Any) -> Any:
+def _kept(whole: Any, held: pd.DataFrame) -> Iterator[Finding]:
     """How much of that a release keeps at most that holds the adversary to half; none where it may be nothing."""
     if whole.low > 0 and len(held):
         best, format = held.loc[held.gain.idxmax()], facts("workload_gain").format
+        subject = f"{whole.dataset}, predicting {whole.target}: held to half, a release keeps of the researcher's gain"
+        share, low, high = (best[name] / whole.gain for name in ("gain", "low", "high"))
+        beside = {f"the {who}": reported(format, best[of]) for who, of in (("researcher", "gain"), ("adversary",) * 2)}
         sure = "" if best.low > 0 else "That is not distinguishable from nothing. "
-        yield Finding(
-            f"{whole.dataset}, predicting {whole.target}: held to half, a release keeps of the researcher's gain",
-            best.gain / whole.gain,
-            best.low / whole.gain,
-            best.high / whole.gain,
-            "{:.0%}",
-            best.setting,
-            {f"the {who}": reported(format, best[of]) for who, of in (("researcher", "gain"), ("adversary",) * 2)},
-            note=f"{sure}The best of {len(held)}, chosen by the same numbers, {BEST}",
-        )
+        note = f"{sure}The best of {len(held)}, chosen by the same numbers, {BEST}"
+        yield Finding(subject, share, low, high, "{:.0%}", best.setting, beside, note=note)
