@@ -2,8 +2,6 @@
 
 They are nobody's records, so nothing is withheld of them: counts of one person are what the page is about. No other
 table gets that way of looking, since nothing here takes one: `people` loads the shipped file and refuses any other.
-
-One module: what is worked by hand belongs beside the release that it is worked on.
 """
 
 import hashlib
@@ -22,14 +20,14 @@ from privnb.attacks import Linkage
 from privnb.datasets import dataset
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.predictions import mine
-from privnb.evaluation.results import row_builder, tidy
+from privnb.evaluation.results import row_builder, setting_name, tidy
 from privnb.measures.disclosure import gains, linkage, tradeoff
 from privnb.measures.utility import information_loss, mining
 from privnb.microdata.release import Release
 from privnb.privacy_models import DistinctDiversity, KAnonymity, TCloseness, achieved
 from privnb.runtime import numerals
 from privnb.runtime.sentences import B, Page, Sentences, say
-from privnb.sanitizers import FullDomain, Identity, Mondrian, Suppress, catalogue
+from privnb.sanitizers import FullDomain, Identity, Mondrian, Suppress
 from privnb.sanitizers.base import Sanitizer
 
 SHA256 = "5d0075ee65de3b5d556b1242113dfc289e088c38446fad477d7911a39fb7703d"
@@ -89,9 +87,8 @@ def table() -> Page:
 def published() -> Page:
     """What Mondrian publishes with k = 3, beside whom each row is of, which is not published."""
     release = _release(MONDRIAN)
-    rows = release.table.rename(columns=lambda name: f"{name}, published").assign(
-        **{"class": [chr(ord("1") + number) for number in release.defined_classes]}
-    )
+    rows = release.table.add_suffix(", published")
+    rows["class"] = [str(number + 1) for number in release.defined_classes]
     return Page(people().table[["person", "age", "house"]].join(rows), "What Mondrian publishes with k = 3")
 
 
@@ -117,28 +114,17 @@ def classes() -> list[Worked]:
 
 def detail() -> list[Worked]:
     """The certainty penalty, cell by cell."""
-    release = _release(MONDRIAN)
-    spans = [
-        ("A, B, C", Fraction(33 - 21, 39), Fraction(14 - 2, 39), "age 21-33 spans 12 of 39, house 2-14 spans 12 of 39"),
-        ("D, E, F", Fraction(58 - 38, 39), Fraction(19 - 5, 39), "age 38-58 spans 20 of 39, house 5-19 spans 14 of 39"),
-        (
-            "G, H, I",
-            Fraction(40 - 30, 39),
-            Fraction(27 - 21, 39),
-            "age 30-40 spans 10 of 39, house 21-27 spans 6 of 39",
-        ),
-        (
-            "J, K, L",
-            Fraction(40 - 30, 39),
-            Fraction(40 - 33, 39),
-            "age 30-40 spans 10 of 39, house 33-40 spans 7 of 39",
-        ),
-    ]
-    worked, classes = [], release.defined_classes
-    for place, (who, age, house, words) in enumerate(spans):
-        own = release.table[classes == classes[3 * place]].iloc[0]
-        widths = [people().hierarchies[name].width(own[name]) for name in ("age", "house")]
-        worked.append(Worked(f"penalty of {who}", f"{words}: half of {(age + house) * 39}/39", (age + house) / 2,
+    release, worked = _release(MONDRIAN), []
+    boxes = {  # the ends of age and house
+        "A, B, C": ((21, 33), (2, 14)), "D, E, F": ((38, 58), (5, 19)),
+        "G, H, I": ((30, 40), (21, 27)), "J, K, L": ((30, 40), (33, 40)),
+    }  # fmt: skip
+    for place, (who, ends) in enumerate(boxes.items()):
+        spans = [last - first for first, last in ends]
+        named = zip(("age", "house"), ends, spans, strict=True)
+        words = ", ".join(f"{name} {first}-{last} spans {span} of 39" for name, (first, last), span in named)
+        widths = [people().hierarchies[name].width(release.table[name].iloc[3 * place]) for name in ("age", "house")]
+        worked.append(Worked(f"penalty of {who}", f"{words}: half of {sum(spans)}/39", Fraction(sum(spans), 2 * 39),
                              float(np.mean(widths)), SHARE))  # fmt: skip
     return [
         *worked,
@@ -197,15 +183,8 @@ def miner() -> list[Worked]:
     """For whom the simplest miner, which always says the commonest label, comes nearer than the release."""
     release, twelve = _release(MONDRIAN), people()
     said = mine(release, "age", "majority", rng=1).guesses["majority"]
-    ages = twelve.table["age"].to_numpy()
-    near = [
-        float(
-            mining.anti_utility(
-                mining.nearer(said, release.table["age"].to_numpy(), ages, c, twelve.hierarchies["age"])
-            )
-        )
-        for c in (0, 100)
-    ]
+    labels, ages, tree = release.table["age"].to_numpy(), twelve.table["age"].to_numpy(), twelve.hierarchies["age"]
+    near = [float(mining.anti_utility(mining.nearer(said, labels, ages, c, tree))) for c in (0, 100)]
     return [
         Worked("nearer predictions of the age",
                "the commonest label is 30-40, of 6 people, 11 years long. C is 33 and has the label 21-33, 13 years; D"
@@ -216,25 +195,22 @@ def miner() -> list[Worked]:
 
 def releases() -> list[Worked]:
     """Five releases: what each loses in privacy, by the accuracy gain, and in utility, by the certainty penalty."""
-    hand = {
-        Identity(): (Fraction(6, 12), "12 right less 6", Fraction(0), "every cell as it is"),
-        MONDRIAN: (Fraction(2, 12), "8 right less 6", Fraction(7, 24), "7 of 24, see above"),
-        Mondrian(KAnonymity(6)): (Fraction(1, 12), "3 and 4 right, less 6", Fraction(37 + 17 + 10 + 19, 4 * 39),
-                                  "ages span 37 and 10, houses 17 and 19: 83 of 4 times 39"),
-        FullDomain(KAnonymity(3)): (Fraction(3, 12), "2, 3, 3 and 1 right, less 6", Fraction(39 + 9, 2 * 39),
-                                    "age *, all 39; houses by tens, 9 of 39"),
-        Suppress(): (Fraction(0), "6 right less 6", Fraction(1), "every cell is *"),
-    }  # fmt: skip
-    rows = losses().set_index(["sanitizer", "parameters", "measure"])["value"]
-    worked = []
-    for sanitizer, (gain, why, penalty, how) in hand.items():
-        key = type(sanitizer).__name__, sanitizer.changed_params()
-        models = getattr(sanitizer, "models", ())
-        name = catalogue.label(key[0], {"k": models[0].k} if models else None)
-        worked.append(
-            Worked(f"{name}: accuracy gain", f"{why}: {12 * gain} of 12", gain, rows[(*key, "accuracy_gain")], SHARE)
-        )
-        worked.append(Worked(f"{name}: certainty penalty", how, penalty, rows[(*key, "certainty_penalty")], SHARE))
+    hand = [
+        (Fraction(6, 12), "12 right less 6", Fraction(0), "every cell as it is"),
+        (Fraction(2, 12), "8 right less 6", Fraction(7, 24), "7 of 24, see above"),
+        (Fraction(1, 12), "3 and 4 right, less 6", Fraction(37 + 17 + 10 + 19, 4 * 39),
+         "ages span 37 and 10, houses 17 and 19: 83 of 4 times 39"),
+        (Fraction(3, 12), "2, 3, 3 and 1 right, less 6", Fraction(39 + 9, 2 * 39),
+         "age *, all 39; houses by tens, 9 of 39"),
+        (Fraction(0), "6 right less 6", Fraction(1), "every cell is *"),
+    ]  # fmt: skip
+    worked, rows = [], list(losses().itertuples())
+    for (gain, why, penalty, how), gained, lost in zip(hand, rows[::2], rows[1::2], strict=True):
+        name = setting_name(gained)
+        worked += [
+            Worked(f"{name}: accuracy gain", f"{why}: {12 * gain} of 12", gain, gained.value, SHARE),
+            Worked(f"{name}: certainty penalty", how, penalty, lost.value, SHARE),
+        ]
     return worked
 
 
@@ -274,48 +250,36 @@ def lattice() -> pd.DataFrame:
 
 def boxes() -> pd.DataFrame:
     """What Mondrian cuts, step by step: the ends of each class with k = 12, 6 and 3, one row each."""
-    found = []
-    for step, k in enumerate((12, 6, 3)):
-        release = _release(Mondrian(KAnonymity(k)))
-        classes = release.defined_classes
-        for number in range(classes.max() + 1):
-            own = people().table[classes == number]
-            ends = {
-                f"{name}_{end}": int(getattr(own[name], end)()) for name in ("age", "house") for end in ("min", "max")
-            }
-            found.append({"step": step, "class": number, "people": len(own), **ends})
-    return pd.DataFrame(found)
+    ages_and_houses = people().table[["age", "house"]]
+    found = {
+        step: ages_and_houses.groupby(_release(Mondrian(KAnonymity(k))).defined_classes).agg(["min", "max"])
+        for step, k in enumerate((12, 6, 3))
+    }
+    boxes = pd.concat(found, names=["step"])
+    return boxes.set_axis(boxes.columns.map("_".join), axis=1).reset_index("step").reset_index(drop=True)
 
 
 def worked(*parts: Iterable[Worked]) -> Page:
     """A table to look at: each number, the arithmetic in words, its value by hand and the one that is computed."""
-    rows = [
-        (
-            each.number,
-            each.words,
-            *(numerals.bare(each.format, float(value)) for value in (each.hand, each.computed)),
-            "the same" if each.agrees else "NOT THE SAME",
-        )
-        for each in itertools.chain(*parts)
-    ]
-    return Page(
-        pd.DataFrame(rows, columns=["number", "worked by hand", "by hand", "computed", ""]), f"{len(rows)} numbers"
-    )
+    rows = []
+    for each in itertools.chain(*parts):
+        values = [numerals.bare(each.format, float(value)) for value in (each.hand, each.computed)]
+        rows.append((each.number, each.words, *values, "the same" if each.agrees else "NOT THE SAME"))
+    table = pd.DataFrame(rows, columns=["number", "worked by hand", "by hand", "computed", ""])
+    return Page(table, f"{len(rows)} numbers")
 
 
 def answer() -> Sentences:
     """What the twelve show, in sentences."""
-    both = {release: _found(release) for release in (Identity(), MONDRIAN)}
     right = gains.class_counts(_release(MONDRIAN), SECRET)
     loss = information_loss.certainty_penalty(_release(MONDRIAN))
-    numbers = list(
-        itertools.chain(uniqueness(), classes(), detail(), neighbour(), models(), guesses(), miner(), releases())
-    )
+    parts = uniqueness, classes, detail, neighbour, models, guesses, miner, releases
+    numbers = [number for part in parts for number in part()]
     same = sum(each.agrees for each in numbers)
     return say(
-        f"{B}A neighbour finds {both[MONDRIAN]:.0%} of the twelve in a release with k = 3, and {both[Identity()]:.0%} "
-        f"in the table{B}; {loss:.0%} of the detail is gone. {same} of {len(numbers)} numbers worked by hand are what "
-        "the package computes.",
+        f"{B}A neighbour finds {_found(MONDRIAN):.0%} of the twelve in a release with k = 3, and "
+        f"{_found(Identity()):.0%} in the table{B}; {loss:.0%} of the detail is gone. {same} of {len(numbers)} numbers "
+        "worked by hand are what the package computes.",
         f"Illnesses still leak. An adversary guesses {right.max(axis=1).sum()} of 12 right, and "
         f"{right.sum(axis=0).max()} without the release: a class whose three people have the same illness hides who is "
         "who, and not what they have.",

@@ -3,9 +3,11 @@
 These charts show records, which no other chart may: they are nobody's, and nothing here takes another table.
 """
 
+from operator import itemgetter
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from privnb.papers import twelve
@@ -18,7 +20,7 @@ AGE, HOUSE = (18, 60), (0, 42)
 
 def cuts() -> Any:
     """Mondrian, step by step: the twelve in the plane of age and house, the boxes and the cuts between them."""
-    people, boxes = twelve.people().table, twelve.boxes().drop(columns=["class", "people"])
+    people, boxes = twelve.people().table, twelve.boxes()
     titles = {1: "First cut: 6 and 6", 2: "Second cuts: 3 in each"}
     chart = alt.hconcat(*(_step(people, boxes, step, title) for step, title in titles.items()), spacing=14)
     return finish(
@@ -30,15 +32,10 @@ def cuts() -> Any:
 
 
 def _step(people: pd.DataFrame, boxes: pd.DataFrame, step: int, title: str) -> Any:
-    axis = alt.Axis(tickCount=4)
-    x: dict[str, Any] = {"scale": alt.Scale(domain=HOUSE, nice=False), "title": "house", "axis": axis}
-    y: dict[str, Any] = {
-        "scale": alt.Scale(domain=AGE, nice=False),
-        "title": "age" if step == 1 else None,
-        "axis": axis,
-    }
-    own = boxes[boxes["step"] == step]
-    box = alt.Chart(own).mark_rect(fill=COLOURS[0], fillOpacity=0.12, stroke=COLOURS[0])
+    domains = {"house": alt.Scale(domain=HOUSE, nice=False), "age": alt.Scale(domain=AGE, nice=False)}
+    looks: dict[str, Any] = {name: {"scale": each, "axis": alt.Axis(tickCount=4)} for name, each in domains.items()}
+    x, y = looks["house"] | {"title": "house"}, looks["age"] | {"title": "age" if step == 1 else None}
+    box = alt.Chart(boxes[boxes["step"] == step]).mark_rect(fill=COLOURS[0], fillOpacity=0.12, stroke=COLOURS[0])
     letters = alt.Chart(people[["person", "age", "house", "illness"]]).encode(
         x=alt.X("house:Q", **x), y=alt.Y("age:Q", **y), tooltip=["person", "age", "house", "illness"]
     )
@@ -57,64 +54,49 @@ def _step(people: pd.DataFrame, boxes: pd.DataFrame, step: int, title: str) -> A
 
 def _lines(boxes: pd.DataFrame, step: int) -> pd.DataFrame:
     """The cuts up to a step: half way between the two boxes, through the whole box that is cut."""
-    lines = []
-    for earlier in range(step):
-        for whole in boxes[boxes["step"] == earlier].itertuples():
-            parts = [
-                part
-                for part in boxes[boxes["step"] == earlier + 1].itertuples()
-                if whole.age_min <= part.age_min <= part.age_max <= whole.age_max
-                and whole.house_min <= part.house_min <= part.house_max <= whole.house_max
-            ]
-            first, second = sorted(parts, key=lambda part: (part.house_min, part.age_min))
-            if first.house_max < second.house_min:
-                middle = (first.house_max + second.house_min) / 2
-                lines.append({"x": middle, "x2": middle, "y": whole.age_min - 1, "y2": whole.age_max + 1})
-            else:
-                low, high = sorted(parts, key=lambda part: part.age_min)
-                middle = (low.age_max + high.age_min) / 2
-                lines.append({"x": whole.house_min - 1, "x2": whole.house_max + 1, "y": middle, "y2": middle})
-    return pd.DataFrame(lines)
+    lines, axes = [], {"house": "x", "age": "y"}
+    every = boxes.to_dict("records")
+    for whole in (box for box in every if box["step"] < step):
+        low, high = [
+            box for box in every
+            if box["step"] == whole["step"] + 1
+            and all(whole[f"{n}_min"] <= box[f"{n}_min"] and box[f"{n}_max"] <= whole[f"{n}_max"] for n in axes)
+        ]  # fmt: skip
+        for cut, along in (("house", "age"), ("age", "house")):
+            low, high = sorted((low, high), key=itemgetter(f"{cut}_min"))
+            if low[f"{cut}_max"] < high[f"{cut}_min"]:
+                ends = {axes[cut]: [(low[f"{cut}_max"] + high[f"{cut}_min"]) / 2] * 2}
+                ends[axes[along]] = [whole[f"{along}_min"] - 1, whole[f"{along}_max"] + 1]
+                lines.append([*ends["x"], *ends["y"]])
+                break
+    return pd.DataFrame(lines, columns=["x", "x2", "y", "y2"])
 
 
 def lattice() -> Any:
     """Every choice of a level per attribute, the finest at the bottom, and the one that loses least with k = 3."""
     nodes = twelve.lattice()
-    words = {
-        "age": ["exact age", "10 years", "20 years", "any age"],
-        "house": ["exact house", "10 houses", "20 houses", "any house"],
-    }
-    nodes["x"], nodes["y"] = nodes["house"] - nodes["age"], nodes["age"] + nodes["house"]
-    nodes["name"] = [
-        f"{words['age'][age]}, {words['house'][house]}" for age, house in zip(nodes.age, nodes.house, strict=True)
-    ]
-    nodes["keeps"] = nodes["k"].ge(3).map({True: "keeps k = 3", False: "does not"})
-    nodes.loc[nodes["chosen"], "keeps"] = "keeps it and loses least"
-    nodes["said"] = [f"k = {k}" for k in nodes["k"]]
-    nodes["lost"] = [f"{penalty:.0%}" for penalty in nodes["penalty"]]
-    at = nodes.set_index(["age", "house"])[["x", "y"]]
-    edges = pd.DataFrame(
-        [
-            {"x": at.x[below], "y": at.y[below], "x2": at.x[above], "y2": at.y[above]}
-            for below in at.index
-            for above in ((below[0] + 1, below[1]), (below[0], below[1] + 1))
-            if above in at.index
-        ]
+    ages = np.array(["exact age", "10 years", "20 years", "any age"], dtype=object)
+    houses = np.array(["exact house", "10 houses", "20 houses", "any house"], dtype=object)
+    nodes = nodes.assign(
+        x=nodes.house - nodes.age,
+        y=nodes.age + nodes.house,
+        name=ages[nodes.age] + ", " + houses[nodes.house],
+        keeps=np.select([nodes.chosen, nodes.k >= 3], ["keeps it and loses least", "keeps k = 3"], "does not"),
+        said=nodes.k.map("k = {}".format),
+        lost=nodes.penalty.map("{:.0%}".format),
     )
-    x, y = (
-        alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-3.8, 3.8])),
-        alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-0.5, 6.5])),
-    )
+    above = pd.concat([nodes.assign(age=nodes.age - 1), nodes.assign(house=nodes.house - 1)])
+    edges = nodes.merge(above, on=["age", "house"], suffixes=("", "2"))[["x", "y", "x2", "y2"]]
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-3.8, 3.8]))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-0.5, 6.5]))
     order = ["keeps it and loses least", "keeps k = 3", "does not"]
     looks = distinguished("keeps", order, [COLOURS[1], COLOURS[0], PALE], ["diamond", "circle", "circle"])
     titles = {"name": "levels", "said": "achieved", "lost": "penalty"}
+    tip = [alt.Tooltip(name, title=title) for name, title in titles.items()]
     base = alt.Chart(nodes[["x", "y", "name", "keeps", "said", "lost"]]).encode(x=x, y=y)
     chart = alt.layer(
         alt.Chart(edges).mark_rule(stroke=PALE).encode(x=x, x2="x2:Q", y=y, y2="y2:Q"),
-        base.mark_point(filled=True, size=420, opacity=1).encode(
-            **looks,
-            tooltip=[alt.Tooltip(name, title=title) for name, title in titles.items()],
-        ),
+        base.mark_point(filled=True, size=420, opacity=1).encode(**looks, tooltip=tip),
         base.mark_text(dy=-20, fontSize=12, color=INK).encode(text="name"),
         base.mark_text(dy=21, fontSize=12, color=INK).encode(text=alt.Text("label:N")).transform_calculate(
             label="datum.said + ', ' + datum.lost"
