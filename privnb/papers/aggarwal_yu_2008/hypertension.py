@@ -1,46 +1,35 @@
 """Aggarwal and Yu 2008, chapter 5: the worked example whose tables are all made of the same 66 tuples."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from privnb.datasets.dataset import load
-from privnb.evaluation.results import row, row_builder, tidy
+from privnb.datasets.dataset import Dataset, load
+from privnb.evaluation.results import Row, row, row_builder, tidy
 from privnb.measures.base import state
 from privnb.measures.rules.inference_channels import blocked
 from privnb.miners.anonymous_tree import anonymous_tree
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import itemsets
 from privnb.privacy_models import KAnonymity, achieved
+from privnb.runtime.arrays import BoolArray
 from privnb.sanitizers import Identity, Suppress, TopDownSpecialization
 from privnb.sanitizers.base import Sanitizer
 
-SUBGROUPS: tuple[dict[str, str], ...] = (
-    {},
-    {"marital-status": "divorced"},
-    {"marital-status": "divorced", "sex": "M"},
-    {"marital-status": "been married"},  # what section 5.6 generalizes instead of every sex
-    {"hypertension": "Y"},
-    {"hypertension": "N"},
-    {"sex": "M", "hypertension": "Y"},
-    {"sex": "M", "hypertension": "N"},
-    {"sex": "F", "hypertension": "Y"},
-    {"sex": "F", "hypertension": "N"},
-    {"hours": "[40,100)", "hypertension": "Y"},
-    {"hours": "[40,100)", "hypertension": "N"},
+# {attribute: label} of each, as results name it in `group`.
+SUBGROUPS = (
+    "", "marital-status=divorced", "marital-status=divorced, sex=M",
+    "marital-status=been married",  # what section 5.6 generalizes instead of every sex
+    "hypertension=Y", "hypertension=N", "sex=M, hypertension=Y", "sex=M, hypertension=N",
+    "sex=F, hypertension=Y", "sex=F, hypertension=N",
+    "hours=[40,100), hypertension=Y", "hours=[40,100), hypertension=N",
     # The itemsets of section 5.7.1, and what each tells of those who lack an item
-    {"sex": "M"},
-    {"hours": "[40,100)"},
-    {"marital-status": "been married", "sex": "M"},
-    {"marital-status": "been married", "hours": "[40,100)"},
-    {"sex": "M", "hours": "[40,100)"},
-    {"marital-status": "been married", "sex": "M", "hours": "[40,100)"},
-    {"sex": "F", "hours": "[40,100)"},
-    {"sex": "M", "hours": "[1,40)"},
-    {"sex": "F", "hours": "[1,40)"},
-)
+    "sex=M", "hours=[40,100)", "marital-status=been married, sex=M", "marital-status=been married, hours=[40,100)",
+    "sex=M, hours=[40,100)", "marital-status=been married, sex=M, hours=[40,100)",
+    "sex=F, hours=[40,100)", "sex=M, hours=[1,40)", "sex=F, hours=[1,40)",
+)  # fmt: skip
 
 
 state("tuples", format="{:,}")
@@ -60,7 +49,7 @@ def hypertension() -> pd.DataFrame:
     """
     table = load("hypertension")
     made, rows = row_builder(table, Identity(), ""), []
-    rows += [made("tuples", _tuples(table, labels), group=_written(labels)) for labels in SUBGROUPS]
+    rows += [made("tuples", int(_fits(table, group).sum()), group=group) for group in SUBGROUPS]
     heights = [len(table.hierarchies[name].groups) - 1 for name in ("marital-status", "sex")]
     rows.append(made("lattice_height", sum(heights), target="marital-status, sex"))
     for sanitizer in (Identity(), Suppress("sex")):
@@ -80,8 +69,8 @@ def hypertension_results() -> pd.DataFrame:
     sex.
     """
     table = load("hypertension")
-    labels = {"A": SUBGROUPS[3], "B": SUBGROUPS[12], "C": SUBGROUPS[13]}
-    baskets = Baskets(tuple(labels), np.column_stack([_fits(table, each) for each in labels.values()]))
+    groups = {"A": SUBGROUPS[3], "B": SUBGROUPS[12], "C": SUBGROUPS[13]}
+    baskets = Baskets(tuple(groups), np.column_stack([_fits(table, each) for each in groups.values()]))
     raised = blocked(itemsets(baskets, 40 / len(table)), 10)
     made = partial(row, dataset=table.name, parameters="k=10", parameter="k", bound=10, sanitizer="supports raised")
     found = [made("tuples", raised[frozenset(each)], group=each or "everybody") for each in ("C", "")]
@@ -89,43 +78,35 @@ def hypertension_results() -> pd.DataFrame:
     made = partial(row, dataset=table.name, parameters="k=11", parameter="k", bound=11, sanitizer="k-anonymous tree")
     for cells, counts in tree.described():
         for label, people in zip(tree.classes, counts, strict=True):
-            leaf = {name: each for name, each in cells.items() if each != "*"} | {"hypertension": label}
-            found.append(made("tuples", people, group=_written(leaf)))
+            found.append(made("tuples", people, group=_written({**cells, "hypertension": label})))
     return tidy(found)
 
 
-def _tuples(table: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
-    """How many tuples have all the `{attribute: label}`."""
-    return int(_fits(table, labels).sum())
-
-
-def _fits(table: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
-    """Which tuples have all of them: bool array (n,)."""
-    fits = np.ones(len(table), dtype=bool)
-    for name, label in labels.items():
-        if name in table.hierarchies:
-            fits &= np.isin(table.codes[name], table.hierarchies[name].covered(label))
+def _fits(dataset: Dataset, group: str) -> BoolArray:
+    """Which tuples have all labels of a group: array (n,)."""
+    fits = np.ones(len(dataset), dtype=bool)
+    for name, label in (part.split("=") for part in group.split(", ") if part):
+        if name in dataset.hierarchies:
+            fits &= np.isin(dataset.codes[name], dataset.hierarchies[name].covered(label))
         else:
-            fits &= (table.table[name] == label).to_numpy()
+            fits &= (dataset.table[name] == label).to_numpy()
     return fits
 
 
-def _released(table: pd.DataFrame, sanitizer: Sanitizer) -> pd.DataFrame:
-    made, names = row_builder(table, sanitizer, ""), table.schema.quasi_identifiers
-    classes = sanitizer.sanitize(table, rng=1).table.groupby(names).size()
-    return [
-        made("tuples", people, group=_written({n: cell for n, cell in zip(names, cells, strict=True) if cell != "*"}))
-        for cells, people in classes.items()
-    ]
+def _released(dataset: Dataset, sanitizer: Sanitizer) -> list[Row]:
+    made, names = row_builder(dataset, sanitizer, ""), dataset.schema.quasi_identifiers
+    classes = sanitizer.sanitize(dataset, rng=1).table.groupby(names).size()
+    return [made("tuples", n, group=_written(dict(zip(names, cells, strict=True)))) for cells, n in classes.items()]
 
 
-def _steps(table: pd.DataFrame, sanitizer: Any) -> pd.DataFrame:
-    made, rows = row_builder(table, sanitizer, ""), []
-    for step in sanitizer.steps(table).query("chosen").itertuples():
+def _steps(dataset: Dataset, sanitizer: TopDownSpecialization) -> list[Row]:
+    made, rows = row_builder(dataset, sanitizer, ""), []
+    for step in sanitizer.steps(dataset).query("chosen").itertuples():
         rows.append(made("k_before_step", step.k, group=str(step.step)))
         rows.append(made("anonymity_loss", step.loss, group=f"{step.attribute}: {step.value}"))
     return rows
 
 
-def _written(labels: pd.DataFrame) -> pd.DataFrame:
-    return ", ".join(f"{name}={label}" for name, label in labels.items())
+def _written(labels: Mapping[str, str]) -> str:
+    """The group of what has these labels, of which "*" is none."""
+    return ", ".join(f"{name}={label}" for name, label in labels.items() if label != "*")

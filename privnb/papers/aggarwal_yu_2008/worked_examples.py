@@ -32,15 +32,12 @@ SWAPPED: dict[str, tuple[Sequence[Any], Sequence[Any]]] = {
 }
 ALL = 1 - EXACT  # a confidence of 100 per cent, but for rounding
 
-for _name in ("entropy", "information", "entropy_length", "interval_length", "loss_of_entropy", "interval_end"):
+for _name in ("entropy", "information", "entropy_length", "loss_of_entropy", "interval_length", "interval_end"):
     state(f"book_{_name}")
-state("book_ranks_moved", format="{:%}", bounds=(-np.inf, np.inf))
 state("book_difference")
-state("book_condition_number", format="{:,}")
-state("book_cells", format="{:,}")
-state("book_degrees_of_freedom", format="{:,}")
-state("book_of_counts", format="{:,}")
-state("record_index", format="{:,}")
+for _name in ("book_condition_number", "book_cells", "book_degrees_of_freedom", "book_of_counts", "record_index"):
+    state(_name, format="{:,}")
+state("book_ranks_moved", format="{:%}", bounds=(-np.inf, np.inf))
 
 
 class _Uniform(Law):

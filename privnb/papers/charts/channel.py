@@ -1,6 +1,6 @@
 """What releases leak, as charts: by what is known of a person, and of all kinds of sanitizers on one axis."""
 
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
@@ -11,7 +11,6 @@ from privnb.measures import facts
 from privnb.papers.findings.channel import most_revealing
 from privnb.reporting.charts.base import distinguished, finish, none, of_columns, settings
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, WIDTH
-from privnb.runtime import expect
 from privnb.runtime.names import names_in
 from privnb.runtime.numerals import percent
 from privnb.runtime.validation import validated
@@ -23,7 +22,7 @@ RIGHT = "probability that the guess is right"
 
 
 @validated
-def known_attributes(results: Results, secret: str = "identity") -> Any:
+def known_attributes(results: Results, secret: Literal["identity", "sensitive"] = "identity") -> Any:
     """How likely a guess is right for an adversary who knows some attributes of a person.
 
     A tick for each set of attributes, by their number; the set that tells most is named. One panel per release.
@@ -40,22 +39,20 @@ def known_attributes(results: Results, secret: str = "identity") -> Any:
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.one_of("secret", secret, ("identity", "sensitive"))
     measure = f"{secret}_vulnerability"
     rows = _bounded(settings(results[(results.measure == measure) & (results.knows != "")]))
     if rows.empty:
         return none(measure)
     rows = rows.rename(columns={"knows": "names"})
-    rows = rows.assign(size=rows.names.map(names_in).map(len))
-    every, x = rows["size"].max(), _axis(rows, secret)
+    rows = rows.assign(many=rows.names.map(names_in).map(len))
+    every, x = rows.many.max(), _axis(rows, secret)
     panels = []
     for setting, part in rows.groupby("setting", sort=False):
-        worst = part.loc[part.groupby("size").value.idxmax()]
-        labels = {row.size_: _known(row, every) for row in worst.rename(columns={"size": "size_"}).itertuples()}
+        worst = part.loc[part.groupby("many").value.idxmax()]
+        labels = {row.many: _known(row, every) for row in worst.itertuples()}
         y = alt.Y("known:N", sort=list(labels.values()), title=None, axis=alt.Axis(labelLimit=280))
-        shown = _thinned(part.assign(known=part["size"].map(labels)))
-        ticks = of_columns(shown, ["known", "value"])
-        worst = worst.assign(known=worst["size"].map(labels))
+        ticks = of_columns(_thinned(part.assign(known=part.many.map(labels))), ["known", "value"])
+        worst = worst.assign(known=worst.many.map(labels))
         dots = of_columns(worst, ["known", "names", "value", "said"]).encode(x=x, y=y)
         tip = ["names", alt.Tooltip("value:Q", format=".4%", title=RIGHT)]
         before = of_columns(part[["baseline"]].drop_duplicates(), ["baseline"])
@@ -92,19 +89,14 @@ def leaks(results: Results, attribute: str = "") -> Any:
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.kind("attribute", attribute, str)
     if not results.measure.isin(VULNERABILITIES).any():
         return none("vulnerability")
     attribute = attribute or next(iter(results[results.measure == "attribute_vulnerability"].target), "")
-    rows = pd.concat(
-        [_of(results, secret, attribute) for secret in ("identity", "sensitive", "attribute")], ignore_index=True
-    )
+    secrets = "identity", "sensitive", "attribute"
+    rows = pd.concat([_of(results, secret, attribute) for secret in secrets], ignore_index=True)
     order = groups(rows.sanitizer)
-    low = 10 ** np.floor(np.log10(min(rows.value.min(), rows.baseline.min())))
-    x = alt.X(
-        "value:Q", title=f"{RIGHT} (logarithmic; twice as likely is 1 bit of leakage)",
-        scale=alt.Scale(type="log", domain=[low, 1], nice=False), axis=alt.Axis(format="~%", values=_powers(low)),
-    )  # fmt: skip
+    title = f"{RIGHT} (logarithmic; twice as likely is 1 bit of leakage)"
+    x = _logarithmic(title, rows[["value", "baseline"]].min(axis=None), 1)
     columns = ["setting", "value", "low", "high", "baseline", "kind", "said"]
     panels = []
     for title, part in rows.groupby("panel", sort=False):
@@ -121,7 +113,7 @@ def leaks(results: Results, attribute: str = "") -> Any:
     least, most = inner.loc[inner.value.idxmin()], inner.loc[inner.value.idxmax()]
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared", color="shared", shape="shared"),
-        f"A released row is traced to its person for {_share(least)} ({least.setting}) to {_share(most)} "
+        f"A released row is traced to its person for {least.share} ({least.setting}) to {most.share} "
         f"({most.setting}) of people; without a release for {percent(least.baseline)}",
         "Marks: how likely one guess is right; ticks: the same guess without the release; numbers: the "
         "probability, and the leakage in bits. "
@@ -139,14 +131,15 @@ def _of(results: pd.DataFrame, secret: str, attribute: str) -> pd.DataFrame:
     # Where a release has both, the number is better than its bound.
     rows = rows.sort_values("variant", kind="stable").drop_duplicates(["sanitizer", "parameters"]).sort_index()
     bits = np.log2(np.maximum(rows.value / rows.baseline, 1))
-    said = rows.said.str.cat(bits.map("{:.2f}".format), sep=", ") + " bits"
+    share = rows.said.where(rows.variant == "", "at most " + rows.said)
     panels = {
         "identity": "Whose is a row? For an adversary with a register of everybody's quasi-identifiers",
         "sensitive": f"What is a person's {next(iter(rows.target), '')}? For an adversary with their quasi-identifiers",
         "attribute": f"What is a person's own {attribute}? For an adversary who sees its released cell alone",
     }
     return rows.assign(
-        said=said.where(rows.variant == "", "at most " + said),
+        share=share,
+        said=share.str.cat(bits.map("{:.2f}".format), sep=", ") + " bits",
         kind=rows.sanitizer.map(group),
         panel=panels[secret],
         secret=secret,
@@ -164,34 +157,29 @@ def _bounded(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(low=rows.low.mask(withheld), high=rows.high.mask(withheld)).dropna(subset=["value", "baseline"])
 
 
-def _share(row: Any) -> str:
-    return row.said.rpartition(", ")[0]
-
-
 def _axis(rows: pd.DataFrame, secret: str) -> Any:
-    top = rows.value.max()
+    low, top = rows.baseline.min(), rows.value.max()
     if secret == "identity":
-        low = 10 ** np.floor(np.log10(rows.baseline.min()))
-        scale = alt.Scale(type="log", domain=[low, min(1, top * 4) if top < 0.5 else 4], nice=False)
-        axis = alt.Axis(format="~%", values=_powers(low))
-        return alt.X("value:Q", title=f"{RIGHT} (logarithmic)", scale=scale, axis=axis)
-    low = rows.baseline.min()
+        return _logarithmic(f"{RIGHT} (logarithmic)", low, min(1, top * 4) if top < 0.5 else 4)
     scale = alt.Scale(domain=[low - 0.05 * (top - low), top + 0.15 * (top - low or 1)], zero=False, nice=False)
     # The room for a label at the right may pass 100 %, where there is nothing.
     axis = alt.Axis(format=".0%", tickCount=6, labelExpr="datum.value > 1.001 ? '' : datum.label")
     return alt.X("value:Q", title=RIGHT, scale=scale, axis=axis)
 
 
-def _powers(low: float) -> list[float]:
-    """The powers of ten from `low` to 1."""
-    return [10.0**power for power in range(round(np.log10(low)), 1)]
+def _logarithmic(title: str, least: float, most: float) -> alt.X:
+    """An axis with the powers of ten, from the one below `least`."""
+    power = int(np.floor(np.log10(least)))
+    scale = alt.Scale(type="log", domain=[10.0**power, most], nice=False)
+    axis = alt.Axis(format="~%", values=[10.0**each for each in range(power, 1)])
+    return alt.X("value:Q", title=title, scale=scale, axis=axis)
 
 
 def _thinned(rows: pd.DataFrame) -> pd.DataFrame:
     """Sets that tell nearly the same are one tick, where there are more than can be drawn."""
     for digits in (4, 3, 2, 1):
-        rounded = rows.assign(value=rows.value.map(lambda value, d=digits: float(f"{value:.{d}g}")))
-        kept = rounded.drop_duplicates(["known", "value"])
+        rounded = rows.value.map(f"{{:.{digits}g}}".format).astype(float)
+        kept = rows.assign(value=rounded).drop_duplicates(["known", "value"])
         if len(kept) <= MOST:
             break
     return kept
@@ -199,6 +187,6 @@ def _thinned(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _known(row: Any, every: int) -> str:
     """How a row of the chart is labelled: how many attributes are known, and which of them tell most."""
-    if row.size_ == every:
+    if row.many == every:
         return f"all {every}"
-    return f"{row.size_}: {row.names}" if row.size_ <= 3 else f"{row.size_} of {every}"
+    return f"{row.many}: {row.names}" if row.many <= 3 else f"{row.many} of {every}"

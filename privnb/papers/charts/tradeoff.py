@@ -52,11 +52,8 @@ def trade_off(results: Results, measure: str = "utility_loss") -> Any:
     right = max(rows.privacy.max(), scale.max() if len(scale) else 0)
     x = alt.X("privacy:Q", title=_unit(results), scale=alt.Scale(domain=[0, right * 1.04], nice=False))
     of = facts(measure)
-    y = alt.Y(
-        "value:Q",
-        title=f"{of.label}, {of.better} is better",
-        axis=alt.Axis(format="%" if "%" in of.format else "~g", tickCount=6),
-    )
+    ticks = alt.Axis(format="%" if "%" in of.format else "~g", tickCount=6)
+    y = alt.Y("value:Q", title=f"{of.label}, {of.better} is better", axis=ticks)
     columns = ["series", "privacy", "value", "low", "high", "letter", "bound"]
     looks = distinguished("series", order)
     # Vega-Lite gives a line, and the lower end of a rule, a mark of its own where they have a shape.
@@ -87,23 +84,20 @@ def two_critiques(results: Results) -> Any:
     wide.index = wide.setting
     wide["privacy_loss"] /= results[results.measure == "revealed_loss"].value.min()
     wide["utility_loss"] /= results[results.measure == "utility_loss"].baseline.iloc[0]
-    panels = []
-    for names, unit in (
-        (GAINS, "people guessed right beyond what the trivial release allows, as a share of all"),
-        (LOSSES, "loss, as a share of the scale (0 nothing is lost; lower is better)"),
-    ):
-        shown = wide[[*names]].rename(columns=_called).rename_axis(columns="series").stack()
-        shown = shown.rename("value").reset_index()
-        panels.append(
-            of_columns(shown, ["setting", "series", "value"])
-            .mark_point(filled=True, size=60, opacity=1)
-            .encode(
-                x=alt.X("value:Q", title=unit, axis=alt.Axis(format="%")),
-                y=alt.Y("setting:N", sort=list(wide.index), title=None),
-                **distinguished("series", [_called(name) for name in (*GAINS, *LOSSES)]),
-            )
-            .properties(width=WIDTH, height=alt.Step(18))
-        )
+    wide = wide[[*GAINS, *LOSSES]].rename(columns=lambda name: facts(name).phrase).rename_axis(columns="series")
+    looks = distinguished("series", list(wide))
+    y = alt.Y("setting:N", sort=list(wide.index), title=None)
+    units = {
+        "people guessed right beyond what the trivial release allows, as a share of all": wide.iloc[:, :2],
+        "loss, as a share of the scale (0 nothing is lost; lower is better)": wide.iloc[:, 2:],
+    }
+    panels = [
+        of_columns(part.stack().rename("value").reset_index(), ["setting", "series", "value"])
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(x=alt.X("value:Q", title=unit, axis=alt.Axis(format="%")), y=y, **looks)
+        .properties(width=WIDTH, height=alt.Step(18))
+        for unit, part in units.items()
+    ]
     return finish(
         alt.vconcat(*panels),
         "; ".join(f"{each.subject}: {each.number}" for each in found),
@@ -113,10 +107,6 @@ def two_critiques(results: Results) -> Any:
         "smallest loss of a value disclosed for certain, and utility loss, as a share of that without "
         "quasi-identifiers.",
     )
-
-
-def _called(measure: str) -> str:
-    return facts(measure).phrase
 
 
 def _with_series(rows: pd.DataFrame) -> pd.DataFrame:
@@ -136,14 +126,17 @@ def _unit(results: pd.DataFrame) -> str:
 def _scales(scale: pd.Series, rows: pd.DataFrame) -> Any:
     """What the ends of the scales are, as dashed lines."""
     layers = alt.layer()
-    dashed: dict[str, Any] = {"color": GREY, "strokeDash": [5, 4]}
-    if len(scale):
-        ends = scale.rename("privacy").to_frame()
-        layers += of_columns(ends, ["privacy"]).mark_rule(**dashed).encode(x="privacy:Q")
-    trivial = rows[["baseline"]].drop_duplicates().dropna()
-    if len(trivial) == 1:
-        layers += of_columns(trivial, ["baseline"]).mark_rule(**dashed).encode(y="baseline:Q")
+    for column, ends in (("privacy", scale.rename("privacy").to_frame()), ("baseline", _trivial(rows))):
+        if len(ends):
+            rule = of_columns(ends, [column]).mark_rule(color=GREY, strokeDash=[5, 4])
+            layers += rule.encode(**{"x" if column == "privacy" else "y": f"{column}:Q"})
     return layers
+
+
+def _trivial(rows: pd.DataFrame) -> pd.DataFrame:
+    """What the trivial release loses, where that is one number for all."""
+    trivial = rows[["baseline"]].drop_duplicates().dropna()
+    return trivial if len(trivial) == 1 else trivial.head(0)
 
 
 def _ends(rows: pd.DataFrame, right: float) -> Any:
@@ -151,25 +144,18 @@ def _ends(rows: pd.DataFrame, right: float) -> Any:
     ends = rows.loc[[i for _, part in rows.groupby("series", sort=False) for i in (part.index[0], part.index[-1])]]
     ends = ends[~ends.index.duplicated()].assign(text=lambda r: r.letter + " = " + r.bound.map("{:g}".format))
     ends = ends.sort_values("value", ascending=False).drop_duplicates("text")
-    scale = {"privacy": WIDTH / (right * 1.04 or 1), "value": HEIGHT / (rows.value.max() or 1)}
-    marks = [(row.privacy * scale["privacy"], row.value * scale["value"]) for row in rows.itertuples()]
-    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in marks]
+    across, up = WIDTH / (right * 1.04 or 1), HEIGHT / (rows.value.max() or 1)  # pixels of one unit
+    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in zip(rows.privacy * across, rows.value * up, strict=True)]
+    places = (("left", 8, 0), ("left", 5, 13), ("left", 5, -13), ("right", -8, 0), ("right", -5, 13))
     kept = []
     for row in ends.itertuples():  # where neither a mark nor another name lies; else it has none
-        at, width = (row.privacy * scale["privacy"], row.value * scale["value"]), LETTER * len(row.text)
-        for align, across, up in (
-            ("left", 8, 0),
-            ("left", 5, 13),
-            ("left", 5, -13),
-            ("right", -8, 0),
-            ("right", -5, 13),
-        ):
-            x, y = at[0] + across, at[1] + up
+        for align, beside, above in places:
+            x, y, width = row.privacy * across + beside, row.value * up + above, LETTER * len(row.text)
             left = x if align == "left" else x - width
             box = (left, y - LINE / 2, left + width, y + LINE / 2)
             if 0 < box[0] and box[2] < WIDTH + 60 and 0 < box[1] and not any(overlap(box, other) for other in taken):
                 taken.append(box)
-                kept.append((x / scale["privacy"], y / scale["value"], row.text, align))
+                kept.append((x / across, y / up, row.text, align))
                 break
     columns = ["privacy", "value", "text", "align"]
     return (
@@ -201,10 +187,9 @@ def _explained(scale: pd.Series, rows: pd.DataFrame, seeds: int) -> str:
             f"Dashed, upright: what a person loses whose value is disclosed for certain, {scale['min']:.3f} (the "
             f"smallest) to {scale['max']:.3f} (the largest of those shown)."
         )
-    trivial = rows.baseline.drop_duplicates().dropna()
-    if len(trivial) == 1:
+    for loss in _trivial(rows).baseline:
         end = "all people in one bucket" if set(rows.form) == {"in buckets"} else "no quasi-identifiers at all"
-        said.append(f"Dashed, level: {end}, {trivial.iloc[0]:.3g}.")
+        said.append(f"Dashed, level: {end}, {loss:.3g}.")
     if rows.low.notna().any():
         over = f"{seeds} draws of the queries" if seeds > 1 else "the queries"
         said.append(f"Thin upright lines: 95% intervals over {over}.")

@@ -6,6 +6,8 @@ person; `utility_loss`, about populations of at least 5 % of all people. The fir
 of the others.
 """
 
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -18,6 +20,7 @@ from privnb.measures.utility.populations import LargePopulations
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.sanitizers import Identity, Suppress
+from privnb.sanitizers.base import Sanitizer
 
 CASES = ("specific or aggregate", "individual or accumulated", "false or correct")
 
@@ -62,42 +65,27 @@ def false_or_correct() -> pd.DataFrame:
     north, south = ((150, "ill"), (350, "well")), ((50, "ill"), (450, "well"))
     people = made_up(*[(n, "north", s) for n, s in north], *[(n, "south", s) for n, s in south], knows=("region",))
     wrong = made_up(*[(n, "south", s) for n, s in north], *[(n, "north", s) for n, s in south], knows=("region",))
-    return _compared(CASES[2], people, {"the truth is published": Identity()}, {"the opposite is published": wrong})
+    return _compared(CASES[2], people, {"the truth is published": people, "the opposite is published": wrong})
 
 
-def made_up(*groups: Any, knows: Any) -> Any:
+def made_up(*groups: tuple[Any, ...], knows: Sequence[str]) -> Dataset:
     """A dataset of made-up people: each group is (how many, their quasi-identifiers `knows`, their health)."""
-    columns = [*knows, "health"]
-    table = pd.DataFrame([values for n, *values in groups for _ in range(n)], columns=columns)
-    schema = Schema(
-        "made up",
-        tuple(
-            Attribute(
-                name,
-                Role.SENSITIVE if name == "health" else Role.QUASI_IDENTIFIER,
-                Categories(tuple(dict.fromkeys(table[name]))),
-            )
-            for name in columns
-        ),
-    )
+    roles = dict.fromkeys(knows, Role.QUASI_IDENTIFIER) | {"health": Role.SENSITIVE}
+    table = pd.DataFrame([values for n, *values in groups for _ in range(n)], columns=[*roles])
+    domains = {name: Categories(tuple(dict.fromkeys(table[name]))) for name in roles}
+    schema = Schema("made up", tuple(Attribute(name, role, domains[name]) for name, role in roles.items()))
     return Dataset("made up", table, schema, {name: flat(schema[name]) for name in knows})
 
 
-def _compared(case: str, people: Any, cases: Any, false: Any = None) -> Any:
-    """Rows of each release by what it tells: of nothing, of what sanitizers leave, of `false` tables as they are."""
-    populations, releases = (
-        LargePopulations.of(people, "health"),
-        {"nothing is published": Suppress().sanitize(people, rng=0)},
-    )
-    releases |= {says: sanitizer.sanitize(people, rng=0) for says, sanitizer in cases.items()}
-    releases |= {says: Identity().sanitize(table, rng=0) for says, table in (false or {}).items()}
-    rows = []
-    for says, release in releases.items():
-        measured = {
-            "knowledge_gain": knowledge_gain(class_counts(release, "health")),
-            "privacy_loss": privacy_loss(release, "health"),
-            "utility_loss": utility_loss(populations, release),
-        }
-        for measure, value in measured.items():
-            rows.append(row(measure, value, dataset="made up", sanitizer=says, target=case))
+def _compared(case: str, people: Dataset, published: Mapping[str, Sanitizer | Dataset]) -> pd.DataFrame:
+    """Rows of each release by what it tells: nothing, what a sanitizer leaves of people, or a dataset as it is."""
+    populations, rows = LargePopulations.of(people, "health"), []
+    for says, each in {"nothing is published": Suppress(), **published}.items():
+        release = Identity().sanitize(each, rng=0) if isinstance(each, Dataset) else each.sanitize(people, rng=0)
+        made = partial(row, dataset="made up", sanitizer=says, target=case)
+        rows += [
+            made("knowledge_gain", knowledge_gain(class_counts(release, "health"))),
+            made("privacy_loss", privacy_loss(release, "health")),
+            made("utility_loss", utility_loss(populations, release)),
+        ]
     return tidy(rows)

@@ -1,7 +1,4 @@
-"""The experiments of Li and Li 2009, sections 3 and 5, on any dataset.
-
-Long, since the parameters and rows of each experiment are described where it stands.
-"""
+"""The experiments of Li and Li 2009, sections 3 and 5, on any dataset."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -40,7 +37,6 @@ DIMENSIONS = (2, 3, 4, 5, 6)  # of Figure 3(c)
 SELECTIVITY, DIMENSION = 0.05, 4  # elsewhere
 BELOW_ONE = (0.5, 0.6, 0.7, 0.8, 0.9)  # bounds of semantic privacy that the paper left out
 MODELS = {"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness", "delta": "semantic privacy"}
-Partitions = dict[str, list[Mondrian]]  # by the letter of their privacy model
 FORMS = {"Mondrian": "generalized", "Bucketize": "in buckets"}
 MOST = 100_000  # queries at once, as `CountQueries.of` takes them
 ERRORS = ("average_relative_error", "median_relative_error")
@@ -50,12 +46,9 @@ SMALL = 0.04  # the utility loss that the paper finds everything below
 state("largest_privacy_loss", kind="privacy", bounds=(0, np.inf), unit="nats", format="{:g}")
 state("share_of_small_utility_loss", kind="utility", better="higher", format="{:%}")
 state(
-    "above_scale",
-    kind="privacy",
-    bounds=(0, np.inf),
+    "above_scale", kind="privacy", bounds=(0, np.inf), format="{:,}",
     sentence="Releases whose privacy loss lies above that of the commonest value, disclosed for certain.",
-    format="{:,}",
-)
+)  # fmt: skip
 
 
 def check_number(_: str, value: Any) -> None:
@@ -64,14 +57,15 @@ def check_number(_: str, value: Any) -> None:
         raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(value)}.")
 
 
-Queries = Annotated[int, check_number]
-
-
 def check_partitions(name: str, value: object) -> None:
     """Raise TypeError unless `value` is a dictionary of lists of sanitizers."""
-    expect.kind(name, value, dict, instead="Give what papers.partitions gives.")
-    for each in value.values() if isinstance(value, dict) else ():
+    for each in expect.kind(name, value, dict, instead="Give what papers.partitions gives.").values():
         expect.all_of(name, each, Sanitizer, instead=Sanitizer.HINT)
+
+
+Queries = Annotated[int, check_number]
+Distance = Annotated[str, one_of(tradeoff.DISTANCES)]
+Partitions = Annotated[dict[str, list[Mondrian]], check_partitions]  # by the letter of their privacy model
 
 
 @validated
@@ -124,7 +118,7 @@ def check_queries(
     miners: MinerNames = "decision tree",
     profile: ProfileName = "quick",
     seeds: Seed = 0,
-    distance: Annotated[str, one_of(tradeoff.DISTANCES)] = "Jensen-Shannon",
+    distance: Distance = "Jensen-Shannon",
     support: Share = SUPPORT,
 ) -> None:
     """Refuse what `trade_off`, `count_queries` and `direct` would refuse after minutes of other work.
@@ -152,9 +146,9 @@ def check_queries(
 @validated
 def trade_off(
     dataset: Dataset,
-    partitions: Annotated[Partitions, check_partitions],
+    partitions: Partitions,
     *,
-    distance: Annotated[str, one_of(tradeoff.DISTANCES)] = "Jensen-Shannon",
+    distance: Distance = "Jensen-Shannon",
     support: Share = SUPPORT,
     fewest: MinCount = withholding.LIMIT,
     store: Folder = "",
@@ -209,7 +203,7 @@ def trade_off(
 @validated
 def count_queries(
     dataset: Dataset,
-    partitions: Annotated[Partitions, check_partitions],
+    partitions: Partitions,
     *,
     number: Queries = 1000,
     profile: ProfileName = "quick",
@@ -242,7 +236,6 @@ def count_queries(
     dimension = min(DIMENSION, there)
     varied = [(dimension, s) for s in SELECTIVITIES] + [(d, SELECTIVITY) for d in DIMENSIONS if d <= there]
     buckets = [Bucketize(each) for each in partitions.get("t", [])]
-    ends_of = [each for i, each in enumerate(buckets) if i in (0, len(buckets) - 1)]
     tasks = [
         partial(ask, _both(each), dimension=dimension, selectivity=SELECTIVITY, seed=seed)
         for seed in repeats
@@ -252,7 +245,7 @@ def count_queries(
         partial(ask, some, dimension=d, selectivity=s, reading=reading, seed=seed)
         for seed in repeats
         for d, s in dict.fromkeys(varied)
-        for reading, some in zip(READINGS, (buckets, ends_of), strict=True)
+        for reading, some in zip(READINGS, (buckets, [*dict.fromkeys(buckets[:1] + buckets[-1:])]), strict=True)
         if some and (d, s, reading) != (dimension, SELECTIVITY, READINGS[0])
     ]
     return together(evaluated({"": tasks}, store, "count").values())
@@ -261,7 +254,7 @@ def count_queries(
 @validated
 def direct(
     dataset: Dataset,
-    partitions: Annotated[Partitions, check_partitions],
+    partitions: Partitions,
     *,
     miners: MinerNames = "decision tree",
     profile: ProfileName = "quick",
@@ -317,7 +310,7 @@ def pairs(results: Results, measure: MeasureName = "utility_loss") -> pd.DataFra
 
 
 @validated
-def asked(results: Results, by: str = "", form: str = "Bucketize") -> pd.DataFrame:
+def asked(results: Results, by: str = "", form: Annotated[str, one_of(FORMS)] = "Bucketize") -> pd.DataFrame:
     """Results with the COUNT queries of one panel of Figure 3 alone.
 
     Parameters
@@ -336,7 +329,6 @@ def asked(results: Results, by: str = "", form: str = "Bucketize") -> pd.DataFra
     """
     if not isinstance(by, str) or by:
         expect.one_of("by", by, ("selectivity", "dimension"))
-    expect.one_of("form", form, FORMS)
     errors = results.measure.isin(ERRORS)
     plain = errors & (results.sanitizer == form) & (results.variant == "")
     if not plain.any():
@@ -350,9 +342,8 @@ def asked(results: Results, by: str = "", form: str = "Bucketize") -> pd.DataFra
 
 def queries_of(results: pd.DataFrame) -> pd.DataFrame:
     """The `dimension` and `selectivity` of the COUNT queries that rows of results are of; NaN for others: DataFrame."""
-    asked = [(d, s) for d in range(1, DIMENSIONS[-1] + 1) for s in SELECTIVITIES]
-    kinds = {queries.queries_name(*each): each for each in asked}
-    found = [kinds.get(target, (float("nan"), float("nan"))) for target in results.target]
+    kinds = {queries.queries_name(d, s): (d, s) for d in range(1, DIMENSIONS[-1] + 1) for s in SELECTIVITIES}
+    found = [kinds.get(target, (np.nan, np.nan)) for target in results.target]
     return pd.DataFrame(found, columns=["dimension", "selectivity"], index=results.index)
 
 
@@ -362,20 +353,17 @@ def _both(partitions: Iterable[Mondrian]) -> list[Mondrian | Bucketize]:
 
 def _overall(dataset: Dataset, found: pd.DataFrame, partitions: Partitions) -> pd.DataFrame:
     """What holds of all releases of a form together."""
-    bounds = {letter: [str(main_parameter(one)[1]) for one in each] for letter, each in partitions.items()}
-    every = ", ".join(f"{letter}={' '.join(values)}" for letter, values in bounds.items())
+    bounds = {letter: " ".join(str(main_parameter(one)[1]) for one in each) for letter, each in partitions.items()}
+    every = ", ".join(f"{letter}={values}" for letter, values in bounds.items())
     rows, scale = [], found[found.measure == "revealed_loss"].value.min()
     for form in FORMS:
         part = found[found.sanitizer == form]
         privacy, utility = (part[part.measure == measure] for measure in ("privacy_loss", "utility_loss"))
         of_all = partial(row, dataset=dataset.name, sanitizer=form, parameters=every)
-        for (target, variant), losses_of_it in privacy.groupby(["target", "variant"], sort=False):
-            largest = partial(of_all, "largest_privacy_loss", losses_of_it.value.max())
-            rows.append(largest(target=target, variant=variant))
-        for target in utility.target.unique():
-            small = (utility.value < SMALL).mean()
-            rows.append(of_all("share_of_small_utility_loss", small, target=target))
-        for letter in partitions if len(privacy) else ():
-            above = (privacy.value[privacy.parameter == letter] > scale).sum()
-            rows.append(of_all("above_scale", above, group=letter))
+        for (target, variant), largest in privacy.groupby(["target", "variant"], sort=False).value.max().items():
+            rows.append(of_all("largest_privacy_loss", largest, target=target, variant=variant))
+        small, above = (utility.value < SMALL).mean(), privacy.parameter[privacy.value > scale].value_counts()
+        rows += [of_all("share_of_small_utility_loss", small, target=target) for target in utility.target.unique()]
+        if len(privacy):
+            rows += [of_all("above_scale", above.get(letter, 0), group=letter) for letter in partitions]
     return tidy(rows)
