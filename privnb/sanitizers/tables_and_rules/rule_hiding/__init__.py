@@ -11,8 +11,7 @@ paper is not explicit. To hide rules with least change is NP-hard (Atallah et al
 Source: Aggarwal and Yu 2008, chapter 11 and section 10.3.
 """
 
-from privnb.sanitizers.tables_and_rules.rule_hiding.blocking import block
 from privnb.sanitizers.tables_and_rules.rule_hiding.exact import hide_exactly
-from privnb.sanitizers.tables_and_rules.rule_hiding.heuristics import WAYS, hide
+from privnb.sanitizers.tables_and_rules.rule_hiding.heuristics import WAYS, block, hide
 
 __all__ = ["WAYS", "block", "hide", "hide_exactly"]
