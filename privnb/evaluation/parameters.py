@@ -14,7 +14,6 @@ from privnb.runtime.names import some_of
 from privnb.runtime.sentences import Sentences, say
 from privnb.runtime.validation import AttributeName, validated
 from privnb.sanitizers import KMember, LaplaceNoise, Mondrian
-from privnb.sanitizers.noise.mechanisms import check_epsilon
 
 
 def sramka_sanitizers(
@@ -139,7 +138,7 @@ def possible_epsilon(epsilon: str | float, dataset: Dataset) -> str | float:
     str or float
     """
     for value in numbers("EPSILON", epsilon, float):
-        check_epsilon(value)
+        expect.positive("epsilon", value)
     return "" if dataset.schema.person or not _noisy(dataset) or _secretly_missing(dataset) else epsilon
 
 

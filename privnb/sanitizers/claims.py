@@ -111,7 +111,7 @@ def _labels(dataset: Microdata, release: Release) -> Iterator[str]:
             lost = number[~covered]
             label, many = labels[lost[0]], np.sum(lost == lost[0])
             such = f"{len(lost)} of {len(dataset)} records have such a label of '{name}'"
-            if _of_label(_reader(dataset.hierarchies[name]), label, None) is None:
+            if _of_label(dataset.hierarchies[name], label, None) is None:
                 yield (
                     f"'{name}' is published as '{text(label)}' for {many} records, and that is no label of its "
                     f"hierarchy; {such}. The labels are those of `dataset.hierarchies['{name}']`"
@@ -132,26 +132,20 @@ def _ways(cells: Array, number: IntArray) -> int:
 
 def _covered(hierarchy: Any, labels: Array, number: IntArray, codes: IntArray) -> BoolArray:
     """Whether each record's label covers its value: boolean array (n,). `number`: which of `labels` each one has."""
-    read = _reader(hierarchy)
     if isinstance(hierarchy, OnALine):
-        first, last = np.array([_of_label(read, label, (1, 0)) for label in labels]).T
+        first, last = np.array([_of_label(hierarchy, label, (1, 0)) for label in labels]).T
         return (first[number] <= codes) & (codes <= last[number])
-    members = [_of_label(read, label, ()) for label in labels]
+    members = [_of_label(hierarchy, label, ()) for label in labels]
     sizes = [len(each) for each in members]
     pairs = np.repeat(np.arange(len(labels)), sizes) * hierarchy.size + np.concatenate(members).astype(np.int64)
     return np.isin(number * hierarchy.size + codes, pairs)
 
 
-def _reader(hierarchy: Any) -> Callable[[str], Any]:
-    """What says which values a label covers, and refuses what is none."""
-    on_a_line = isinstance(hierarchy, OnALine)
-    return hierarchy.ends if on_a_line else hierarchy.covered
-
-
-def _of_label(read: Callable[[str], Any], label: object, nothing: Any) -> Any:
+def _of_label(hierarchy: Any, label: object, nothing: Any) -> Any:
+    """Which values a label covers, or the first and the last of them; `nothing` for what is no label."""
     try:
-        return read(text(label))
-    except SchemaError:  # no label of the hierarchy covers anybody
+        return (hierarchy.ends if isinstance(hierarchy, OnALine) else hierarchy.covered)(text(label))
+    except SchemaError:
         return nothing
 
 

@@ -13,9 +13,8 @@ from privnb.datasets.dataset import Dataset, load, schema_of
 from privnb.microdata.treatment import KINDS, Unreadable
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.generalization.bucketize import Bucketize
-from privnb.sanitizers.generalization.suppress import Suppress
-from privnb.sanitizers.identity import Identity
-from privnb.sanitizers.noise.laplace_noise import LaplaceNoise
+from privnb.sanitizers.generalization.suppress import Identity, Suppress
+from privnb.sanitizers.noise.numeric_noise import LaplaceNoise
 
 RECORDS = 600
 LUCK = 8  # right guesses among 600 draws: one is expected, and eight or more come once in a hundred thousand times

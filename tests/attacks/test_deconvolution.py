@@ -9,8 +9,7 @@ from privnb.attacks.recovery.by_distribution import edges_of, left, likelihoods,
 from privnb.microdata.release import Published
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.microdata.treatment import Treatment, Unreadable
-from privnb.sanitizers.noise.additive_laws import Gaussian, Geometric, Uniform
-from privnb.sanitizers.noise.matrix_laws import Response
+from privnb.sanitizers.noise.laws import Gaussian, Geometric, Response, Uniform
 from privnb.sanitizers.noise.mechanisms import geometric
 
 SCHEMA = Schema("lots", (Attribute("lot", Role.QUASI_IDENTIFIER, Numbers(-2, 8, 0.1)),))

@@ -16,7 +16,7 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Unreadable
 from privnb.sanitizers import Identity, LaplaceNoise, RandomizedResponse, Sanitizer, Suppress
-from privnb.sanitizers.noise.additive_laws import Gaussian
+from privnb.sanitizers.noise.laws import Gaussian
 
 SCHEMA = Schema(
     "people",

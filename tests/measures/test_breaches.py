@@ -27,7 +27,7 @@ from privnb.sanitizers import (
     RandomizedResponse,
     RetentionReplacement,
 )
-from privnb.sanitizers.noise.matrix_laws import Diagonal
+from privnb.sanitizers.noise.laws import Diagonal
 
 ADULT = load("adult", records=3000)
 

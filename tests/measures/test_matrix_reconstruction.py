@@ -7,7 +7,7 @@ from scipy.linalg import hilbert
 
 from privnb.attacks.algorithms.likeliest import STEPS, expectation_maximized
 from privnb.measures.noise.matrices import condition_number, markov
-from privnb.sanitizers.noise.matrix_laws import Diagonal
+from privnb.sanitizers.noise.laws import Diagonal
 
 
 def bits(kept):

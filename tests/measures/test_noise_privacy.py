@@ -9,7 +9,7 @@ from privnb.datasets.dataset import load
 from privnb.measures.noise import noise_privacy
 from privnb.microdata.treatment import Unreadable
 from privnb.sanitizers import Identity, LaplaceNoise, RandomizedResponse
-from privnb.sanitizers.noise.additive_laws import Gaussian, Laplace, Uniform
+from privnb.sanitizers.noise.laws import Gaussian, Laplace, Uniform
 
 UNIFORM = Uniform(1 / 3**0.5, 1.0)  # on -1 to 1
 

@@ -15,8 +15,7 @@ from privnb.sanitizers import (
     RandomizedResponse,
     RetentionReplacement,
 )
-from privnb.sanitizers.noise.additive_laws import Gaussian, Uniform
-from privnb.sanitizers.noise.matrix_laws import Response
+from privnb.sanitizers.noise.laws import Gaussian, Response, Uniform
 
 UNIT = Attribute("x", Role.QUASI_IDENTIFIER, Numbers(0, 5, 0.01))
 TOWN = Attribute("town", Role.QUASI_IDENTIFIER, Categories(("a", "b", "c")))

@@ -11,8 +11,7 @@ from privnb.microdata.schema import Attribute, Categories, Role, Schema, SchemaE
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.privacy_models.anonymity import OwnAnonymity
 from privnb.sanitizers import FullDomain, LocalRecoding, Microaggregation, Mondrian, SanitizationError
-from privnb.sanitizers.algorithms.nearest_groups import located
-from privnb.sanitizers.algorithms.own_groups import own_groups
+from privnb.sanitizers.algorithms.nearest_groups import located, own_groups
 
 
 def test_levels():

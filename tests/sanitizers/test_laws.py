@@ -6,8 +6,7 @@ from scipy.integrate import quad
 
 from privnb.measures.noise.matrices import amplification_of, markov
 from privnb.microdata.treatment import Jointly, Law, Unreadable
-from privnb.sanitizers.noise.additive_laws import Gaussian, Geometric, Laplace, Uniform
-from privnb.sanitizers.noise.matrix_laws import Diagonal, Part, Response, Transition
+from privnb.sanitizers.noise.laws import Diagonal, Gaussian, Geometric, Laplace, Part, Response, Transition, Uniform
 from privnb.sanitizers.noise.mechanisms import kept
 
 PRIOR, POSITIONS = np.array([0.5, 0.02, 0.18, 0.3]), np.array([0, 2, 3, 9])

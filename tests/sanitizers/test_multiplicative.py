@@ -251,8 +251,11 @@ def test_a_parameter_out_of_its_range(make, message):
 @pytest.mark.parametrize(
     ("sanitizer", "message"),
     [
-        (Rotation(("age", "town")), "town is no numeric quasi-identifier of 'measured'; those are age, height, weight"),
-        (Rotation(("age", "wait")), "wait is no numeric quasi-identifier"),
+        (
+            Rotation(("age", "town")),
+            r"\['town'\] is no numeric quasi-identifier; those are \['age', 'height",
+        ),
+        (Rotation(("age", "wait")), r"\['wait'\] is no numeric quasi-identifier"),
         (RandomProjection(4), r"RandomProjection\(dimensions=4.*has 3 numbers to project. Lower dimensions to 3"),
     ],
 )

@@ -20,7 +20,7 @@ from privnb.sanitizers import (
     RetentionReplacement,
     SanitizationError,
 )
-from privnb.sanitizers.noise.matrix_laws import Part, Transition
+from privnb.sanitizers.noise.laws import Part, Transition
 from privnb.sanitizers.noise.noise_channel import identification
 from privnb.sanitizers.noise.pram import drawn, invariant
 
@@ -167,11 +167,11 @@ def test_a_table_without_such_attributes_is_refused(sanitizer, names, message):
         (lambda: RetentionReplacement(1), "kept"),
         (lambda: RetentionReplacement(0), "kept"),
         (lambda: GammaDiagonal(0), "epsilon must be a positive number"),
-        (lambda: GammaDiagonal(1, 1.5), "spread must be a share of the diagonal"),
+        (lambda: GammaDiagonal(1, 1.5), "spread must be a share from 0 to 1"),
         (lambda: Mask(-1), "epsilon must be a positive number"),
         (lambda: AdditiveNoise(0), "deviation must be a positive number"),
         (lambda: AdditiveNoise(kind="cauchy"), "kind must be"),
-        (lambda: AdditiveNoise(deviations={"age": -2}), "deviation of 'age' must be a positive number"),
+        (lambda: AdditiveNoise(deviations={"age": -2}), "deviations of 'age' must be a positive number"),
     ],
 )
 def test_parameters_out_of_range_are_refused(make, message):

@@ -12,8 +12,8 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.sanitizers import HybridMasking, Ipso, LatinHypercube, MultipleImputation, SanitizationError
-from privnb.sanitizers.algorithms.latin_hypercube import arranged, strata
 from privnb.sanitizers.synthetic.ipso import regressed
+from privnb.sanitizers.synthetic.latin_hypercube import arranged, strata
 
 SCHEMA = Schema(
     "measured",

@@ -13,7 +13,7 @@ from privnb.datasets.dataset import PROJECT
 from privnb.runtime.processes import usable_cores
 
 # They share few kernels; the slowest first.
-NAMES = "LocalRecoding", "Mondrian", "Microaggregation", "KMember", "Condensation", "FullDomain", "RankSwapping"
+NAMES = "LocalRecoding", "Mondrian", "Microaggregation", "KMember", "Condensation", "RankSwapping"
 
 
 def cold():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from privnb.runtime import progress
@@ -23,3 +24,15 @@ def announced_compiling() -> Iterator[None]:
 
     with event.install_listener("numba:compile", Compiling()):
         yield
+
+
+def drop_stale_kernels(kernel: Any) -> None:
+    """Let numba compile all kernels of a folder anew after a change to any file: it compares each with its own file
+    alone, not with those of the kernels that were compiled into it. `kernel`: one of them.
+    """
+    if not hasattr(kernel, "stats"):  # NUMBA_DISABLE_JIT leaves a plain function
+        return
+    changed = max(file.stat().st_mtime for file in Path(kernel.py_func.__code__.co_filename).parent.glob("*.py"))
+    for index in Path(str(kernel.stats.cache_path)).glob("*.nbi"):
+        if index.stat().st_mtime < changed:
+            index.unlink(missing_ok=True)

@@ -14,14 +14,13 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-from numba import njit
 
 from privnb.measures.utility.information_loss import Occurring
 from privnb.microdata.counts import distinct_codes, tabulate
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, LeveledRanges, Taxonomy
 from privnb.privacy_models.requirement import Requirement, Tally
-from privnb.runtime.arrays import Array, BoolArray, Int, IntArray
+from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.sanitizers.algorithms.options import OF_CELLS, OF_CLASSES
 
 LARGEST = 2**22  # nodes: a search looks all of them over after each check
@@ -279,38 +278,15 @@ def loss_of(lattice: Lattice, name: str, target: str | None = None) -> OfCells |
     return OfCells(lattice, name) if name in OF_CELLS else OfClasses(lattice, name, target)
 
 
-@njit(cache=True)
 def _grouped(groups: IntArray, begin: IntArray, codes: Array, rows: Array) -> tuple[IntArray, IntArray]:
     """Number the `rows` of `codes` by their groups, `groups[begin[a] + code]` of each attribute a, as they first occur.
 
     Returns the number of each row and the place of the first of each number, two integer arrays.
     """
-    slots = 4
-    while slots < 2 * len(rows):
-        slots *= 2
-    table = np.full(slots, -1)
-    numbers, first, count = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64), 0
-    for i in range(len(rows)):
-        mixed = np.uint64(0)
-        for a in range(len(begin)):
-            mixed = (mixed + np.uint64(groups[begin[a] + codes[rows[i], a]])) * np.uint64(0x9E3779B97F4A7C15)
-            mixed ^= mixed >> np.uint64(32)
-        slot = np.int64(mixed & np.uint64(slots - 1))
-        while table[slot] >= 0 and not _alike(groups, begin, codes, rows[i], rows[first[table[slot]]]):
-            slot = (slot + 1) & (slots - 1)
-        if table[slot] < 0:
-            table[slot], first[count] = count, i
-            count += 1
-        numbers[i] = table[slot]
-    return numbers, first[:count].copy()
-
-
-@njit(cache=True)
-def _alike(groups: IntArray, begin: IntArray, codes: Array, one: Int, other: Int) -> bool:
-    for a in range(len(begin)):
-        if groups[begin[a] + codes[one, a]] != groups[begin[a] + codes[other, a]]:
-            return False
-    return True
+    columns = [groups[start + codes[rows, a]] for a, start in enumerate(begin)]
+    first, index = distinct_codes(columns, [column.max() + 1 for column in columns])
+    order = np.argsort(first)
+    return np.argsort(order)[index], first[order]
 
 
 def _joining(tally: Tally, classes: Classes, turns: IntArray) -> tuple[IntArray, IntArray, Array]:

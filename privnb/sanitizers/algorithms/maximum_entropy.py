@@ -89,8 +89,8 @@ class Together:
         ]
         self.vertices = [self._held(i) for i in range(len(self.tables))]
         for i, j in combinations(range(len(self.tables)), 2):
-            for name in self.tables[i].names:
-                if name in self.tables[j].names and not self._nest(name, i, j):
+            for name in [each for each in self.tables[i].names if each in self.tables[j].names]:
+                if self._own[i][name] not in self.vertices[j] and self._own[j][name] not in self.vertices[i]:
                     raise ValueError(
                         f"the labels of '{name}' in the tables of {', '.join(self.tables[i].names)} and of "
                         f"{', '.join(self.tables[j].names)} do not nest. Leave '{name}' out of one of them, or take "
@@ -108,9 +108,6 @@ class Together:
                 return None
             numbers[cover] = number
         return numbers
-
-    def _nest(self, name: str, i: int, j: int) -> bool:
-        return self._own[i][name] in self.vertices[j] or self._own[j][name] in self.vertices[i]
 
     def _held(self, i: int) -> dict[Vertex, IntArray]:
         table, held = self.tables[i], {}
@@ -141,20 +138,14 @@ class Together:
         """
         table = self.tables[i]
         numbers = self._check_apart(i)
-        columns = [numbers[name][positions[name]] for name in table.names]
-        inside = np.min(columns, axis=0) >= 0
-        both = [np.append(own, column[inside]) for own, column in zip(table.cells.T, columns, strict=True)]
-        index = distinct_codes(both, [len(labels) for labels in table.labels])[1]
-        cells, where = np.full(int(index.max()) + 1, -1), np.full(len(inside), -1)
-        cells[index[: len(table.counts)]] = np.arange(len(table.counts))
-        where[inside] = cells[index[len(table.counts) :]]
-        return where
+        values = pd.MultiIndex.from_arrays([numbers[name][positions[name]] for name in table.names])
+        return pd.MultiIndex.from_arrays(table.cells.T).get_indexer(values)
 
     def _check_apart(self, i: int) -> dict[str, IntArray]:
-        overlapping = [name for name, numbers in self._numbers[i].items() if numbers is None]
-        if overlapping:
+        apart = {name: numbers for name, numbers in self._numbers[i].items() if numbers is not None}
+        if overlapping := [name for name in self._numbers[i] if name not in apart]:
             raise ValueError(f"labels of {overlapping} overlap in one table, so that a value has no one cell there.")
-        return {name: numbers for name, numbers in self._numbers[i].items() if numbers is not None}
+        return apart
 
     def likely(self, where: Sequence[IntArray]) -> FloatArray:
         """The closed form: probability of some rows, float array (rows,). `where`: for each table the rows' cells.

@@ -1,4 +1,4 @@
-"""Groups of at least k records that lie near each other: maximum distance to average, and around records drawn.
+"""Groups of at least k records that lie near each other: maximum distance to average, around records drawn, each own k.
 
 Both ask again and again which record is farthest from a place, and which are nearest to it. A tree of boxes answers
 exactly, ties included, and forgets the records that have a group, so that a million records of three numbers take
@@ -6,9 +6,9 @@ seconds; in many dimensions boxes rule little out, and the answers take a pass o
 
 Source: Domingo-Ferrer and Torra, "Ordinal, Continuous and Heterogeneous k-Anonymity through Microaggregation", DMKD
 2005, section 4 (MDAV-generic); Aggarwal and Yu, "A Condensation Approach to Privacy Preserving Data Mining", EDBT 2004,
-section 2.
-
-One module, for numba compiles its kernels together, and all keep one tree.
+section 2; the same, "On Variable Constraints in Privacy Preserving Data Mining", SDM 2005: the records of each k are
+grouped among themselves. Deviation: who is too few for a group there is joined by the nearest who ask for less, where
+that paper moves whole groups from one k to another.
 """
 
 from __future__ import annotations
@@ -22,27 +22,10 @@ from numba import njit
 from privnb.microdata.hierarchy.generalization import places
 from privnb.runtime.arrays import Array, FloatArray, Int, IntArray
 from privnb.runtime.tolerances import ROUNDING
+from privnb.sanitizers.algorithms.box_tree import NEVER, BoxTree, Space, apart, grow, level, space_of, take
 
-_NEVER = 2**62  # above every record's position
-_LEAF = 16  # records of a box that is not divided
 _EXACT = 2.0**52  # floats are exact on whole numbers below twice that
 _FINE = 2.0**16  # a step of so many units is a whole number of them, within 1 / 131,072 of its length
-
-
-class Space(NamedTuple):
-    """How far apart two points are: the root of the sum of their squares by attribute.
-
-    The first `numbers` coordinates of a point are whole numbers, `unit` to a standard deviation. Each other one is a
-    row of `groups` (rows x levels), an attribute's from `begin` to before `end`: two of them are as many times
-    `weights` apart as the first level has at which they are in one group.
-    """
-
-    numbers: int
-    unit: float
-    begin: Array
-    end: Array
-    weights: Array
-    groups: Array
 
 
 def located(codes: Array, extents: Sequence[Any]) -> tuple[Space, np.ndarray, list[int]]:
@@ -69,24 +52,14 @@ def located(codes: Array, extents: Sequence[Any]) -> tuple[Space, np.ndarray, li
         steps.append(column)
         scales.append(scale or 1.0)
     spread = sum((column.max() / scale) ** 2 for column, scale in zip(steps, scales, strict=True)) + len(trees)
-    unit = 2.0 ** np.floor(np.log2(_EXACT / max(spread, 1e-9)) / 2 - ROUNDING)
-    unit = min(unit, 2.0**24)
-    points = np.empty(codes.shape)
+    unit = min(2.0 ** np.floor(np.log2(_EXACT / max(spread, 1e-9)) / 2 - ROUNDING), 2.0**24)  # of a standard deviation
     for place, (column, scale) in enumerate(zip(steps, scales, strict=True)):
         step = unit / scale
-        points[:, place] = column * np.rint(step) if step >= _FINE else np.rint(column * step)
-    levels = max((len(extents[a].groups) for a in trees), default=1)
-    begin, end = np.zeros((2, codes.shape[1]), dtype=np.int64)
-    weights, rows = np.zeros(codes.shape[1]), [np.empty((0, levels), dtype=np.int64)]
-    for place, a in enumerate(trees, len(lines)):
-        groups = extents[a].groups
-        begin[place] = end[place - 1] if place else 0
-        end[place] = begin[place] + groups.shape[1]
-        weights[place] = np.rint(unit / max(extents[a].denominator, 1))
-        rows.append(np.pad(groups.T, ((0, 0), (0, levels - len(groups)))))
-        points[:, place] = begin[place] + codes[:, a]
-    space = Space(len(lines), unit, begin, end, weights, np.concatenate(rows).astype(np.int64))
-    return space, points, lines + trees
+        steps[place] = column * np.rint(step) if step >= _FINE else np.rint(column * step)
+    weights = np.rint(unit / np.array([max(extents[a].denominator, 1) for a in trees], dtype=float))
+    columns = [*steps, *(codes[:, a] for a in trees)]
+    space, points = space_of(columns, np.inf, [extents[a].groups for a in trees], weights)
+    return space, points.astype(float), lines + trees
 
 
 def mdav(space: Space, points: Array, k: int) -> IntArray:
@@ -103,7 +76,7 @@ def mdav(space: Space, points: Array, k: int) -> IntArray:
     Raises ValueError for fewer than k records.
     """
     _check(points, k)
-    return _mdav(space, points, int(k))
+    return _mdav(_left(space, points), int(k))
 
 
 def around(space: Space, points: Array, k: int, seeds: Array) -> IntArray:
@@ -114,7 +87,50 @@ def around(space: Space, points: Array, k: int, seeds: Array) -> IntArray:
     to the lowest index. Points of numbers alone. Raises ValueError for fewer than k records.
     """
     _check(points, k)
-    return _around(space, points, int(k), np.asarray(seeds, dtype=np.int64))
+    groups = _around(_left(space, points), int(k), np.asarray(seeds, dtype=np.int64))
+    there = groups >= 0
+    averages = np.rint(np.column_stack([np.bincount(groups[there], column[there]) for column in points.T]) / k)
+    for record in np.flatnonzero(~there):
+        groups[record] = ((points[record] - averages) ** 2).sum(axis=1).argmin()
+    return groups
+
+
+def own_groups(space: Space, points: Array, ks: Array) -> IntArray:
+    """The group of each record, 0, 1, ...: integer array (n,).
+
+    ks: what each record asks for, integer array (n,). From the largest k to the smallest, the records that ask for it
+    and have no group yet are grouped by `mdav`. Where they are too few, those nearest to them all (the least sum of
+    squared distances) of the records that ask for less fill them up to k; where these do not suffice either, each of
+    the few joins the group of the record nearest to it, which has a larger k. Ties go to the lowest index.
+
+    Raises ValueError for fewer records than the largest k.
+    """
+    groups = np.full(len(points), -1)
+    for k in sorted({*ks.tolist()}, reverse=True):
+        free = groups < 0
+        asking, others = np.flatnonzero(free & (ks == k)), np.flatnonzero(free & (ks < k))
+        if not len(asking):
+            continue
+        if (lacking := k - len(asking)) > 0 and lacking <= len(others):
+            far = sum(_squared(space, points[others], points[record]) for record in asking)
+            asking = np.sort(np.append(asking, others[np.argsort(far, kind="stable")[:lacking]]))
+        if len(asking) >= k or free.all():
+            groups[asking] = groups.max() + 1 + mdav(space, points[asking], k)
+            continue
+        grouped = np.flatnonzero(~free)
+        for record in asking:
+            groups[record] = groups[grouped[np.argmin(_squared(space, points[grouped], points[record]))]]
+    return groups
+
+
+def _squared(space: Space, points: Array, point: Array) -> FloatArray:
+    """The squared distance of each of several points to one: float array (n,)."""
+    numbers = space.numbers
+    far = ((points[:, :numbers] - point[:numbers]) ** 2).sum(axis=1)
+    for a in range(numbers, points.shape[1]):
+        levels = (space.groups[points[:, a].astype(np.int64)] == space.groups[int(point[a])]).argmax(axis=1)
+        far += (levels * space.weights[a]) ** 2
+    return far
 
 
 def central(space: Space, rows: Array, groups: Array) -> IntArray:
@@ -133,377 +149,147 @@ def _check(points: FloatArray, k: int) -> None:
         raise ValueError(f"{len(points)} records need k from 1 to {len(points)}, got k={k}.")
 
 
-class _Tree(NamedTuple):
-    """Boxes within boxes around the records that have no group yet. Node 0 holds all of them.
+class _Left(NamedTuple):
+    """The records that have no group yet, and working space of a search.
 
-    low, high: a node's box. child: the first of its two neighbouring children, -1 for a leaf. parent: -1 for node 0.
-    first: the lowest record in the box; _NEVER in an empty one. begin, size: where a leaf's records stand in `order`.
-    leaf: of each record.
+    sums: of each number, (attributes,). costs: how many levels each category is apart from the records', squared, in
+    sum, (rows,).
     """
 
-    low: Array
-    high: Array
-    child: Array
-    parent: Array
-    first: Array
-    begin: Array
-    size: Array
-    order: Array
-    leaf: Array
+    space: Space
+    points: FloatArray
+    tree: BoxTree
+    sums: FloatArray
+    costs: IntArray
+    stack: IntArray
+    bounds: FloatArray
 
 
-@njit(cache=True)
-def _level(space: Space, one: Int, other: Int) -> Int:
-    """The first level at which two rows are in one group."""
-    level = 0
-    while space.groups[one, level] != space.groups[other, level]:
-        level += 1
-    return level
-
-
-@njit(cache=True)
-def _apart(space: Space, a: Int, one: float, other: float) -> float:
-    """How far apart two coordinates are."""
-    if a < space.numbers:
-        return abs(one - other)
-    return _level(space, int(one), int(other)) * space.weights[a]
+def _left(space: Space, points: FloatArray) -> _Left:
+    """All records, of which none has a group."""
+    costs = np.zeros(len(space.groups), np.int64)
+    for a in range(space.numbers, points.shape[1]):
+        rows = space.groups[space.begin[a] : space.end[a]]
+        times = np.bincount(points[:, a].astype(np.int64) - space.begin[a], minlength=len(rows))
+        costs[space.begin[a] : space.end[a]] = [times @ (rows == row).argmax(axis=1) ** 2 for row in rows]
+    stack, bounds = np.empty(2 * len(points), np.int64), np.empty(2 * len(points))  # one a node
+    return _Left(space, points, grow(space, points), points.sum(axis=0), costs, stack, bounds)
 
 
 @njit(cache=True)
 def _distance(space: Space, one: FloatArray, other: FloatArray) -> float:
     """The squared distance of two points."""
     total = 0.0
-    for a in range(space.numbers):
-        total += (one[a] - other[a]) ** 2
-    for a in range(space.numbers, len(one)):
-        total += _apart(space, a, one[a], other[a]) ** 2
+    for a in range(len(one)):
+        total += apart(space, a, one[a], other[a]) ** 2
     return total
 
 
 @njit(cache=True)
-def _least(space: Space, point: FloatArray, low: FloatArray, high: FloatArray) -> float:
-    """The squared distance of a point to a box: no point in it is nearer."""
+def _bound(space: Space, point: FloatArray, low: FloatArray, high: FloatArray, far: bool) -> float:
+    """The squared distance of a point to a box: no point in it is nearer; `far`: minus the most that one is away."""
     total = 0.0
-    for a in range(space.numbers):
-        if point[a] < low[a]:
-            total += (low[a] - point[a]) ** 2
+    for a in range(len(point)):
+        if far:
+            total -= max(apart(space, a, low[a], point[a]), apart(space, a, point[a], high[a])) ** 2
+        elif point[a] < low[a]:
+            total += apart(space, a, point[a], low[a]) ** 2
         elif point[a] > high[a]:
-            total += (point[a] - high[a]) ** 2
-    for a in range(space.numbers, len(point)):
-        if point[a] < low[a]:
-            total += _apart(space, a, point[a], low[a]) ** 2
-        elif point[a] > high[a]:
-            total += _apart(space, a, high[a], point[a]) ** 2
+            total += apart(space, a, high[a], point[a]) ** 2
     return total
 
 
 @njit(cache=True)
-def _most(space: Space, point: FloatArray, low: FloatArray, high: FloatArray) -> float:
-    """No point in a box is farther from this one: a squared distance."""
-    total = 0.0
-    for a in range(space.numbers):
-        total += max(point[a] - low[a], high[a] - point[a]) ** 2
-    for a in range(space.numbers, len(point)):
-        total += max(_apart(space, a, point[a], low[a]), _apart(space, a, point[a], high[a])) ** 2
-    return total
-
-
-@njit(cache=True)
-def _fit(points: FloatArray, tree: _Tree, node: Int) -> bool:
-    """Fit the box of a leaf, or of a node around its children's; whether it changed."""
-    dims, changed = points.shape[1], False
-    for a in range(dims):
-        low, high = np.inf, -np.inf
-        if tree.child[node] < 0:
-            for place in range(tree.begin[node], tree.begin[node] + tree.size[node]):
-                value = points[tree.order[place], a]
-                low, high = min(low, value), max(high, value)
-        else:
-            one = tree.child[node]
-            low, high = min(tree.low[one, a], tree.low[one + 1, a]), max(tree.high[one, a], tree.high[one + 1, a])
-        changed = changed or low != tree.low[node, a] or high != tree.high[node, a]
-        tree.low[node, a], tree.high[node, a] = low, high
-    first = _NEVER
-    if tree.child[node] < 0:
-        for place in range(tree.begin[node], tree.begin[node] + tree.size[node]):
-            first = min(first, tree.order[place])
-    else:
-        first = min(tree.first[tree.child[node]], tree.first[tree.child[node] + 1])
-    changed = changed or first != tree.first[node]
-    tree.first[node] = first
-    return changed
-
-
-@njit(cache=True)
-def _grow(space: Space, points: FloatArray) -> _Tree:
-    """The tree over all points: each box is halved along its widest side."""
-    n, dims = points.shape
-    nodes = 4 * (n // _LEAF + 1) + 1
-    order, leaf = np.arange(n), np.zeros(n, np.int64)
-    child, parent = np.full(nodes, -1), np.full(nodes, -1)
-    begin, size, first = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64), np.full(nodes, _NEVER)
-    tree = _Tree(np.zeros((nodes, dims)), np.zeros((nodes, dims)), child, parent, first, begin, size, order, leaf)
-    size[0], number, node = n, 1, 0
-    while node < number:
-        start, stop = begin[node], begin[node] + size[node]
-        if size[node] > _LEAF:
-            widest, side = -1.0, 0
-            for a in range(dims):
-                low, high = np.inf, -np.inf
-                for place in range(start, stop):
-                    low, high = min(low, points[order[place], a]), max(high, points[order[place], a])
-                wide = _apart(space, a, low, high)
-                if wide > widest:
-                    widest, side = wide, a
-            values = np.empty(stop - start)
-            for place in range(start, stop):
-                values[place - start] = points[order[place], side]
-            moved = order[start:stop][np.argsort(values, kind="mergesort")]
-            for place in range(start, stop):  # to assign a slice takes numba two seconds to compile
-                order[place] = moved[place - start]
-            half = size[node] // 2
-            child[node] = number
-            parent[number : number + 2] = node
-            begin[number], size[number] = start, half
-            begin[number + 1], size[number + 1] = start + half, size[node] - half
-            number += 2
-        else:
-            for place in range(start, stop):
-                leaf[order[place]] = node
-        node += 1
-    for each in range(number - 1, -1, -1):
-        _fit(points, tree, each)
-    return tree
-
-
-@njit(cache=True)
-def _remove(points: FloatArray, tree: _Tree, record: Int) -> None:
-    """Forget a record."""
-    node = tree.leaf[record]
-    last = tree.begin[node] + tree.size[node] - 1
-    for place in range(tree.begin[node], last + 1):
-        if tree.order[place] == record:
-            tree.order[place] = tree.order[last]
-            break
-    tree.size[node] -= 1
-    while node >= 0 and _fit(points, tree, node):
-        node = tree.parent[node]
-
-
-@njit(cache=True)
-def _farthest(space: Space, points: FloatArray, tree: _Tree, point: FloatArray, stack: Array, bounds: Array) -> Int:
-    """The record farthest from a point, of several the lowest."""
-    best, found, top = -1.0, _NEVER, 0
-    stack[0], bounds[0] = 0, np.inf
+def _search(left: _Left, point: FloatArray, far: bool, found: IntArray) -> None:
+    """Put the records nearest to a point into `found`, nearest first, of equals the lowest; `far`: the farthest."""
+    space, tree, stack, bounds = left.space, left.tree, left.stack, left.bounds
+    worth, top = np.full(len(found), np.inf), 0
+    found[:] = NEVER
+    stack[0], bounds[0] = 0, -np.inf
     while top >= 0:
         node, bound = stack[top], bounds[top]
         top -= 1
-        if bound < best or (bound == best and tree.first[node] > found):
-            continue
-        if tree.child[node] < 0:
-            for place in range(tree.begin[node], tree.begin[node] + tree.size[node]):
-                record = tree.order[place]
-                far = _distance(space, point, points[record])
-                if far > best or (far == best and record < found):
-                    best, found = far, record
+        if bound > worth[-1] or tree.first[node] == NEVER or (bound == worth[-1] and tree.first[node] > found[-1]):
             continue
         one = tree.child[node]
-        here = there = -1.0
-        if tree.first[one] != _NEVER:
-            here = _most(space, point, tree.low[one], tree.high[one])
-        if tree.first[one + 1] != _NEVER:
-            there = _most(space, point, tree.low[one + 1], tree.high[one + 1])
-        nearer, farther = (one, one + 1) if here < there else (one + 1, one)
-        if min(here, there) >= 0:
-            top += 1
-            stack[top], bounds[top] = nearer, min(here, there)
-        if max(here, there) >= 0:
-            top += 1
-            stack[top], bounds[top] = farther, max(here, there)
-    return found
-
-
-@njit(cache=True)
-def _nearest(
-    space: Space, points: FloatArray, tree: _Tree, point: FloatArray, number: Int, found: IntArray, stack: Array,
-    bounds: Array,
-) -> None:  # fmt: skip
-    """Put the `number` records nearest to a point into `found`, the nearest first, of several the lowest."""
-    near = np.full(number, np.inf)
-    found[:number] = _NEVER
-    top = 0
-    stack[0], bounds[0] = 0, 0.0
-    while top >= 0:
-        node, bound = stack[top], bounds[top]
-        top -= 1
-        if bound > near[-1] or (bound == near[-1] and tree.first[node] > found[number - 1]):
+        if one >= 0:
+            here = _bound(space, point, tree.low[one], tree.high[one], far)
+            there = _bound(space, point, tree.low[one + 1], tree.high[one + 1], far)
+            best = one + (there < here)
+            stack[top + 1], bounds[top + 1] = 2 * one + 1 - best, max(here, there)
+            stack[top + 2], bounds[top + 2] = best, min(here, there)
+            top += 2
             continue
-        if tree.child[node] < 0:
-            for place in range(tree.begin[node], tree.begin[node] + tree.size[node]):
-                record = tree.order[place]
-                far = _distance(space, point, points[record])
-                if far > near[-1] or (far == near[-1] and record > found[number - 1]):
-                    continue
-                spot = number - 1
-                while spot > 0 and (near[spot - 1] > far or (near[spot - 1] == far and found[spot - 1] > record)):
-                    near[spot], found[spot] = near[spot - 1], found[spot - 1]
-                    spot -= 1
-                near[spot], found[spot] = far, record
-            continue
-        one = tree.child[node]
-        here = there = np.inf
-        if tree.first[one] != _NEVER:
-            here = _least(space, point, tree.low[one], tree.high[one])
-        if tree.first[one + 1] != _NEVER:
-            there = _least(space, point, tree.low[one + 1], tree.high[one + 1])
-        nearer, farther = (one, one + 1) if here <= there else (one + 1, one)
-        if max(here, there) < np.inf:
-            top += 1
-            stack[top], bounds[top] = farther, max(here, there)
-        if min(here, there) < np.inf:
-            top += 1
-            stack[top], bounds[top] = nearer, min(here, there)
+        for place in range(tree.begin[node], tree.end[node]):
+            record = tree.order[place]
+            away = _distance(space, point, left.points[record]) * (-1 if far else 1)
+            if away > worth[-1] or (away == worth[-1] and record > found[-1]):
+                continue
+            spot = len(found) - 1
+            while spot > 0 and (worth[spot - 1] > away or (worth[spot - 1] == away and found[spot - 1] > record)):
+                worth[spot], found[spot] = worth[spot - 1], found[spot - 1]
+                spot -= 1
+            worth[spot], found[spot] = away, record
 
 
 @njit(cache=True)
-def _costs(space: Space, points: FloatArray) -> IntArray:
-    """How many levels each category is apart from the records', squared, in sum: integer array (rows,)."""
-    costs = np.zeros(len(space.groups), np.int64)
-    for a in range(space.numbers, points.shape[1]):
-        times = np.zeros(space.end[a] - space.begin[a], np.int64)
-        for value in points[:, a]:
-            times[int(value) - space.begin[a]] += 1
-        for row in range(space.begin[a], space.end[a]):
-            for other in range(space.begin[a], space.end[a]):
-                if times[other - space.begin[a]]:
-                    costs[row] += times[other - space.begin[a]] * _level(space, row, other) ** 2
-    return costs
-
-
-@njit(cache=True)
-def _average(space: Space, sums: Array, costs: Array, left: Int, point: FloatArray) -> None:
-    """Put the average of the records that are left into `point`."""
-    for a in range(space.numbers):
-        point[a] = np.rint(sums[a] / left)
-    for a in range(space.numbers, len(point)):
-        point[a] = space.begin[a] + np.argmin(costs[space.begin[a] : space.end[a]])
-
-
-@njit(cache=True)
-def _take(space: Space, points: FloatArray, tree: _Tree, sums: Array, costs: Array, record: Int) -> None:
+def _take(left: _Left, record: Int) -> None:
     """Forget a record, also in what the average is made of."""
-    _remove(points, tree, record)
-    for a in range(space.numbers):
-        sums[a] -= points[record, a]
-    for a in range(space.numbers, points.shape[1]):
+    space, point = left.space, left.points[record]
+    take(left.points, left.tree, record)
+    for a in range(len(point)):
+        left.sums[a] -= point[a]
         for row in range(space.begin[a], space.end[a]):
-            costs[row] -= _level(space, row, int(points[record, a])) ** 2
+            left.costs[row] -= level(space, row, int(point[a])) ** 2
 
 
 @njit(cache=True)
-def _ranked(space: Space, points: FloatArray, groups: IntArray, point: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The records without a group, the farthest from a point first, and how far each is."""
-    records = np.flatnonzero(groups < 0)
-    radius = np.empty(len(records))
-    for place in range(len(records)):
-        radius[place] = np.sqrt(_distance(space, point, points[records[place]]))
-    order = np.argsort(-radius, kind="mergesort")
-    return records[order], radius[order]
+def _group(left: _Left, groups: IntArray, number: Int, seed: Int, found: IntArray) -> None:
+    """Make a group of a record that is taken and the nearest that are left, as many as `found` holds."""
+    groups[seed] = number
+    if len(found):
+        _search(left, left.points[seed], False, found)
+    for record in found:
+        groups[record] = number
+        _take(left, record)
 
 
 @njit(cache=True)
-def _outermost(
-    space: Space, points: FloatArray, groups: IntArray, point: FloatArray, drift: float, ranked: Array, radius: Array
-) -> tuple[Int, Int]:
-    """The record farthest from a point, of several the lowest; how many records were looked at.
-
-    They are ranked by their distance from a point that lies `drift` away, so none after it is far enough. In a cloud
-    whose outermost records are taken one after the other no box rules much out.
-    """
-    best, found, seen = -1.0, _NEVER, 0
-    reach = drift + 1.0  # a unit, for roots are rounded
-    for place in range(len(ranked)):
-        if radius[place] + reach < np.sqrt(max(best, 0.0)):
-            break
-        seen += 1
-        record = ranked[place]
-        if groups[record] < 0:
-            far = _distance(space, point, points[record])
-            if far > best or (far == best and record < found):
-                best, found = far, record
-    return found, seen
-
-
-@njit(cache=True)
-def _mdav(space: Space, points: FloatArray, k: Int) -> IntArray:
-    n, dims = points.shape
-    tree = _grow(space, points)
-    groups, number, left = np.full(n, -1), 0, n
-    stack, bounds = np.empty(128, np.int64), np.empty(128)
-    found, point, two = np.empty(max(k - 1, 1), np.int64), np.empty(dims), np.empty(2, np.int64)
-    sums, costs = np.zeros(dims), _costs(space, points)
-    for a in range(space.numbers):
-        sums[a] = points[:, a].sum()
-    _average(space, sums, costs, left, point)
-    base, looked = point.copy(), 0
-    ranked, radius = _ranked(space, points, groups, base)
-    while left >= 2 * k:
-        _average(space, sums, costs, left, point)
-        if looked > 8 * left:  # then they were ranked too long ago
-            base, looked = point.copy(), 0
-            ranked, radius = _ranked(space, points, groups, base)
-        drift = np.sqrt(_distance(space, point, base))
-        two[0], seen = _outermost(space, points, groups, point, drift, ranked, radius)
-        looked += seen
-        _take(space, points, tree, sums, costs, two[0])
-        ends = 2 if left >= 3 * k else 1
-        if ends == 2:
-            two[1] = _farthest(space, points, tree, points[two[0]], stack, bounds)
-            _take(space, points, tree, sums, costs, two[1])
-        for end in two[:ends]:
-            groups[end] = number
-            if k > 1:
-                _nearest(space, points, tree, points[end], k - 1, found, stack, bounds)
-                for record in found[: k - 1]:
-                    groups[record] = number
-                    _take(space, points, tree, sums, costs, record)
-            number += 1
-        left -= ends * k
+def _mdav(left: _Left, k: Int) -> IntArray:
+    space, n = left.space, len(left.points)
+    groups, number, remaining = np.full(n, -1), 0, n
+    found, end, point = np.empty(k - 1, np.int64), np.empty(1, np.int64), np.empty(len(left.sums))
+    while remaining >= 2 * k:
+        for a in range(len(point)):
+            if a < space.numbers:
+                point[a] = np.rint(left.sums[a] / remaining)
+            else:
+                point[a] = space.begin[a] + np.argmin(left.costs[space.begin[a] : space.end[a]])
+        _search(left, point, True, end)
+        first = end[0]
+        _take(left, first)
+        two = remaining >= 3 * k
+        if two:
+            _search(left, left.points[first], True, end)
+            _take(left, end[0])
+        _group(left, groups, number, first, found)
+        if two:
+            _group(left, groups, number + 1, end[0], found)
+        number, remaining = number + 1 + two, remaining - (1 + two) * k
     groups[groups < 0] = number
     return groups
 
 
 @njit(cache=True)
-def _around(space: Space, points: FloatArray, k: Int, seeds: Array) -> IntArray:
-    n, dims = points.shape
-    tree = _grow(space, points)
-    groups, number, left = np.full(n, -1), 0, n
-    stack, bounds, found = np.empty(128, np.int64), np.empty(128), np.empty(max(k - 1, 1), np.int64)
-    averages = np.zeros((n // k, dims))
+def _around(left: _Left, k: Int, seeds: IntArray) -> IntArray:
+    """The group of each record; -1 of those that are left."""
+    groups, number = np.full(len(seeds), -1), 0
+    found = np.empty(k - 1, np.int64)
     for seed in seeds:
-        if left < k:
-            break
-        if groups[seed] >= 0:
-            continue
-        groups[seed] = number
-        _remove(points, tree, seed)
-        averages[number] += points[seed]
-        if k > 1:
-            _nearest(space, points, tree, points[seed], k - 1, found, stack, bounds)
-            for record in found[: k - 1]:
-                groups[record] = number
-                _remove(points, tree, record)
-                averages[number] += points[record]
-        number += 1
-        left -= k
-    for record in np.flatnonzero(groups < 0):
-        best = np.inf
-        for group in range(number):
-            far = 0.0
-            for a in range(dims):
-                far += (points[record, a] - np.rint(averages[group, a] / k)) ** 2
-            if far < best:
-                best, groups[record] = far, group
+        if groups[seed] < 0 and number < len(seeds) // k:
+            _take(left, seed)
+            _group(left, groups, number, seed, found)
+            number += 1
     return groups
 
 
@@ -512,7 +298,7 @@ def _central(space: Space, rows: IntArray, order: IntArray, starts: IntArray) ->
     chosen, times = np.empty(len(starts) - 1, np.int64), np.zeros(len(space.groups), np.int64)
     different = np.empty(len(space.groups), np.int64)
     for group in range(len(chosen)):
-        best, many = _NEVER, 0
+        best, many = NEVER, 0
         for place in range(starts[group], starts[group + 1]):
             row = rows[order[place]]
             if times[row] == 0:
@@ -522,7 +308,7 @@ def _central(space: Space, rows: IntArray, order: IntArray, starts: IntArray) ->
         for row in different[:many]:
             cost = 0
             for other in different[:many]:
-                cost += times[other] * _level(space, row, other) ** 2
+                cost += times[other] * level(space, row, other) ** 2
             if cost < best or (cost == best and row < chosen[group]):
                 best, chosen[group] = cost, row
         times[different[:many]] = 0

@@ -142,12 +142,15 @@ def partition(
     rows = CutRows(codes, requirement.people, *_counted(target), *_counted(requirement.persons))
     how = How(CHOICES.index(choose), MEDIANS.index(median), requirement.least)
     begin, end = np.array([0]), np.array([len(index)])
-    found: Int = 0
+    found = 0
     classes = np.empty(len(index), dtype=np.int64)
     while len(begin):
         part, parts = _cuts(requirement, shape, how, index, rows, begin, end)
-        done = np.flatnonzero(parts == 0)
-        found = _number(classes, index, begin, end, done, found)
+        done = parts == 0
+        classes[index[_positions(begin[done], end[done])]] = found + np.repeat(
+            np.arange(done.sum()), (end - begin)[done]
+        )
+        found += int(done.sum())
         order, begin, end = _split(part, parts, begin, end)
         index, rows = index[order], rows.of(order)
     return classes
@@ -185,45 +188,13 @@ def _positions(begin: Array, end: Array) -> IntArray:
     return np.repeat(begin - np.cumsum(length) + length, length) + np.arange(length.sum())
 
 
-@njit(cache=True)
-def _number(classes: Array, rows: IntArray, begin: Array, end: Array, done: Array, found: Int) -> Int:
-    """Make each group of `done` a class of its own; return how many classes there are."""
-    for node in done:
-        for i in range(begin[node], end[node]):
-            classes[rows[i]] = found
-        found += 1
-    return found
-
-
-@njit(cache=True)
 def _split(part: IntArray, parts: IntArray, begin: Array, end: Array) -> tuple[IntArray, IntArray, IntArray]:
     """The order that puts each part of each cut group together, uncut groups left out, and where the parts begin and
     end."""
-    total, length = 0, 0
-    for node in range(len(begin)):
-        if parts[node] > 0:
-            total += parts[node]
-            length += end[node] - begin[node]
-    order = np.empty(length, np.int64)
-    begins, ends = np.empty(total, np.int64), np.empty(total, np.int64)
-    at, group = 0, 0
-    for node in range(len(begin)):
-        if parts[node] == 0:
-            continue
-        for p in range(parts[node]):
-            begins[group + p] = 0
-        for i in range(begin[node], end[node]):
-            begins[group + part[i]] += 1
-        for p in range(parts[node]):
-            size = begins[group + p]
-            begins[group + p] = ends[group + p] = at
-            at += size
-        for i in range(begin[node], end[node]):
-            g = group + part[i]
-            order[ends[g]] = i
-            ends[g] += 1
-        group += parts[node]
-    return order, begins, ends
+    where = _positions(begin[parts > 0], end[parts > 0])
+    number = np.repeat(np.cumsum(parts) - parts, np.where(parts > 0, end - begin, 0)) + part[where]
+    ends = np.cumsum(np.bincount(number, minlength=parts.sum()))
+    return where[np.argsort(number, kind="stable")], np.append(0, ends)[:-1], ends
 
 
 @njit(cache=True)
@@ -554,43 +525,31 @@ def _cut_line(
     middle = 0  # the median value
     while 2 * left[middle] < total:
         middle += 1
-    used = np.zeros(distinct, np.int64)
+    if median == _MIDDLE and distinct > 1:
+        middle = 0
+        while 2 * places[a, values[middle + 1]] <= places[a, values[0]] + places[a, values[distinct - 1]]:
+            middle += 1
     below, above = middle - 1, middle  # the next thresholds on either side of one half
-    chosen = 0
-    while distinct > 1:
-        j = -1
+    used = np.zeros(distinct, np.int64)
+    several = median == _NEAREST or median == _BEST
+    for chosen in range(distinct - 1 if several else 2 if median == _EITHER else 1):
         if median == _NEAREST:
             if above >= distinct - 1 or (below >= 0 and total - 2 * left[below] <= 2 * left[above] - total):
-                j = below
-                below -= 1
+                j, below = below, below - 1
             else:
-                j = above
-                above += 1
+                j, above = above, above + 1
         elif median == _BEST:
+            j = -1
             for t in range(distinct - 1):
                 if used[t] == 0 and (j < 0 or worth[t] > worth[j] + ROUNDING * total):
                     j = t
-        elif median == _MIDDLE:
-            if chosen == 0:
-                j = 0
-                while 2 * places[a, values[j + 1]] <= places[a, values[0]] + places[a, values[distinct - 1]]:
-                    j += 1
-        elif median == _LEFT or (median == _EITHER and chosen == 0):
-            if chosen == 0:
-                j = middle
-        elif (median == _BELOW and chosen == 0) or (median == _EITHER and chosen == 1):
-            j = middle - 1
-        if j < 0 or j >= distinct - 1:
-            if median == _EITHER and chosen == 0:
-                chosen += 1
-                continue
-            return 0, 0
-        used[j] = 1
-        if chosen >= preference and min(space.below[j], space.above[j]) >= how.least:
+            used[j] = 1
+        else:
+            j = middle - (median == _BELOW or chosen == 1)
+        if chosen >= preference and 0 <= j < distinct - 1 and min(space.below[j], space.above[j]) >= how.least:
             for i in range(b, e):
                 part[i] = rows.codes[i, a] > values[j]
             return 2, chosen
-        chosen += 1
     return 0, 0
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Integral
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, cast
+from typing import Annotated, Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -22,7 +22,8 @@ from privnb.privacy_models.requirement import Tally
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray
 from privnb.runtime.tolerances import ROUNDING
-from privnb.runtime.validation import Seed, one_of, optional, validated
+from privnb.runtime.validation import one_of, validated
+from privnb.sanitizers.algorithms.lattice import Classes, Lattice, loss_of
 from privnb.sanitizers.algorithms.options import OF_CELLS, OF_CLASSES
 from privnb.sanitizers.base import AnyMicrodata, Sanitized
 from privnb.sanitizers.errors import SanitizationError
@@ -31,9 +32,7 @@ from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, re
 LOSSES = (*OF_CELLS, *OF_CLASSES)
 SUPPRESS = 0.05  # the share of records that may be suppressed where nobody says how many
 _DIGITS = 12  # after which losses differ by rounding
-
-if TYPE_CHECKING:
-    from privnb.sanitizers.algorithms.lattice import Classes, Lattice
+Target = Annotated[str, lambda name, value: expect.text(name, value, "the attribute to be predicted")]
 
 
 def _suppress(name: str, value: Any) -> None:
@@ -44,48 +43,12 @@ def _suppress(name: str, value: Any) -> None:
         )
 
 
-def _target(name: str, value: object) -> None:
-    expect.text(name, value, "the attribute to be predicted")
-
-
 class Solution(NamedTuple):
     """A node that keeps the models: each attribute's level, its loss, and how many records it suppresses."""
 
     levels: tuple[int, ...]
     loss: float
     suppressed: int
-
-
-class Search(NamedTuple):
-    """What a search found, and why nothing is better.
-
-    `best`: the optimum. `runners_up`: other nodes that keep the models, from the least loss; only nodes that the search
-    came to are among them, but the first `sure` are the next best of all. `nodes` = `checked` + `by_bound` (cannot lose
-    less) + `by_order` (below a node that fails, and so fail).
-    """
-
-    attributes: tuple[str, ...]
-    best: Solution
-    runners_up: tuple[Solution, ...]
-    sure: int
-    nodes: int
-    checked: int
-    by_bound: int
-    by_order: int
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row a node, the optimum first: each attribute's level, then `loss` and `suppressed`."""
-        rows = [(*node.levels, node.loss, node.suppressed) for node in (self.best, *self.runners_up)]
-        return pd.DataFrame(rows, columns=[*self.attributes, "loss", "suppressed"])
-
-    @property
-    def proof(self) -> str:
-        """Why no node is better, in a sentence."""
-        return (
-            f"Of {self.nodes:,} nodes {self.checked:,} were checked, {self.by_bound:,} cannot lose less, and "
-            f"{self.by_order:,} lie below one that fails and fail with it."
-        )
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -137,7 +100,7 @@ class FullDomain(ModelBasedSanitizer):
 
     suppress: Annotated[float, _suppress] = 0
     loss: Annotated[str, one_of(LOSSES)] = "certainty penalty"
-    target: Annotated[str | None, optional(_target)] = None
+    target: Target | None = None
     title = "Full-domain recoding"
     counts_people = True
     global_recoding = True
@@ -163,55 +126,36 @@ class FullDomain(ModelBasedSanitizer):
             )
 
     @validated
-    def search(self, dataset: AnyMicrodata, *, runners_up: Seed = 0) -> Search:
-        """The optimum, its proof and the nodes that come next: see `Search`.
+    def search(self, dataset: AnyMicrodata) -> Solution:
+        """Return the optimum: which levels, what they lose, and how many records are suppressed."""
+        return self._found(dataset)[1]
 
-        Parameters
-        ----------
-        dataset : Dataset
-        runners_up : int
-            How many of the nodes that come next must be the next best of all; more take longer.
-
-        Returns
-        -------
-        Search
-        """
-        return self._found(dataset, runners_up)[1]
-
-    def _found(self, dataset: Microdata, sure: int = 0) -> tuple[Lattice, Search]:
-        from privnb.sanitizers.algorithms.lattice import Lattice, loss_of  # numba takes most of a second to import
-
+    def _found(self, dataset: Microdata) -> tuple[Lattice, Solution]:
         if self.target is not None:
             dataset.schema[self.target]  # refuses a name that does not exist
         requirement = requirement_of(self, dataset, () if self.target is None else (self.target,))
-        names = dataset.schema.quasi_identifiers
         try:
-            lattice = Lattice([dataset.hierarchies[name] for name in names], requirement)
+            lattice = Lattice([dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers], requirement)
         except ValueError as error:
             raise SanitizationError(f"{self!r} cannot search '{dataset.name}': {error}") from None
-        loss = loss_of(lattice, self.loss, self.target)
-        return lattice, _search(lattice, names, loss, self._limit(dataset.record_count), sure)
+        return lattice, _search(lattice, loss_of(lattice, self.loss, self.target), self._limit(dataset.record_count))
 
     def _limit(self, records: int) -> int:
         # 0.3 of 10 is 3, although the float lies below.
-        return (
-            int(self.suppress)
-            if isinstance(self.suppress, Integral)
-            else math.floor(self.suppress * records + ROUNDING)
-        )
+        return math.floor(self.suppress * (1 if isinstance(self.suppress, Integral) else records) + ROUNDING)
 
     def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
         lattice, found = self._found(dataset)
-        node = int(np.ravel_multi_index(found.best.levels, lattice.shape))
+        names, node = dataset.schema.quasi_identifiers, int(np.ravel_multi_index(found.levels, lattice.shape))
         classes, suppressed = _suppressed(lattice, node, dataset.record_count)
         starred = suppressed[lattice.class_of_rows(classes)]
-        for a, name in enumerate(found.attributes):
-            of_rows = np.where(starred, SUPPRESSED, lattice.labels[a][found.best.levels[a]][lattice.codes[:, a]])
+        for a, name in enumerate(names):
+            of_rows = np.where(starred, SUPPRESSED, lattice.labels[a][found.levels[a]][lattice.codes[:, a]])
             table[name] = of_codes(lattice.requirement.index, of_rows)
-        note = self._why_all(lattice, found, dataset.record_count) if lattice.is_top(node) else ""
+        note = self._why_all(lattice, found, names, dataset.record_count) if lattice.is_top(node) else ""
         return table, {"claims": self.models, "note": note}
 
-    def _why_all(self, lattice: Lattice, found: Search, records: int) -> str:
+    def _why_all(self, lattice: Lattice, found: Solution, names: Sequence[str], records: int) -> str:
         """Why every cell is `*`: what fails just below, and how many suppressed records would allow it."""
         limit = self._limit(records)
         note = f"Every quasi-identifier is *: no other levels keep the models and lose less with {limit:,} suppressed."
@@ -219,14 +163,14 @@ class FullDomain(ModelBasedSanitizer):
         for a, labels in enumerate(lattice.labels):
             finer = np.flatnonzero((labels != SUPPRESSED).any(axis=1))
             if len(finer):
-                levels = (*found.best.levels[:a], finer[-1], *found.best.levels[a + 1 :])
+                levels = (*found.levels[:a], finer[-1], *found.levels[a + 1 :])
                 classes, suppressed = _suppressed(lattice, int(np.ravel_multi_index(levels, lattice.shape)), records)
                 ways.append((int(classes.sizes[suppressed].sum()), a, int(finer[-1]), classes))
         needed, a, level, classes = min(ways, key=lambda way: way[:3])
         # A note is published: it says nothing of few people, so neither how many classes break it nor an exact need.
         broken = next(each.model for each in lattice.requirement.tallies if lattice.fails(classes, [each]).any())
         needed = max(needed, withholding.LIMIT)
-        note += f" With '{found.attributes[a]}' at level {level} and all others *, {broken!r} does not hold."
+        note += f" With '{names[a]}' at level {level} and all others *, {broken!r} does not hold."
         return note + (f" suppress={needed} allows it." if limit < needed < records else " Relax that model.")
 
 
@@ -237,11 +181,11 @@ def _suppressed(lattice: Lattice, node: int, records: int) -> tuple[Classes, Boo
     return classes, cast(BoolArray, lattice.suppressed(classes, broken, records))
 
 
-def _search(lattice: Lattice, attributes: Sequence[str], loss: Any, limit: int, sure: int = 0) -> Search:
-    """The node of least `loss` that keeps the models with at most `limit` records suppressed: a `Search`.
+def _search(lattice: Lattice, loss: Any, limit: int) -> Solution:
+    """The node of least `loss` that keeps the models with at most `limit` records suppressed.
 
     Of nodes that lose the same to 12 digits, the one with fewest suppressed, then with the lowest levels, from the
-    first attribute on. `sure`: how many runners-up have to be the next best of all.
+    first attribute on.
 
     What rules nodes out: (1) A node costs no less than with nobody suppressed, and that no less than a node below it.
     (2) A class that breaks a model which `grows` is made of classes that break it at the nodes below: these suppress
@@ -265,20 +209,15 @@ def _search(lattice: Lattice, attributes: Sequence[str], loss: Any, limit: int, 
     left = np.argsort(np.round(guide, _DIGITS), kind="stable")  # the open nodes, which are ever fewer
     least, added = loss.least.copy(), np.zeros(lattice.nodes)
     found: list[Solution] = []
-    bar, checked, by_bound, by_order = np.inf, 0, 0, 0
-    while True:
-        worse = least[left] + added[left] > bar
-        by_bound += int(worse.sum())
-        left = left[~worse]
-        if not len(left):
-            break
+    bar = np.inf
+    while len(left := left[least[left] + added[left] <= bar]):
         middle = len(left) // 2
         node, left = left[middle], np.delete(left, middle)
-        checked, below = checked + 1, lattice.below(node)
+        below = lattice.below(node)
         classes = lattice.classes(node, below)
         broken = (classes.sizes > 0) & (classes.sizes < requirement.least) | lattice.fails(classes, grows)
         if classes.sizes[broken].sum() > limit:
-            by_order, left = by_order + int(below[left].sum()), left[~below[left]]
+            left = left[~below[left]]
             continue
         without = loss.without(node, classes)
         if without > least[node]:
@@ -294,13 +233,11 @@ def _search(lattice: Lattice, attributes: Sequence[str], loss: Any, limit: int, 
         if suppressed is None:
             # A person has records in several classes, so that their counts are no means.
             if others and requirement.persons is None and lattice.breaking(classes, others) > limit + 1e-6:
-                by_order, left = by_order + int(below[left].sum()), left[~below[left]]
+                left = left[~below[left]]
             continue
         everybody = suppressed | lattice.is_top(node)  # who is `*` throughout is lost, whatever brought it about
         total = without + loss.added(node, classes, everybody)
         found.append(Solution(lattice.levels_of(node), float(total), int(classes.sizes[suppressed].sum())))
-        found.sort(key=lambda each: (round(each.loss, _DIGITS), each.suppressed, each.levels))
-        if len(found) > sure:
-            bar = found[sure].loss + 10.0**-_DIGITS * max(1.0, found[sure].loss)
-    best, *runners_up = found
-    return Search(tuple(attributes), best, tuple(runners_up), sure, lattice.nodes, checked, by_bound, by_order)
+        best = min(found, key=lambda each: (round(each.loss, _DIGITS), each.suppressed, each.levels))
+        bar = best.loss + 10.0**-_DIGITS * max(1.0, best.loss)
+    return best

@@ -20,9 +20,7 @@ from privnb.sanitizers.algorithms.specialization import Cut, named
 from privnb.sanitizers.base import AnyMicrodata, Facts, Sanitized
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, requirement_of
 
-
-def _workload(name: str, value: object) -> None:
-    expect.text(name, value, "the attribute that labels shall tell about")
+Workload = Annotated[str, lambda name, value: expect.text(name, value, "the attribute that labels shall tell about")]
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -50,7 +48,7 @@ class TopDownSpecialization(ModelBasedSanitizer):
     Source: Fung, Wang, Yu, ICDE 2005; Aggarwal and Yu 2008, sections 5.6 and 9.4.1.
     """
 
-    workload: Annotated[str, _workload]
+    workload: Workload
     title = "Top-down specialization"
     needs_sensitive = "categories"
     global_recoding = True

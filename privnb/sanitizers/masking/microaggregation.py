@@ -13,19 +13,16 @@ from privnb.microdata.columns import of_codes
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema
 from privnb.privacy_models import KAnonymity, check_k, tally
-from privnb.privacy_models.anonymity import OwnAnonymity
+from privnb.privacy_models.anonymity import OwnAnonymity, People
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, IntArray
 from privnb.sanitizers import eligibility
-from privnb.sanitizers.base import Facts, Sanitized
+from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masking, numbers, steps
 from privnb.sanitizers.masking.missing_numbers import counted, without_small_gaps
 
-
-def _k(name: str, value: object) -> None:
-    if not isinstance(value, OwnAnonymity):
-        check_k(value)
+AnyK = Annotated[int | OwnAnonymity, lambda _, value: isinstance(value, OwnAnonymity) or check_k(value)]
 
 
 def _blocks(name: str, value: Any) -> None:
@@ -67,7 +64,7 @@ class Microaggregation(Masking):
     Data Mining and Knowledge Discovery 2005, section 4; Domingo-Ferrer and Mateo-Sanz, TKDE 2002, for the numbers.
     """
 
-    k: Annotated[int | OwnAnonymity, _k] = 3
+    k: AnyK = 3
     blocks: Annotated[tuple[tuple[str, ...], ...], _blocks] = ()
     title = "Microaggregation"
     letters = requires = ("k",)
@@ -89,13 +86,7 @@ class Microaggregation(Masking):
             )
         ks = self._asked(dataset)
         eligibility.check_k(self, int(np.max(ks)), len(dataset))
-        filled: dict[str, int] = {}
-        for block in blocks:
-            columns, own = _averaged(dataset, table, block, ks, rng)
-            filled |= own
-            for name, column in columns.items():
-                table[name] = column
-        facts: Facts = {"perturbed": [name for block in blocks for name in block], "note": counted(filled)}
+        table, facts = averaged(dataset, table, blocks, ks, rng)
         if len(blocks) == 1 and len(blocks[0]) == len(known):
             return table, facts | {"claims": (self.k if isinstance(self.k, OwnAnonymity) else KAnonymity(self.k),)}
         note = "Groups are of some quasi-identifiers each, so no k is promised of all of them."
@@ -109,8 +100,30 @@ class Microaggregation(Masking):
         return np.array(self.k.ks)[tally(self.k, dataset.cells[attribute.name], attribute)[0]]
 
 
-def _averaged(
-    dataset: Microdata, table: pd.DataFrame, names: Sequence[str], ks: int | IntArray, rng: Generator
+def averaged(
+    dataset: Microdata,
+    table: pd.DataFrame,
+    blocks: Sequence[Sequence[str]],
+    ks: int | IntArray,
+    rng: Generator,
+    *,
+    optimal: bool = False,
+) -> Sanitized:
+    """The table with the centre of its group for each record in the columns of each block, and what is said of them.
+
+    `optimal`: each block is one number, and has the groups that lose least.
+    """
+    filled: dict[str, int] = {}
+    for block in blocks:
+        columns, own = _centres(dataset, table, block, ks, rng, optimal)
+        filled |= own
+        for name, column in columns.items():
+            table[name] = column
+    return table, {"perturbed": [name for block in blocks for name in block], "note": counted(filled)}
+
+
+def _centres(
+    dataset: Microdata, table: pd.DataFrame, names: Sequence[str], ks: int | IntArray, rng: Generator, optimal: bool
 ) -> tuple[dict[str, Any], dict[str, int]]:
     """The columns of a block with the centre of its group for each record, `{name: coded column}`; and how many missing
     numbers were filled, by column.
@@ -127,7 +140,7 @@ def _averaged(
         rows, begin = np.flatnonzero(pattern == number), sum(map(len, centres[0]))
         there = np.flatnonzero(~left[rows[0]])
         own = ks if isinstance(ks, int) else ks[rows]
-        within, found = _grouped(dataset, [attributes[a] for a in there], codes[np.ix_(rows, there)], own)
+        within, found = _grouped(dataset, [attributes[a] for a in there], codes[np.ix_(rows, there)], own, optimal)
         groups[rows] = within + begin
         for a, centre in zip(there, found, strict=True):
             centres[a].append(centre)
@@ -139,14 +152,19 @@ def _averaged(
 
 
 def _grouped(
-    dataset: Microdata, attributes: Sequence[Any], codes: IntArray, ks: int | IntArray
+    dataset: Microdata, attributes: Sequence[Any], codes: IntArray, ks: Any, optimal: bool
 ) -> tuple[IntArray, list[Array]]:
     """The group of each record, integer array (n,), and of each attribute the centres of the groups, a list of arrays.
 
     `codes`: integer array (n, attributes); without any attribute all are one group.
     """
-    from privnb.sanitizers.algorithms.nearest_groups import central, located, mdav  # numba is slow to import
-    from privnb.sanitizers.algorithms.own_groups import own_groups
+    from privnb.sanitizers.algorithms.nearest_groups import (  # numba is slow to import
+        central,
+        located,
+        mdav,
+        own_groups,
+    )
+    from privnb.sanitizers.algorithms.optimal_groups import optimal_groups
 
     if not attributes:
         return np.zeros(len(codes), dtype=np.int64), []
@@ -158,7 +176,10 @@ def _grouped(
             occurring[a], columns[a] = np.unique(columns[a], return_inverse=True)
             extents[a] = extent._replace(groups=extent.groups[:, occurring[a]])
     space, points, order = located(np.column_stack(columns), extents)
-    groups = mdav(space, points, ks) if isinstance(ks, int) else own_groups(space, points, ks)
+    if optimal:
+        groups = optimal_groups(codes[:, 0], ks)
+    else:
+        groups = mdav(space, points, ks) if isinstance(ks, int) else own_groups(space, points, ks)
     sizes, found = np.bincount(groups), []
     for a, attribute in enumerate(attributes):
         means = np.bincount(groups, columns[a]) / sizes
@@ -175,3 +196,34 @@ def _grouped(
 
 def _leaves(dataset: Microdata, attribute: Attribute, positions: IntArray) -> Array:
     return np.array(dataset.hierarchies[attribute.name].leaves, dtype=object)[positions]
+
+
+@dataclass(frozen=True)
+class UnivariateMicroaggregation(Masking):
+    """Publish each number as the mean of a group of at least k neighbouring ones, each column by itself.
+
+    Groups are the optimum: no others of k or more have a smaller sum of squared errors (see `optimal_groups`). Every
+    published number is of k people or more, and yet their combination may be of one: k is promised only where the
+    number is the only quasi-identifier. Means of columns stay as they were, so numbers are not rounded to a step. A
+    missing number stays missing; where fewer than k of a column are missing, numbers drawn from it take their places.
+
+    Parameters
+    ----------
+    k : int
+        From 2 to the number of records; larger loses more.
+
+    Source: Hansen and Mukherjee, TKDE 2003; Aggarwal and Yu 2008, section 3.3.2.
+    """
+
+    k: People = 3
+    title = "Univariate microaggregation"
+    letters = requires = ("k",)
+    changes = "numbers"
+    promises_k = False
+
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
+        eligibility.check_k(self, self.k, len(dataset))
+        blocks = [(attribute.name,) for attribute in eligibility.numeric(self, dataset.schema)]
+        table, facts = averaged(dataset, table, blocks, int(self.k), rng, optimal=True)
+        alone = len(dataset.schema.quasi_identifiers) == 1
+        return table, facts | ({"claims": (KAnonymity(self.k),)} if alone else {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from numpy.random import Generator
@@ -22,18 +22,18 @@ from privnb.sanitizers.eligibility import check_numeric, numeric
 from privnb.sanitizers.errors import SanitizationError
 
 
-def by_attribute(what: str, example: str) -> Any:
-    """Return a check for positive numbers by attribute: `what` each is; `example`: how to give some."""
+def by_attribute(example: str, of_each: Callable[[str, Any], object] = expect.positive) -> Any:
+    """Return a check for numbers by attribute; `example`: how to give some; `of_each`: the check of each number."""
 
     def check(name: str, value: object) -> None:
         stated = expect.kind(name, value, Mapping, instead=f"Give numbers by attribute: {example}.")
         for attribute, number in stated.items():
-            expect.positive(f"{what} of {expect.found(attribute)}", number)
+            of_each(f"{name} of {expect.found(attribute)}", number)
 
     return optional(check)
 
 
-Sensitivity = Annotated[Mapping[str, float] | None, by_attribute("sensitivity", '{"age": 82}')]
+Sensitivity = Annotated[Mapping[str, float] | None, by_attribute('{"age": 82}')]
 
 
 def exact(rng: Generator) -> Generator | None:
@@ -47,6 +47,11 @@ def whole_steps(attribute: Attribute, codes: IntArray) -> Array:
     if float(domain.low).is_integer() and float(domain.step).is_integer():
         return int(domain.low) + int(domain.step) * codes
     return decimals(domain.low + domain.step * codes)
+
+
+def size_of(attribute: Any) -> int:
+    """Return how many values an attribute can have; a missing number is none."""
+    return attribute.domain.steps + 1 if attribute.numeric else len(attribute.domain.values)
 
 
 class CellNoise(Sanitizer):

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterable
 from fractions import Fraction
 from typing import Annotated, Any
 
 import numpy as np
-import pandas as pd
 
-from privnb.microdata.schema import commonest
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.validation import Positive, Randomness, at_least, validated
@@ -24,24 +21,13 @@ from privnb.runtime.validation import Positive, Randomness, at_least, validated
 LARGEST = 1e15  # steps; noise of a larger scale would leave the 64-bit whole numbers
 
 
-def check_epsilon(epsilon: object) -> None:
-    """Raise ValueError unless `epsilon` is a positive, finite number."""
-    expect.positive("epsilon", epsilon)
-
-
-def _scale(name: str, value: object) -> None:
-    expect.positive("the scale of Laplace noise", value)
-
-
 def _steps(name: str, value: Any) -> None:
     if not (expect.is_number(value) and 0 < value <= LARGEST):
-        raise ValueError(
-            f"the scale of geometric noise must be a positive number up to {LARGEST:g}, got {expect.found(value)}."
-        )
+        raise ValueError(f"{name} must be a positive number up to {LARGEST:g}, got {expect.found(value)}.")
 
 
 @validated
-def laplace(values: Any, scale: Annotated[float, _scale], *, rng: Randomness) -> FloatArray:
+def laplace(values: Any, scale: Positive, *, rng: Randomness) -> FloatArray:
     """`values` plus independent Laplace noise of mean 0 and variance 2 scale^2.
 
     Parameters
@@ -143,67 +129,17 @@ def kept(size: int, epsilon: float) -> float:
 
 
 @validated
-def randomized_response(values: Any, categories: Iterable[Any], epsilon: Positive, *, rng: Randomness) -> Array:
-    """Each value kept with probability `kept`, else replaced by any other category alike.
-
-    Parameters
-    ----------
-    values : array
-    categories : iterable
-        The public domain, two or more distinct values.
-    epsilon : float
-        Above 0; larger keeps more values.
-    rng : int, Generator or None
-        As of `laplace`.
-
-    Returns
-    -------
-    array
-        Of the shape of `values`.
-
-    Raises
-    ------
-    ValueError
-        For fewer categories, values outside them, and another epsilon.
-
-    Source: Kairouz, Oh, Viswanath, "Extremal Mechanisms for Local Differential Privacy", NIPS 2014 and JMLR 2016,
-    k-ary randomized response.
-    """
-    domain = pd.Index(list(categories))
-    if domain.hasnans:
-        raise ValueError(
-            f"a missing value is no category: got {list(categories)}. Give it a mark in domain and values, such as '?'."
-        )
-    if len(domain) < 2 or not domain.is_unique:
-        raise ValueError(
-            f"randomized response needs two or more distinct categories, got {list(categories)}. One alone tells "
-            "nothing and needs no noise."
-        )
-    values = np.asarray(values)
-    values = values.astype(object) if values.dtype.kind == "S" else values
-    try:
-        codes = domain.get_indexer(pd.Index(values.ravel().tolist()))
-    except TypeError:
-        raise ValueError(f"values must be some of the categories, got {expect.found(values)}.") from None
-    if (codes < 0).any():
-        raise ValueError(
-            f"{(codes < 0).sum()} values are none of the {len(domain)} categories: "
-            f"{commonest(values.ravel()[codes < 0]) or 'missing values'}. Give the whole public domain."
-        )
-    return domain.to_numpy()[response(codes, len(domain), epsilon, rng=rng)].reshape(values.shape)
-
-
-@validated
 def response(positions: Any, size: Annotated[int, at_least(2)], epsilon: Positive, *, rng: Randomness) -> IntArray:
-    """As `randomized_response`, of positions in a domain that nobody has to list, such as that of all combinations.
+    """Each position in a domain kept with probability `kept`, else replaced by any other one alike.
 
     Parameters
     ----------
     positions : integer array (n,)
         From 0 to below `size`.
     size : int
-        From 2.
+        From 2, of the public domain or of all combinations of several.
     epsilon : float
+        Above 0; larger keeps more values.
     rng : int, Generator or None
         As of `laplace`.
 
@@ -215,6 +151,9 @@ def response(positions: Any, size: Annotated[int, at_least(2)], epsilon: Positiv
     ------
     ValueError
         For another epsilon, fewer positions than 2, and one outside of the domain.
+
+    Source: Kairouz, Oh, Viswanath, "Extremal Mechanisms for Local Differential Privacy", NIPS 2014 and JMLR 2016,
+    k-ary randomized response.
     """
     whole = isinstance(positions, np.ndarray) and positions.dtype.kind in "iu" and positions.ndim == 1
     if not (whole and len(positions) and 0 <= positions.min() <= positions.max() < size):

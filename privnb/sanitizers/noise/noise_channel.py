@@ -23,6 +23,7 @@ from privnb.microdata.schema import Attribute
 from privnb.microdata.treatment import Law, Unreadable
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.validation import Count, Randomness, validated
+from privnb.sanitizers.noise.local_noise import size_of
 
 PAIRS = 2**18  # of released rows and persons who are compared at a time
 
@@ -81,7 +82,7 @@ def cell_capacity(law: Law, attribute: Attribute) -> float:
 
     Source: Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
     """
-    return law.capacity(_size(attribute))
+    return law.capacity(size_of(attribute))
 
 
 @validated
@@ -185,7 +186,3 @@ def _seen(attribute: Any, cells: pd.Series) -> Array:
     if attribute.numeric:
         return np.nan_to_num((np.asarray(cells, dtype=float) - attribute.domain.low) / attribute.domain.step)
     return attribute.domain.codes(cells)
-
-
-def _size(attribute: Any) -> int:
-    return attribute.domain.steps + 1 if attribute.numeric else len(attribute.domain.values)

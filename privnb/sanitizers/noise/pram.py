@@ -16,14 +16,13 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema
 from privnb.microdata.treatment import Jointly, Law
 from privnb.runtime import expect, lazy_pandas as pd
-from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.names import names_in
 from privnb.runtime.validation import Share, optional
-from privnb.sanitizers.base import Sanitized
+from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.eligibility import categorical
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.noise.local_noise import CellNoise
-from privnb.sanitizers.noise.matrix_laws import Part, Transition
+from privnb.sanitizers.noise.laws import Part, Transition
 
 ROOM = 2**40  # a draw is a whole number below
 
@@ -37,7 +36,7 @@ def _matrices(name: str, value: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Pram(CellNoise):
+class Pram(Sanitizer):
     """Post-randomization: each categorical quasi-identifier of each record is drawn anew, by the row of a public Markov
     matrix that its true value has.
 
@@ -72,8 +71,10 @@ class Pram(CellNoise):
     invariant: bool = False
     matrices: Annotated[Mapping[str, Any] | None, optional(_matrices)] = field(default=None, hash=False)
     title = "PRAM"
+    treatment = "noisy"
     changes = "categories"
-    in_parts = False  # the shares of a part are its own
+    randomized = True
+    coded = True
 
     @classmethod
     def examples(cls, schema: Schema) -> list[Self]:
@@ -102,9 +103,6 @@ class Pram(CellNoise):
             laws |= dict.fromkeys(names, Part(joint)) if len(names) > 1 else {names[0]: law}
         tells = "The matrices keep the shares of values on average. They depend on these shares and tell them."
         return table, {"noisy": laws} | ({"note": tells} if self.invariant else {})
-
-    def _noisy(self, schema: Schema) -> list[Attribute]:
-        return [each for attributes, _ in self._groups(schema) for each in attributes]
 
     def _groups(self, schema: Schema) -> list[tuple[list[Attribute], FloatArray | None]]:
         """The attributes that are drawn together and their matrix, None for that of `kept`: a list of pairs."""
@@ -136,12 +134,6 @@ class Pram(CellNoise):
                 f"'{names}' has {size:,} possible values in all; a matrix has {MOST:,} at most. Give its "
                 "public domain coarser values, or name the attributes that change by `matrices`."
             )
-
-    def _draw(self, values: pd.Series, attribute: Attribute, rng: Generator) -> Array:
-        raise NotImplementedError("columns may be drawn together: see `_sanitize`")
-
-    def _law(self, attribute: Attribute) -> Law:
-        raise NotImplementedError("columns may be drawn together: see `_sanitize`")
 
 
 def invariant(matrix: Any, counts: Any) -> FloatArray:

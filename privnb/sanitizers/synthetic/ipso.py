@@ -17,10 +17,10 @@ from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import name_list
 from privnb.runtime.validation import optional
 from privnb.sanitizers.algorithms.linear import root
-from privnb.sanitizers.base import Sanitized, Sanitizer
+from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.eligibility import check_columns, check_records, numeric
 from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.masking.base import numbered
+from privnb.sanitizers.masking.base import Masking, numbered
 
 Method = Literal["A", "B", "C"]
 
@@ -31,7 +31,7 @@ def _given(name: str, value: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Ipso(Sanitizer):
+class Ipso(Masking):
     """Replace each record's numeric quasi-identifiers by numbers drawn from their regression on its sensitive values.
 
     Given what is kept of a record, x, its numbers y are taken for Gaussian with mean x B and covariance S. Method "A"
@@ -57,11 +57,9 @@ class Ipso(Sanitizer):
     method: Method = "C"
     given: Annotated[tuple[str, ...] | None, optional(_given)] = None
     title = "IPSO"
-    treatment = "perturbed"
     changes = "numbers"
     needs_sensitive = "any"
     randomized = True
-    coded = True
     missing_numbers = "restored"
 
     @classmethod

@@ -1,20 +1,26 @@
-"""Made-up records whose columns are as the table's, and go together as its ranks do."""
+"""Made-up records whose columns are as the table's, and go together as its ranks do; published, or mixed with it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
+from scipy.special import ndtri
 
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray
-from privnb.sanitizers.algorithms.latin_hypercube import arranged, strata
-from privnb.sanitizers.base import Facts
-from privnb.sanitizers.eligibility import check_records
+from privnb.runtime.names import name_list
+from privnb.sanitizers.algorithms.linear import root, standardized
+from privnb.sanitizers.base import Facts, Sanitized
+from privnb.sanitizers.eligibility import check_records, numeric
+from privnb.sanitizers.errors import SanitizationError
+from privnb.sanitizers.masking.base import Masking, numbered
 from privnb.sanitizers.synthetic.base import Synthetic
 
 
@@ -61,3 +67,86 @@ def drawn(attribute: Any, values: FloatArray, shares: FloatArray) -> Array:
         return np.asarray(attribute.domain.values, dtype=object)[places]
     numbers = np.interp(shares * last, np.arange(len(values)), ordered)
     return attribute.domain.rounded(pd.Series(numbers)).to_numpy()
+
+
+def strata(size: int, columns: int, rng: np.random.Generator) -> FloatArray:
+    """Points in the unit cube of which each column has one in each of `size` equal strata: float array (size, columns).
+
+    Source: McKay, Beckman, Conover, Technometrics 21(2), 1979.
+    """
+    return (_shuffled(np.arange(size), columns, rng) + rng.random((size, columns))) / size
+
+
+def arranged(points: FloatArray, correlation: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """The points with each column in another order, in which the rank correlations come near `correlation` (d, d).
+
+    The columns are ordered as normal scores are that have exactly these correlations. Of n points it takes more than
+    there are columns.
+
+    Source: Iman and Conover, Communications in Statistics B 11(3), 1982.
+    """
+    size, columns = points.shape
+    scores = _shuffled(ndtri(np.arange(1, size + 1) / (size + 1)), columns, rng)
+    # Shuffled columns go together by chance; that is taken off before what is wanted is put in.
+    mixed = scores @ root(np.corrcoef(scores.T).reshape(columns, columns))[1] @ root(correlation)[0]
+    ranks = mixed.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
+    return np.take_along_axis(np.sort(points, axis=0), ranks, axis=0)
+
+
+def _shuffled(values: Array, columns: int, rng: np.random.Generator) -> Array:
+    return rng.permuted(np.tile(values[:, None], columns), axis=0)
+
+
+def _share(name: str, value: Any) -> None:
+    if not (expect.is_number(value) and 0 <= value < 1):
+        raise ValueError(f"{name} must be a number from 0 and below 1, which masks nothing; got {expect.found(value)}.")
+
+
+@dataclass(frozen=True)
+class HybridMasking(Masking):
+    """Move the numeric quasi-identifiers of each record towards the nearest record that a Latin hypercube made up.
+
+    A record x and the made-up one s that is nearest to it in standard scores become a x + (1 - a) s or, of numbers
+    above 0, x^a s^(1 - a); both on the nearest step of the public domain. Other columns stay. A row still is a
+    record's, and the more like it the larger the share is. Nothing is promised.
+
+    Parameters
+    ----------
+    share : float
+        a, that of the record's own number: from 0, and below 1, which is the original.
+    how : str
+        "sum" or "product".
+
+    Source: Dandekar, Domingo-Ferrer, Sebe, Inference Control in Statistical Databases, LNCS 2316, 2002; Aggarwal and Yu
+    2008, section 3.5.5.
+    """
+
+    share: Annotated[float, _share] = 0.5
+    how: Literal["sum", "product"] = "sum"
+    title = "Hybrid masking"
+    changes = "numbers"
+    randomized = True
+    missing_numbers = "restored"
+
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
+        from scipy.spatial import KDTree
+
+        schema = dataset.schema
+        names = [each.name for each in numeric(self, schema)]
+        check_records(self, dataset, len(names) + 2, f"more than the {len(names)} columns that go together")
+        own = numbered(self, schema, table, names)
+        low = [name for name, values in zip(names, own.T, strict=True) if values.min() <= 0]
+        if low and self.how == "product":
+            raise SanitizationError(
+                f"{self!r}: {name_list(low)} has numbers of 0 or less, which have no root. Ask for how='sum'."
+            )
+        made = np.column_stack([*invented(schema, names, own, rng).values()]).astype(float)
+        scores, means, deviations = standardized(own)
+        nearest = made[KDTree((made - means) / deviations).query(scores)[1]]
+        if self.how == "sum":
+            mixed = self.share * own + (1 - self.share) * nearest
+        else:
+            mixed = own**self.share * nearest ** (1 - self.share)
+        for name, values in zip(names, mixed.T, strict=True):
+            table[name] = schema[name].numbers.rounded(pd.Series(values, index=table.index))
+        return table, {"perturbed": tuple(names)}

@@ -29,6 +29,7 @@ from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 from privnb.runtime.validation import instead, optional, validated
 from privnb.sanitizers import SanitizationError
+from privnb.sanitizers.algorithms.lattice import levels
 from privnb.sanitizers.algorithms.maximum_entropy import CountTable, Together, Vertex
 from privnb.sanitizers.base import AnyMicrodata, check_one_record_each
 
@@ -57,10 +58,6 @@ class Marginals:
         return f"Marginals({self.provenance.dataset}: counts of {names})"
 
 
-def _beside(name: str, value: object) -> None:
-    expect.kind(name, value, Release, instead="Give a generalized release of the same records.")
-
-
 def _sets(name: str, value: Any) -> None:
     if not expect.kind(name, value, list, tuple, instead="Name attributes, or give tuples of several."):
         raise ValueError(f"{name} must hold one set of attributes or more, got none.")
@@ -74,7 +71,7 @@ def anonymized_marginals(
     dataset: AnyMicrodata,
     sets: Annotated[Sequence[str | tuple[str, ...]], _sets],
     *models: PrivacyModel,
-    beside: Annotated[Release | None, optional(_beside)] = None,
+    beside: Annotated[Release | None, optional(instead(Release, "Give a generalized one of the same records."))] = None,
     exact: bool = False,
 ) -> Marginals:
     """Count the records of `dataset` by each set of attributes, generalized as little as the models allow.
@@ -439,8 +436,6 @@ def _levels(
 
     Quasi-identifiers are generalized, unless they are `fixed`.
     """
-    from privnb.sanitizers.algorithms.lattice import levels  # numba takes most of a second to import
-
     ways = []
     for name in names:
         hierarchy = hierarchies[name]

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from privnb.datasets.dataset import load
 from privnb.microdata.hierarchy import Extent, Intervals, Ranges
 from privnb.microdata.schema import Numbers
-from privnb.sanitizers.algorithms.clustering import greedy_k_member, integer_weights
+from privnb.sanitizers.algorithms.clustering import greedy_k_member
 
 
 def widths(extent, values):
@@ -143,11 +143,6 @@ def test_a_cluster_grows_with_what_is_left_over():
 def test_one_cluster_holds_all():
     codes = np.random.default_rng(0).integers(0, 9, (30, 3))
     assert not greedy_k_member(codes, [Extent(9, None)] * 3, 30).any()
-
-
-def test_integer_weights_make_equal_fractions_equal():
-    denominators = [82, 4, 15, 2, 1]
-    assert len({weight * d for weight, d in zip(integer_weights(denominators), denominators, strict=True)}) == 1
 
 
 @pytest.mark.parametrize(("k", "start"), [(0, 0), (6, 0), (2, 5), (2, -1)])

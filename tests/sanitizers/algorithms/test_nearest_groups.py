@@ -107,10 +107,11 @@ def test_distances_are_those_of_standardized_numbers():
     scaled = (codes - codes.mean(axis=0)) / codes.std(axis=0)
     levels = np.argmax(TREE.extent().groups[:, codes[:, 2]] == TREE.extent().groups[:, codes[:1, 2]], axis=0)
     expected = ((scaled[:, :2] - scaled[0, :2]) ** 2).sum(axis=1) + (levels / TREE.extent().denominator) ** 2
-    found = [squared(space, points[0], point) / space.unit**2 for point in points]
+    unit = space.weights[-1] * TREE.extent().denominator
+    found = [squared(space, points[0], point) / unit**2 for point in points]
     assert order == [0, 1, 2]
     assert found == pytest.approx(expected, rel=1e-4)
-    assert max(found) * space.unit**2 < 2**53, "so that floats are exact"
+    assert max(found) * unit**2 < 2**53, "so that floats are exact"
 
 
 def test_equal_steps_are_equally_far():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from privnb.microdata.hierarchy import Taxonomy
-from privnb.sanitizers.algorithms import recoding
+from privnb.sanitizers.algorithms import drop_stale_kernels, recoding
 from privnb.sanitizers.algorithms.recoding import label_costs, local_recoding
 from privnb.sanitizers.algorithms.recoding.label_costs import UNIT, cost, priced
 
@@ -203,7 +203,7 @@ def test_kernels_older_than_a_file_are_compiled_anew():
     stale.touch()
     fresh.touch()
     os.utime(stale, (0, 0))
-    recoding._drop_stale_kernels()
+    drop_stale_kernels(recoding.move)
     assert not stale.exists()
     assert fresh.exists()
     fresh.unlink()

@@ -12,11 +12,11 @@ Recoding", KDD 2006, section 3; the search is our own (theirs joins pairs, or sp
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from privnb.runtime.arrays import Array, BoolArray, IntArray
+from privnb.sanitizers.algorithms import drop_stale_kernels
 from privnb.sanitizers.algorithms.recoding.descent import descend
 from privnb.sanitizers.algorithms.recoding.joins import join, join_until
 from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, UNIT, PricedRows, priced
@@ -99,14 +99,4 @@ def _short(table: PricedRows, classes: IntArray, k: int) -> BoolArray:
     return np.bincount(classes, table.weights) < k
 
 
-def _drop_stale_kernels() -> None:
-    """Let numba compile all kernels here anew after a change to any file: it compares each with its own file alone, not
-    with those of the kernels that were compiled into it."""
-    changed = max(file.stat().st_mtime for file in Path(__file__).parent.glob("*.py"))
-    for index in Path(str(move.stats.cache_path)).glob("*.nbi"):
-        if index.stat().st_mtime < changed:
-            index.unlink(missing_ok=True)
-
-
-if hasattr(move, "stats"):  # NUMBA_DISABLE_JIT leaves a plain function
-    _drop_stale_kernels()
+drop_stale_kernels(move)

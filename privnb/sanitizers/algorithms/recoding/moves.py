@@ -9,24 +9,20 @@ from numba import njit
 
 from privnb.runtime.arrays import BoolArray, Int, IntArray
 from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, PricedRows, box_cost, divide, empty, widen
-from privnb.sanitizers.algorithms.recoding.nearest_class import Tree, nearest, plant, put, rise_in
+from privnb.sanitizers.algorithms.recoding.nearest_class import Tree, nearest, plant, put
 
 
 class _Places(NamedTuple):
-    """Who is where, and what is known of where they would go.
+    """Who is where.
 
     classes: integer array (m,). first: of each leaf the first point, following: of each point the next one in its
-    class, -1 for none. changed: bool array (m,), whether the point has moved. near: of each point the leaf that it
-    joins at the least rise, -1 if it was not asked since it moved. rise: that rise in units; or the limit that it
-    passed, with the point's own leaf in `near`.
+    class, -1 for none. changed: bool array (m,), whether the point has moved.
     """
 
     classes: IntArray
     first: IntArray
     following: IntArray
     changed: BoolArray
-    near: IntArray
-    rise: IntArray
 
 
 @njit(cache=True)
@@ -38,8 +34,7 @@ def move(table: PricedRows, classes: IntArray, k: Int, changed: BoolArray) -> No
     """
     tree = plant(table, classes)
     leaves = len(tree.cost) // 2
-    first, following, near = np.full(2 * leaves, -1), np.full(len(classes), -1), np.full(len(classes), -1)
-    places = _Places(classes, first, following, changed, near, np.empty(len(classes), np.int64))
+    places = _Places(classes, np.full(2 * leaves, -1), np.full(len(classes), -1), changed)
     tries = np.zeros(2 * leaves, np.bool_)
     for x in range(len(classes) - 1, -1, -1):
         leaf = leaves + classes[x]
@@ -47,24 +42,20 @@ def move(table: PricedRows, classes: IntArray, k: Int, changed: BoolArray) -> No
         tries[leaf] |= changed[x]
         changed[x] = False
     for leaf in range(leaves, 2 * leaves):
-        joined: IntArray = np.empty(0, np.int64)
         while tries[leaf]:
-            joined = _relieve(table, tree, places, leaf, k, joined)
-            tries[leaf] = len(joined) > 0
+            tries[leaf] = _relieve(table, tree, places, leaf, k)
 
 
 @njit(cache=True)
-def _relieve(table: PricedRows, tree: Tree, places: _Places, leaf: Int, k: Int, joined: IntArray) -> IntArray:
-    """Make the first move out of a class that lowers the total; returns the leaves that were joined by it, integer
-    array, empty if there is none.
+def _relieve(table: PricedRows, tree: Tree, places: _Places, leaf: Int, k: Int) -> bool:
+    """Make the first move out of a class that lowers the total; return whether there is one.
 
     Who leaves: everybody; those under one child of the label on one attribute, or all but those; a single point whose
-    own label gets cheaper. k records stay, or none. joined: the leaves that the class's last move joined.
+    own label gets cheaper. k records stay, or none.
     """
-    nowhere = np.empty(0, np.int64)
     everybody = tree.weight[leaf]
     if everybody == NEVER or not tree.cost[leaf]:
-        return nowhere
+        return False
     size, x = 0, places.first[leaf]
     while x >= 0:
         size, x = size + 1, places.following[x]
@@ -74,61 +65,32 @@ def _relieve(table: PricedRows, tree: Tree, places: _Places, leaf: Int, k: Int, 
         members[i] = x
         # Who would cost more than twice what it costs now is looked up only when a set that it is in may gain.
         limit = min(everybody, 2 * table.weights[x]) * tree.cost[leaf]
-        alone[i] = _rise_alone(table, tree, places, x, leaf, limit, joined)
+        alone[i] = nearest(table, tree, table.points[x], table.points[x], table.weights[x], leaf, limit)[1]
         x = places.following[x]
-    left = _leave(table, tree, places, leaf, members, np.ones(size, np.bool_), alone)
-    if len(left):
-        return left
+    if _leave(table, tree, places, leaf, members, np.ones(size, np.bool_), alone):
+        return True
     for a in range(table.points.shape[1]):
         records = divide(table, members, a, tree.low[leaf, a], tree.high[leaf, a], np.int64(1), child)
         for c in range(len(records)):
             under = records[c]
-            if 0 < under <= everybody - k:
-                left = _leave(table, tree, places, leaf, members, child == c, alone)
-                if len(left):
-                    return left
-            if under >= k:
-                left = _leave(table, tree, places, leaf, members, child != c, alone)
-                if len(left):
-                    return left
+            if 0 < under <= everybody - k and _leave(table, tree, places, leaf, members, child == c, alone):
+                return True
+            if under >= k and _leave(table, tree, places, leaf, members, child != c, alone):
+                return True
     for i in range(size):
         weight = table.weights[members[i]]
-        if everybody - weight >= k and alone[i] < weight * tree.cost[leaf]:
-            left = _leave(table, tree, places, leaf, members, np.arange(size) == i, alone)
-            if len(left):
-                return left
-    return nowhere
-
-
-@njit(cache=True)
-def _rise_alone(table: PricedRows, tree: Tree, places: _Places, x: Int, leaf: Int, limit: Int, joined: IntArray) -> Int:
-    """The units by which the total rises when point x of a class joins another one, or the limit if they pass it.
-
-    joined: the leaves that have changed since x was asked last; the others cost what they did, and the limit of a class
-    falls with each move out of it.
-    """
-    point, weight, near = table.points[x], table.weights[x], places.near[x]
-    known = near >= 0
-    for i in range(len(joined) if known else 0):
-        other = joined[i]
-        rise = rise_in(table, tree, other, point, point, weight)
-        if rise <= places.rise[x]:
-            places.near[x], places.rise[x] = other, rise
-        elif other == near:
-            known = False
-    if not known:
-        other, rise = nearest(table, tree, point, point, weight, leaf, limit)
-        places.near[x], places.rise[x] = leaf if other < 0 else other, rise
-    return min(places.rise[x], limit)
+        cheaper = everybody - weight >= k and alone[i] < weight * tree.cost[leaf]
+        if cheaper and _leave(table, tree, places, leaf, members, np.arange(size) == i, alone):
+            return True
+    return False
 
 
 @njit(cache=True)
 def _leave(
     table: PricedRows, tree: Tree, places: _Places, leaf: Int, members: IntArray, goes: BoolArray, alone: IntArray
-) -> IntArray:
-    """Let those of a class's members who go, bool array (members,), leave if that lowers the total; returns the leaves
-    that they join, integer array, empty if they stay. alone: units, the least by which the total rises when each goes
-    alone."""
+) -> bool:
+    """Let those of a class's members who go, bool array (members,), leave if that lowers the total; return whether it
+    does. alone: units, the least by which the total rises when each goes alone."""
     # What is saved where they leave, and the least that is lost where they go.
     attributes = table.points.shape[1]
     low, high = np.empty(attributes, np.int64), np.empty(attributes, np.int64)
@@ -144,7 +106,7 @@ def _leave(
     if stay:
         gain -= stay * box_cost(table, low, high)
     if least >= gain:
-        return np.empty(0, np.int64)
+        return False
     # What is lost when they go one after another; what their targets were before takes the moves back.
     going = members[goes]
     target, weight = np.empty(len(going), np.int64), np.empty(len(going), np.int64)
@@ -155,7 +117,7 @@ def _leave(
         if other < 0:
             for j in range(i - 1, -1, -1):
                 put(table, tree, target[j], lows[j], highs[j], weight[j])
-            return np.empty(0, np.int64)
+            return False
         gain -= rise
         target[i], weight[i] = other, tree.weight[other]
         widen(lows[i], highs[i], tree.low[other], tree.high[other])
@@ -170,5 +132,5 @@ def _leave(
     for i in range(len(going)):
         x = going[i]
         places.following[x], places.first[target[i]] = places.first[target[i]], x
-        places.classes[x], places.changed[x], places.near[x] = target[i] - len(tree.cost) // 2, True, -1
-    return target
+        places.classes[x], places.changed[x] = target[i] - len(tree.cost) // 2, True
+    return True

@@ -107,13 +107,6 @@ def _rise(table: PricedRows, tree: Tree, node: Int, low: IntArray, high: IntArra
 
 
 @njit(cache=True)
-def rise_in(table: PricedRows, tree: Tree, leaf: Int, low: IntArray, high: IntArray, weight: Int) -> Int:
-    """Units by which the total rises when a box, arrays (attributes,), of some records joins a leaf; `NEVER` where
-    there is no class."""
-    return _rise(table, tree, leaf, low, high, weight, np.int64(NEVER))
-
-
-@njit(cache=True)
 def nearest(
     table: PricedRows, tree: Tree, low: IntArray, high: IntArray, weight: Int, own: Int, limit: Int
 ) -> tuple[Int, Int]:
