@@ -15,6 +15,7 @@ from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.generalization.bucketize import Bucketize
 from privnb.sanitizers.generalization.suppress import Identity, Suppress
 from privnb.sanitizers.noise.numeric_noise import LaplaceNoise
+from privnb.testing.sanitizers import run_checks
 
 RECORDS = 600
 LUCK = 8  # right guesses among 600 draws: one is expected, and eight or more come once in a hundred thousand times
@@ -34,13 +35,7 @@ def check_attack(attack: Attack[Any] | type[Attack[Any]]) -> None:
     AssertionError
         If one is broken: the contract's name and the attack are in its notes.
     """
-    for each in attack.examples(schema_of("adult")) if isinstance(attack, type) else [attack]:
-        for check in CHECKS:
-            try:
-                check(each)
-            except AssertionError as error:
-                error.add_note(f"in {check.__name__} of {each!r}")
-                raise
+    run_checks(CHECKS, attack.examples(schema_of("adult")) if isinstance(attack, type) else [attack])
 
 
 def check_arguments(attack: Attack[Any]) -> None:

@@ -10,7 +10,7 @@ from privnb.runtime.arrays import IntArray
 from privnb.runtime.tolerances import EXACT
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.generalization.mondrian import Mondrian
-from privnb.testing.sanitizers import SCHEMA, toy
+from privnb.testing.sanitizers import SCHEMA, run_checks, toy
 
 CLASSES = 50
 
@@ -23,25 +23,21 @@ def check_model(model: PrivacyModel) -> None:
     AssertionError
         If one is broken: the contract's name and the model are in its notes.
     """
-    for check in CHECKS:
-        try:
-            check(model)
-        except AssertionError as error:
-            error.add_note(f"in {check.__name__} of {model!r}")
-            raise
+    run_checks(CHECKS, [model])
 
 
-def counts_of(model: PrivacyModel) -> IntArray:
-    """Return made-up counts of some classes, as the model takes them: integer array (classes, values)."""
+def counts_of(model: PrivacyModel) -> tuple[IntArray, IntArray]:
+    """Return made-up counts of some classes and of the whole table, as the model takes them: integer arrays (classes,
+    values) and (values,).
+    """
     values = 1 if model.sensitive is None else len(SCHEMA[model.sensitive].categories.values)
     counts = np.random.default_rng(1).integers(0, 12, (CLASSES, values))
-    return counts[counts.sum(axis=1) > 0]
+    return counts[counts.sum(axis=1) > 0], counts.sum(axis=0)
 
 
 def check_level(model: PrivacyModel) -> None:
     """Each class has a level, which depends on its own counts and on those of the whole table."""
-    counts = counts_of(model)
-    whole = counts.sum(axis=0)
+    counts, whole = counts_of(model)
     levels = model.level(counts, whole)
     assert levels.shape == (len(counts),), f"one level for each of {len(counts)} classes, got {levels.shape}"
     assert not np.isnan(levels).any(), "a level is a number"
@@ -51,8 +47,7 @@ def check_level(model: PrivacyModel) -> None:
 
 def check_bound(model: PrivacyModel) -> None:
     """A class holds whose level is at least, or at most, the bound."""
-    counts = counts_of(model)
-    whole = counts.sum(axis=0)
+    counts, whole = counts_of(model)
     levels, holds = model.level(counts, whole), model.holds(counts, whole)
     better = levels >= model.bound if model.better == "higher" else levels <= model.bound
     assert (better == holds)[np.abs(levels - model.bound) > EXACT * max(model.bound, 1)].all()
@@ -60,8 +55,7 @@ def check_bound(model: PrivacyModel) -> None:
 
 def check_merging(model: PrivacyModel) -> None:
     """Two classes that have the property make one class that has it."""
-    counts = counts_of(model)
-    whole = counts.sum(axis=0)
+    counts, whole = counts_of(model)
     keeping = counts[model.holds(counts, whole)]
     merged = keeping[: len(keeping) // 2 * 2].reshape(-1, 2, counts.shape[1]).sum(axis=1)
     assert model.holds(merged, whole).all(), "two classes that keep it make one that does not"

@@ -1,9 +1,9 @@
 """What every sanitizer keeps, whatever it does. `check_sanitizer` runs all of `CHECKS`."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,7 @@ SCHEMA = Schema(
 HIERARCHIES = {n: flat(SCHEMA[n]) for n in SCHEMA.quasi_identifiers} | {
     "age": Intervals(SCHEMA["age"].numbers, (5, 10, 20, 50, 100))
 }
+Method = TypeVar("Method")
 DRAWS = 20  # a sanitizer may find nothing to exchange in few records
 
 
@@ -62,8 +63,13 @@ def check_sanitizer(sanitizer: Sanitizer | type[Sanitizer]) -> None:
     AssertionError
         If one is broken: the contract's name and the sanitizer are in its notes.
     """
-    for each in sanitizer.examples(SCHEMA) if isinstance(sanitizer, type) else [sanitizer]:
-        for check in CHECKS:
+    run_checks(CHECKS, sanitizer.examples(SCHEMA) if isinstance(sanitizer, type) else [sanitizer])
+
+
+def run_checks(checks: Iterable[Callable[[Method], None]], methods: Iterable[Method]) -> None:
+    """Run all checks on each of some methods; an AssertionError has the check's name and the method in its notes."""
+    for each in methods:
+        for check in checks:
             try:
                 check(each)
             except AssertionError as error:
