@@ -1,9 +1,8 @@
 """What a column of an owner's table looks like: a table of types, each of which knows its own columns.
 
-A type is a function of the column's name and its `Values`. It returns the `Column` that a draft proposes, with role,
-reason, domain and tree, or None for a column of another type. A new type is one function and its line in `TYPES`.
-
-One module: the types are read in their order, the surest first.
+A type is a generator of the column's name and its `Values`. Its first item is the `Column` that a draft proposes, with
+role, reason, domain and tree; a column of another type has none. A new type is one function and its line in `TYPES`.
+The types are read in their order, the surest first.
 """
 
 from __future__ import annotations
@@ -188,14 +187,14 @@ def _proposed(name: str, values: Values, notation: Notation) -> Iterator[Column]
     if odd:
         plain = typed.written(notation)
         for kind in TYPES:
-            column = kind(name, plain)
+            column = next(kind(name, plain), None)
             if column and (kind is days or not isinstance(column.domain, Categories)):
                 yield column._replace(odd=odd)
     plain = values.written(notation)
     for kind in TYPES:
-        column = kind(name, plain)
+        column = next(kind(name, plain), None)
         if column and plain is not values and isinstance(column.domain, Categories):
-            column = kind(name, values)
+            column = next(kind(name, values), None)
         if column:
             yield column
 
@@ -208,7 +207,9 @@ def _typed(values: Values, notation: Notation) -> tuple[Values, tuple[str, ...]]
     """
     if values.different < FIRST or not values.mark or SUPPRESSED in {*values.texts}:
         return values, ()
-    found = [*_of_numbers(values, notation), *_of_dates(values)]
+    found = [*_of_dates(values)]
+    if notation.are_numbers(values.texts[: 5 * FIRST]).mean() > MOSTLY:
+        found.insert(0, notation.are_numbers(values.texts).to_numpy(dtype=bool))
     if not found:
         return values, ()
     best = max(found, key=lambda of: values.counts[of].sum())
@@ -235,12 +236,6 @@ def _are_codes(values: Values, odd: pd.Series, notation: Notation) -> bool:
     return not values.nearly_unique and _order(values) is not None
 
 
-def _of_numbers(values: Values, notation: Notation) -> Iterator[BoolArray]:
-    """Which texts are numbers, a boolean array (texts,), where most of the first ones are."""
-    if notation.are_numbers(values.texts[: 5 * FIRST]).mean() > MOSTLY:
-        yield notation.are_numbers(values.texts).to_numpy(dtype=bool)
-
-
 def _of_dates(values: Values) -> Iterator[BoolArray]:
     """Which texts are dates, in each form that most of the first ones have: boolean arrays (texts,)."""
     if values.different > LEAVES:
@@ -262,63 +257,48 @@ def _other_order(texts: pd.Series, form: str) -> bool:
     return turned in DAYS and turned != form and bool(_read(texts, turned).notna().any())
 
 
-def nothing(name: str, values: Values) -> Column | None:
+def nothing(name: str, values: Values) -> Iterator[Column]:
     """Every cell is empty."""
     if not values.records:
-        return Column(name, Role.UNUSED, "every value is missing")
-    return None
+        yield Column(name, Role.UNUSED, "every value is missing")
 
 
-def mails(name: str, values: Values) -> Column | None:
-    """Mail addresses."""
+def people(name: str, values: Values) -> Iterator[Column]:
+    """Mail addresses; telephone numbers, by the column's name or as each begins with +; names, by the column's name."""
     if values.match(r"[^@\s]+@[^@\s]+\.\w+"):
-        return Column(name, Role.IDENTIFIER, "looks like mail addresses")
-    return None
-
-
-def phones(name: str, values: Values) -> Column | None:
-    """Telephone numbers: by the column's name, or as each begins with +."""
+        yield Column(name, Role.IDENTIFIER, "looks like mail addresses")
     if values.match(r"[+(]?\d[\d ()/.-]{5,}") and (PHONE.search(name) or values.texts.str.startswith("+").all()):
-        return Column(name, Role.IDENTIFIER, "looks like phone numbers")
-    return None
-
-
-def names(name: str, values: Values) -> Column | None:
-    """Names of people, by the column's name."""
+        yield Column(name, Role.IDENTIFIER, "looks like phone numbers")
     if NAME.search(name) and values.match(r"\D+") and (values.different > FEW or values.nearly_unique):
-        return Column(name, Role.IDENTIFIER, "names of people, by the column's name")
-    return None
+        yield Column(name, Role.IDENTIFIER, "names of people, by the column's name")
 
 
-def spans(name: str, values: Values) -> Column | None:
+def spans(name: str, values: Values) -> Iterator[Column]:
     """Years and spans of them, such as seasons: 1995-98, 2010/11, 1978."""
     if values.different > LEAVES or values.numbers or not values.texts[:FIRST].str.fullmatch(SPAN).any():
-        return None
+        return
     parts = values.texts.str.extract(rf"^{SPAN}$")
     like, said = parts["begin"].notna(), parts["end"].dropna()
     if not len(said) or like.mean() < 0.9:
-        return None
+        return
     if not like.all():
-        return _categories(name, values, "values, of which most are spans of years", flat)
+        yield _categories(name, values, "values, of which most are spans of years", flat)
     begin, end = parts["begin"].astype(int), parts["end"].fillna(parts["begin"])
     end = end.astype(int) + (end.str.len() == 2) * (begin // 100 * 100 + 100 * (end.str[-2:].astype(int) < begin % 100))
     months = (said.str.len() == 2).all() and said.astype(int).between(1, 12).all()  # but for seasons
     if months and (end != begin + 1)[said.index].any():
-        return None
+        return
     if begin.min() >= 1000 and (begin <= end).all() and end.max() <= 2200:
         order = dict(zip(values.texts, zip(begin, end, strict=True), strict=True))
-        return _categories(name, values, "spans of years", flat, said="in order: ", order=order.get, in_order=True)
-    return None
+        yield _categories(name, values, "spans of years", flat, said="in order: ", order=order.get, in_order=True)
 
 
-def days(name: str, values: Values) -> Column | None:
+def days(name: str, values: Values) -> Iterator[Column]:
     """Days in one of the forms of `DAYS`, with or without the time of the day."""
-    forms = day_forms(values)
-    if not forms:
-        if _like_days(values):
-            _check_order(name, _without_clock(values))
-        return None
-    return _days(name, values, forms)
+    if forms := day_forms(values):
+        yield _days(name, values, forms)
+    elif _like_days(values):
+        _check_order(name, _without_clock(values))
 
 
 def day_forms(values: Values) -> list[str]:
@@ -380,124 +360,111 @@ def spelled(form: str) -> str:
     return form
 
 
-def times(name: str, values: Values) -> Column | None:
+def times(name: str, values: Values) -> Iterator[Column]:
     """Times of the day."""
     if values.match(taxonomies.TIME) and values.different <= LEAVES:
         day = max(map(taxonomies.Time.of, values.texts)) < (24, 0, 0)
         what = "times of the day" if day else "hours and minutes"
-        return _categories(name, values, what, taxonomies.times, order=taxonomies.Time.of, in_order=True)
-    return None
+        yield _categories(name, values, what, taxonomies.times, order=taxonomies.Time.of, in_order=True)
 
 
-def truths(name: str, values: Values) -> Column | None:
+def truths(name: str, values: Values) -> Iterator[Column]:
     """True or false, in two different words."""
     said = {*values.texts.str.lower()} if values.different == 2 else ()
     if pair := next((pair for pair in TRUTHS if said == {*pair}), None):
-        return _categories(name, values, "values", flat, said=f"{pair[0]} or {pair[1]}; ")
-    return None
+        yield _categories(name, values, "values", flat, said=f"{pair[0]} or {pair[1]}; ")
 
 
-def coordinates(name: str, values: Values) -> Column | None:
+def coordinates(name: str, values: Values) -> Iterator[Column]:
     """Degrees of latitude and longitude, by the column's name."""
     seen = values.numbers if COORDINATE.search(name) else None
     if seen and -180 <= seen.low and seen.high <= 180:
         if (domain := values.in_steps(Decimal("0.1"))) and seen.step < 1:
-            return _numbers(name, values, domain, "a coordinate", "0.1 is about 10 km, finer ones lead to a house")
-    return None
+            yield _numbers(name, values, domain, "a coordinate", "0.1 is about 10 km, finer ones lead to a house")
 
 
-def years(name: str, values: Values) -> Column | None:
+def years(name: str, values: Values) -> Iterator[Column]:
     """Years, by the column's name."""
     seen = values.numbers if YEAR.search(name) and values.whole else None
     if seen and 1500 <= seen.low and seen.high <= 2200:
-        return _numbers(name, values, seen, f"years, {values.different} different")
-    return None
+        yield _numbers(name, values, seen, f"years, {values.different} different")
 
 
-def codes(name: str, values: Values) -> Column | None:
+def codes(name: str, values: Values) -> Iterator[Column]:
     """Codes, such as post codes: by name, by British looks, or as digits of one length of which one begins with 0; and
     those of diseases, by their looks, of which the point is a part unless the name says what they are.
     """
     lengths = values.texts.str.len()
     one_length = lengths.min() == lengths.max() in range(3, 9)
     if values.different < 3 or values.different > LEAVES:
-        return None
+        return
     if values.match(taxonomies.BRITISH):
-        return _categories(name, values, "post codes", taxonomies.british, most=4, in_order=True)
+        yield _categories(name, values, "post codes", taxonomies.british, most=4, in_order=True)
     digits = one_length and values.match(r"\d+") and values.texts.str.startswith("0").any()
     if digits or (one_length and POST.search(name)):
-        return _categories(name, values, "codes", taxonomies.prefixes, most=4, in_order=True)
+        yield _categories(name, values, "codes", taxonomies.prefixes, most=4, in_order=True)
     if values.match(ICD) and (SICK.search(name) or values.texts.str.contains(".", regex=False).mean() > 0.5):
-        return _categories(name, values, "ICD codes", taxonomies.beginnings, most=4, in_order=True)
+        yield _categories(name, values, "ICD codes", taxonomies.beginnings, most=4, in_order=True)
     if POST.search(name) and lengths.max() <= 10:
-        return _categories(name, values, "codes of several lengths", taxonomies.beginnings, most=4, in_order=True)
-    return None
+        yield _categories(name, values, "codes of several lengths", taxonomies.beginnings, most=4, in_order=True)
 
 
-def free_text(name: str, values: Values) -> Column | None:
+def free_text(name: str, values: Values) -> Iterator[Column]:
     """Sentences, of which most are one person's."""
     own = values.nearly_unique or (values.different > FEW and (values.counts == 1).mean() > 0.5)
     if own and not values.numbers and values.texts.str.len().mean() > LONG:
         words = values.texts.str.split().str.len().mean()
-        return Column(name, Role.UNUSED, f"free text, {words:.0f} words on average: who can say what it gives away?")
-    return None
+        yield Column(name, Role.UNUSED, f"free text, {words:.0f} words on average: who can say what it gives away?")
 
 
-def groups(name: str, values: Values) -> Column | None:
+def groups(name: str, values: Values) -> Iterator[Column]:
     """Whole numbers that name a place, a group or a kind of people, by the column's name; where that could be a size,
     counted from 1.
     """
     if not values.whole or values.different < 3 or values.nearly_unique:
-        return None
+        return
     numbers = values.texts.astype(float)
     counted = numbers.min() in (0, 1) and numbers.max() < 1.1 * values.different < values.records / 5
     if GROUP.fullmatch(name) or (PART.search(name) and counted) or (KIND.search(name) and values.different <= FEW):
         what = "numbers of groups or kinds"
-        return _categories(name, values, what, flat, said="by its name: ", order=float, in_order=True)
-    return None
+        yield _categories(name, values, what, flat, said="by its name: ", order=float, in_order=True)
 
 
-def keys(name: str, values: Values) -> Column | None:
+def keys(name: str, values: Values) -> Iterator[Column]:
     """What nearly names a person: texts, or whole numbers that look like it, of which hardly two are alike."""
     if values.nearly_unique and (values.numbers is None or (values.whole and _names_people(name, values))):
         reason = f"{values.different} values in {values.records} records: nearly the name of a person"
-        return Column(name, Role.IDENTIFIER, reason)
+        yield Column(name, Role.IDENTIFIER, reason)
     if values.whole and OWNER.search(name) and values.records < values.different * MOST_ROWS:
-        return Column(name, Role.IDENTIFIER, f"numbers people, by its name: {values.different} different{values.gaps}")
-    return None
+        yield Column(name, Role.IDENTIFIER, f"numbers people, by its name: {values.different} different{values.gaps}")
 
 
-def numbers(name: str, values: Values) -> Column | None:
+def numbers(name: str, values: Values) -> Iterator[Column]:
     """Numbers, but for two whole ones."""
     if values.numbers and not (values.whole and values.different == 2):
-        return _numbers(name, values, values.numbers, f"a number, {values.different} different", CODES * values.whole)
-    return None
+        yield _numbers(name, values, values.numbers, f"a number, {values.different} different", CODES * values.whole)
 
 
-def in_order(name: str, values: Values) -> Column | None:
+def in_order(name: str, values: Values) -> Iterator[Column]:
     """Whole numbers, numbers in words, ranges of them, and words that have an order."""
-    order = _order(values)
-    if order:
-        return _categories(name, values, "values", flat, said="in order: ", order=order, in_order=True)
-    return None
+    if order := _order(values):
+        yield _categories(name, values, "values", flat, said="in order: ", order=order, in_order=True)
 
 
-def too_many(name: str, values: Values) -> Column | None:
+def too_many(name: str, values: Values) -> Iterator[Column]:
     """More different texts than a hierarchy can list."""
     if values.different > LEAVES:
-        return Column(
-            name, Role.UNUSED, f"{values.different:,} different texts: shorten or group them in the file first"
-        )
-    return None
+        reason = f"{values.different:,} different texts: shorten or group them in the file first"
+        yield Column(name, Role.UNUSED, reason)
 
 
-def categories(name: str, values: Values) -> Column:
+def categories(name: str, values: Values) -> Iterator[Column]:
     """Any other values."""
-    return _categories(name, values, "values", flat)
+    yield _categories(name, values, "values", flat)
 
 
 TYPES = (
-    nothing, mails, phones, names, spans, days, times, truths, coordinates, years, codes, free_text, groups, keys,
+    nothing, people, spans, days, times, truths, coordinates, years, codes, free_text, groups, keys,
     numbers, in_order, too_many, categories,
 )  # fmt: skip
 
@@ -505,13 +472,10 @@ TYPES = (
 def _numbers(name: str, values: Values, domain: Numbers, reason: str, more: str = "") -> Column:
     """A column of numbers: why they are some, and what else is to be known."""
     domain = replace(domain, cuts=None, missing=values.mark if values.missing else None)
-    if (parted := _cuts(domain, values)) is not None:
-        domain, more = (
-            replace(domain, cuts=parted),
-            "; ".join(filter(None, [more, "its cuts divide people about evenly"])),
-        )
+    parted = _cuts(domain, values)
+    domain, even = replace(domain, cuts=parted), "its cuts divide people about evenly" * (parted is not None)
     rounded = "" if domain.has(values.texts).all() else f"loading rounds to the domain's step of {domain.step:g}"
-    return Column(name, KNOWN, "; ".join(filter(None, [reason + values.gaps, more, rounded])), domain)
+    return Column(name, KNOWN, "; ".join(filter(None, [reason + values.gaps, more, even, rounded])), domain)
 
 
 def _cuts(domain: Numbers, values: Values) -> tuple[float, ...] | None:
