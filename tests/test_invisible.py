@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from privnb import cli
-from privnb.datasets import load
+from privnb.datasets.dataset import load
 from privnb.datasets.own_table import OwnTable
 from privnb.decision.card import Card
 from privnb.explorer.board import explore

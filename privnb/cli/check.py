@@ -130,7 +130,7 @@ def _say_gate(file: str, table: Unknown, schema: Schema, memory: Memory) -> int:
     import pandas as pd
 
     from privnb.decision.card import provenance
-    from privnb.publishing.gate_in_file import judged
+    from privnb.publishing.gate import judged
     from privnb.tables.writing import BUCKETS, FACTS
 
     beside, held = Path(f"{file}{FACTS}"), Path(f"{file}{BUCKETS}")

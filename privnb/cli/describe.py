@@ -24,7 +24,7 @@ def add_arguments(command: Parser) -> None:
 
 def run(args: Namespace) -> int:
     """Give roles to the columns of a table, and show them; status 1 if they cannot be confirmed as asked."""
-    from privnb.datasets import proposals
+    from privnb.datasets import description
     from privnb.datasets.own_table import OwnTable
 
     table, said = described(OwnTable.open(args.name), args)
@@ -35,7 +35,7 @@ def run(args: Namespace) -> int:
         print(f"{each.name:<{width}}  {table.roles.chosen[each.name]:<16}  {seen}")
     print(*said, sep="\n")
     if args.confirm and not table.is_draft:
-        print(f"The roles in {table.path.name} are confirmed.", proposals.unconfirmed(table.text))
+        print(f"The roles in {table.path.name} are confirmed.", description.unconfirmed(table.text))
         print(f"Next: `{shlex.quote(runs_as())} report --dataset {shlex.quote(args.name)}`.")
     return unconfirmed(args, table)
 

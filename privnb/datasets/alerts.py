@@ -1,29 +1,34 @@
-"""What an owner should know of a column before its role is chosen: alerts, as tools that profile tables give them.
+"""What an owner should know of a table before roles are chosen: alerts about its columns, as tools that profile tables
+give them, examples of their values, and whether each record occurs more than once.
 
-Each is what stands behind the column's name. They are for the owner: their counts are not withheld.
+An alert is what stands behind the column's name. Alerts are for the owner: their counts are not withheld. Examples are
+no person's: values that ten people share, or patterns of letters and digits.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
 from privnb.datasets import column_types
 from privnb.datasets.column_values import Values
-from privnb.datasets.document import GUESS
+from privnb.datasets.description import GUESS
+from privnb.microdata.counts import combinations, people_in
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime import numerals
 from privnb.runtime.arrays import IntArray
-from privnb.runtime.names import first_of, has_none
+from privnb.runtime.names import first_of, has_none, shown as visible
 from privnb.runtime.sentences import listed
 from privnb.runtime.tolerances import STEP
 from privnb.tables.notation import DASHES, MISSING
 
+SHOWN, LONGEST = 3, 24  # examples of a column, and letters of each
+FEW_KINDS = 50  # of records: among so few kinds, each record equals another one by chance
 MANY = 50  # categories: more need a tree, or hardly two people are alike
 UNIQUE = 0.9  # different values per record that has one
 GAPS = 0.2  # of the records
@@ -304,3 +309,84 @@ def _told(known: IntArray, counts: IntArray) -> int:
     second = np.append(counts, 0)[first + 1] * (np.append(known, -1)[first + 1] == known[first])
     most = counts[first]
     return int(most[most > second + 1].sum())
+
+
+def examples(column: pd.Series, values: Values, *, hidden: bool, people: IntArray | None = None) -> str:
+    """The commonest values of a column, or, where ten people share none, their commonest patterns.
+
+    Parameters
+    ----------
+    column : Series
+        A Categorical of texts.
+    values : Values
+        Of the same column.
+    hidden : bool
+        Whether only patterns are shown, since these values name people.
+    people : integer array (n,), optional
+        Whose each record is, from 0; None: each is another person's.
+
+    Returns
+    -------
+    str
+        At most three; empty where ten people share not even a pattern.
+    """
+    texts = values.texts[np.isin(values.texts.index, column.cat.codes)]  # of a sample, those that occur
+    for form in (masked, shortly) if hidden else (str, masked, shortly):
+        number, distinct = pd.factorize(texts.map(form))
+        place = np.full(len(column.cat.categories) + 1, -1)  # the last is that of a missing value
+        place[texts.index] = number
+        groups = place[column.cat.codes]
+        own = None if people is None else people[groups >= 0]
+        found = pd.Series(people_in(groups[groups >= 0], own, len(distinct)), distinct)
+        if (shared := found[found >= LIMIT].nlargest(SHOWN)).size:
+            return visible(", ".join(text if len(text) <= LONGEST else f"{text[:LONGEST]}…" for text in shared.index))
+    return ""
+
+
+def masked(text: str) -> str:
+    """A pattern of a text.
+
+    >>> masked("Main St. 12b"), shortly("Main St. 12b")
+    ('Aaaa Aa. 99a', 'Aa Aa. 9a')
+    """
+    text = re.sub(r"[^\W\d_]", lambda letter: "A" if letter[0].isupper() else "a", text)
+    return re.sub(r"[^\w\s.,:;@/+-]", "?", re.sub(r"\d", "9", text))
+
+
+def shortly(text: str) -> str:
+    """The same, of equal letters in a row one."""
+    return re.sub(r"([aA9])\1+", r"\1", masked(text))
+
+
+def doubled(
+    roles: Mapping[str, Role], there: Collection[str], repetition: Callable[[list[str]], tuple[int, int, int]]
+) -> str:
+    """Return a sentence if each record occurs more than once, as after a file was appended to itself; else an empty
+    text, as where a column says whose a record is: `k` counts people then, and not records.
+
+    Parameters
+    ----------
+    roles
+        The role of each column. Those that name people are not compared, as copies may be numbered.
+    there
+        The columns that the table has.
+    repetition
+        Returns how many records there are, how many different ones by some columns, and how often the rarest occurs.
+    """
+    names = [name for name, role in roles.items() if role is not Role.IDENTIFIER and name in there]
+    if not names or Role.PERSON in roles.values():
+        return ""
+    records, different, rarest = repetition(names)
+    if rarest < 2 or different < max(FEW_KINDS, records / 10):
+        return ""
+    return (
+        f"Each record occurs more than once: {records:,} records, {different:,} different ones. If the copies belong "
+        "to one person, k counts that person several times. Keep one of them, or name the column that says whose a "
+        "record is."
+    )
+
+
+def repetition(cells: pd.DataFrame) -> tuple[int, int, int]:
+    """Return how many rows there are, how many different ones, and how often the rarest occurs."""
+    times = combinations(cells).multiplicities
+    return len(cells), len(times), int(times.min())

@@ -3,8 +3,6 @@
 A dataset lies in `data/<name>/`: its files, `<name>.toml` (columns, roles, public domains, source, licence,
 checksums, studies) and `hierarchies/<set>/<attribute>.csv`. A *study* is a named choice of columns, their roles and
 their hierarchies, so that one table can serve several papers.
-
-One module: a study's choices make no sense without the checks of the table that they are about.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from privnb.runtime import expect, lazy_pandas as pd, progress, validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.names import meant, shown
 from privnb.runtime.processes import runs_as
-from privnb.runtime.sentences import table_html
+from privnb.runtime.sentences import Sentences, say, table_html
 from privnb.runtime.validation import Randomness, at_least, between, instead, optional, validated
 from privnb.tables import reading, text_files
 from privnb.tables.notation import Notation, with_tails
@@ -59,18 +57,6 @@ Source = Annotated[
     lambda name, value: expect.kind(name, value, str, os.PathLike, instead='Name what was loaded, or nothing: "".'),
 ]
 Roles = Annotated[Mapping[str, Role] | None, optional(instead(Mapping, 'Give { "ward": Role.UNUSED }.'))]
-
-
-def _check_entry(name: str, value: Any) -> None:
-    """Raise ValueError unless `value` is one of the `files` of a description."""
-    if not (isinstance(value, Mapping) and isinstance(value.get("path"), str) and value["path"]):
-        raise ValueError(
-            f"{name} must be a dict that names a file of a description by its path, got {expect.found(value)}. Give "
-            "one of its `files`."
-        )
-
-
-Entry = Annotated[Mapping[str, Any], _check_entry]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,10 +201,8 @@ def load(
     FileNotFoundError
         For a description or data file that is not there.
     """
-    if roles is not None:
-        dataset = described_by(find(name, folder), study, roles=roles)
-        return dataset.sample(records, rng=rng) if records else dataset
-    return _loaded(find(name, folder), study, records, rng)
+    path = find(name, folder)
+    return _loaded(path, study, records, rng) if roles is None else _load(path, study, records, rng, roles)
 
 
 @contextlib.contextmanager
@@ -300,18 +284,9 @@ class Chosen(NamedTuple):
         )
         return cls(path, text, study, choice, chosen, described)
 
-    @property
-    def dropped(self) -> Marks | None:
-        """The marks of a missing value by column, where records that have one are left out; else None."""
-        return self._marks_where("drop")
-
-    @property
-    def refused(self) -> Marks | None:
-        """The marks of a missing value by column, where a table with one is refused; else None."""
-        return self._marks_where("refuse")
-
-    def _marks_where(self, what: str) -> Marks | None:
-        return marks(self.text) if self.text.get("format", {}).get("records_with_missing") == what else None
+    def marks_where(self, records: str) -> Marks | None:
+        """The marks of a missing value by column, if those records are to "drop", or to "refuse", that have one."""
+        return marks(self.text) if self.text.get("format", {}).get("records_with_missing") == records else None
 
     def _days(self, name: str) -> Days | None:
         """How the days of a column are written, and which values are none; None where no days are described."""
@@ -374,8 +349,10 @@ class Chosen(NamedTuple):
         return replace(schema, attributes=tuple(attributes))
 
 
-def _load(path: Path, study: str | None, records: int | None, rng: Randomness) -> Dataset:
-    dataset = described_by(path, study)
+def _load(
+    path: Path, study: str | None, records: int | None, rng: Randomness, roles: Mapping[str, Role] | None = None
+) -> Dataset:
+    dataset = described_by(path, study, roles=roles)
     return dataset.sample(records, rng=rng) if records else dataset
 
 
@@ -410,6 +387,12 @@ def load_studies(
     """
     names = description.read(find(name, folder)).get("studies", [None])
     return [load(name, study, records=records, rng=rng, folder=folder) for study in names]
+
+
+def proposed_domains(name: validation.Path) -> Sentences | None:
+    """What `description.unconfirmed` says of the description of a dataset, named as for `load`: Sentences, or None."""
+    text = description.unconfirmed(find(name).read_text(encoding="utf-8"))
+    return say(text) if text else None
 
 
 @validated
@@ -468,8 +451,7 @@ def cells(folder: Path, text: Text, table: pd.DataFrame | None = None) -> pd.Dat
     SchemaError and OSError as `load`.
     """
     layout, names = text.get("format", {}), list(text["columns"])
-    files = [data_file(folder, entry) for entry in text["files"]]
-    reading.check_different(files)
+    files = data_files(folder, text)
     for entry, file in zip(text["files"], files, strict=True):
         found = description.checksum(file)
         progress.seen(file.resolve(), found)
@@ -478,53 +460,33 @@ def cells(folder: Path, text: Text, table: pd.DataFrame | None = None) -> pd.Dat
         return table
 
     def part(entry: Mapping[str, Any], file: Path) -> pd.DataFrame:
-        read = reading.read(file, text_files.Layout.of(layout | entry), names)
-        return _renamed(entry, read, text.get("renamed", {}))
+        read, renamed = reading.read(file, text_files.Layout.of(layout | entry), names), text.get("renamed", {})
+        reading.check_renamed(Path(entry["path"]), [*read], renamed)
+        return read.rename(columns=renamed)
 
     with ThreadPoolExecutor(2) as two:  # the engine leaves half of its work on a file to one processor
         parts = [*two.map(part, text["files"], files)]
     return reading.together(files, parts)
 
 
-@validated
-def data_file(folder: validation.Path, entry: Entry) -> Path:
-    """The path of the data file that an entry of a description names.
-
-    Parameters
-    ----------
-    folder : path-like
-        Where the description is.
-    entry : dict
-        One of its `files`: `path`, and how the file is written.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    SchemaError, OSError
-        As of `load`.
-    """
-    file = description.inside(Path(folder), entry["path"])
-    if not file.is_file():
-        raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
-    check_name("file", entry["path"])
-    return file
+def data_files(folder: Path, text: Text) -> list[Path]:
+    """The paths of the data files that a description in a folder names. Raises SchemaError and OSError as `load`."""
+    files = []
+    for entry in text["files"]:
+        files.append(description.inside(folder, entry["path"]))
+        if not files[-1].is_file():
+            raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
+        check_name("file", entry["path"])
+    reading.check_different(files)
+    return files
 
 
-@validated
-def check_sum(entry: Entry, checksum: str) -> None:
+def check_sum(entry: Mapping[str, Any], checksum: str) -> None:
     """Raise SchemaError for a file that is not the one described; of one without a checksum nothing is asked.
 
-    Parameters
-    ----------
-    entry : dict
-        As of `data_file`; `sha256`: the checksum that is described.
-    checksum : str
-        Of the file that is there.
+    `entry`: what the description says of it; `checksum`: of the file that is there.
     """
-    if "sha256" in entry and checksum != entry["sha256"]:
+    if checksum != entry.get("sha256", checksum):
         raise SchemaError(
             f"{entry['path']} is not the file that is described: its SHA-256 is {checksum}, not {entry['sha256']}. "
             "Fetch the original, or correct the checksum if you changed the file on purpose."
@@ -559,15 +521,10 @@ def _cleaned(text: Text, table: pd.DataFrame) -> pd.DataFrame:
     numbers |= apart[Role.WEIGHT]
     gaps = apart[Role.PERSON] | numbers
     # A missing value is a category of its own, by its mark. None is a person or a number: there it is NaN.
-    read = {
-        name: _read(
-            table[name],
-            marked.get(name, [mark]),
-            "" if name in gaps else mark,
-            notation if name in numbers else Notation(),
-        )
-        for name in table
-    }
+    read = {}
+    for name in table:
+        missing, own = "" if name in gaps else mark, notation if name in numbers else Notation()
+        read[name] = _read(table[name], marked.get(name, [mark]), missing, own)
     return pd.DataFrame(read, index=table.index)
 
 
@@ -619,12 +576,6 @@ def _given(texts: pd.Series, marked: Collection[str]) -> IntArray:
     return np.append(np.where(texts.isin(marked), -1, np.arange(len(texts))), -1)
 
 
-def _renamed(entry: Mapping[str, Any], table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """The table with the description's name for each column that its file calls otherwise."""
-    reading.check_renamed(Path(entry["path"]), [*table], names)
-    return table.rename(columns=names)
-
-
 def _about(column: str, make: Callable[..., Made], *given: Any) -> Made:
     """What `make(*given)` gives; its error names the column."""
     try:
@@ -640,23 +591,11 @@ def _attribute(folder: Path, name: str, entry: Mapping[str, Any]) -> Attribute:
         domain = list(dict.fromkeys(row[0] for row in hierarchy.categories.rows_of(file)))
         progress.seen(file.resolve(), description.checksum(file))
     if isinstance(domain, Mapping):
-        if not {"low", "high"} <= set(domain) <= {*description.NUMBER_KEYS}:
-            keys = ", ".join(description.NUMBER_KEYS)
-            raise SchemaError(f"column '{name}': a domain of numbers is {{ {keys} }}, got {dict(domain)}.")
-        try:
-            domain = Numbers(**domain)
-        except SchemaError as error:
-            raise SchemaError(f"column '{name}': {error}") from None
+        domain = Numbers(**domain)
     elif domain is not None:
         domain = Categories(tuple(domain), of_records=entry.get("proposed", False))
-    try:
-        role = Role(entry["role"])
-    except (KeyError, ValueError):
-        raise SchemaError(
-            f"column '{name}' has the role {entry.get('role')!r}. Give it one of: {', '.join(Role)}."
-        ) from None
     stated = {key: entry[key] for key in STATED if key in entry}
-    return Attribute(name, role, domain, **stated)
+    return Attribute(name, Role(entry["role"]), domain, **stated)
 
 
 def _study(path: Path, text: Text, study: str | None) -> Text:

@@ -1,27 +1,34 @@
-"""What a description file `<name>.toml` may say: each key with the values that it takes, in one table.
+"""A description file `<name>.toml`: what it may say, each key with the values that it takes, in one table; what its
+comments alone say; and how its roles are changed with all else as it was.
 
 A description comes with a table, perhaps from a stranger. So all of it is looked at before any of it is used.
-
-One module: the rules and what reads them are of no use apart.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import unicodedata
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
+import tomlkit
+from tomlkit.items import Item
+
 from privnb.datasets.column_types import DAYS
-from privnb.datasets.document import proposals, proposed_encoding
-from privnb.microdata.schema import Role, SchemaError
+from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 from privnb.runtime import progress
 from privnb.tables.encodings import is_text_encoding
 from privnb.tables.notation import THOUSANDS
+
+PROPOSAL = "PROPOSAL"  # in a comment: a draft read the value from the records, and nobody has replaced it
+GUESS = "a guess"  # in a comment: nobody has checked the value
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,6 @@ class TomlTables:
     """A list of at least one table."""
 
     each: TomlTable
-    words: str = field(default="at least one table, written [[{}]]")
 
 
 def _text(value: object) -> TypeGuard[str]:
@@ -203,7 +209,8 @@ def read(path: Path) -> dict[str, Any]:
     try:
         whole = path.read_bytes()
         progress.seen(path.resolve(), hashlib.sha256(whole).hexdigest())
-        text = tomllib.loads(whole.decode("utf-8"))
+        written = whole.decode("utf-8")
+        text = tomllib.loads(written)
     except OSError as error:
         raise OSError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError:
@@ -216,7 +223,6 @@ def read(path: Path) -> dict[str, Any]:
             f"{path.name} lacks [{'], ['.join(absent)}]. See data/adult/adult.toml for one that is whole."
         )
     _check(path.name, "", text, KEYS)
-    written = whole.decode("utf-8")
     for name in proposals(written):
         text["columns"][name]["proposed"] = True
     if doubt := proposed_encoding(written):
@@ -254,9 +260,9 @@ def _check(file: str, where: str, value: object, rule: object) -> None:
         case Value(words, fits):
             if not fits(value):
                 refuse(words)
-        case TomlTables(each, words):
+        case TomlTables(each):
             if not isinstance(value, list) or not value:
-                refuse(words.format(where))
+                refuse(f"at least one table, written [[{where}]]")
             for entry in value:
                 _check(file, where, entry, each)
         case Named(each, least):
@@ -282,3 +288,116 @@ def _check(file: str, where: str, value: object, rule: object) -> None:
 
 def _words(rule: object) -> str:
     return rule.words if isinstance(rule, Value) else "a table"
+
+
+def reasons(text: str) -> dict[str, str]:
+    """Return the comment beside the role of each column, where a draft says why it proposes it."""
+    columns = _read(text).get("columns", {}).items()
+    return {name: comment for name, column in columns if (comment := _comment(column, "role"))}
+
+
+def proposals(text: str) -> list[str]:
+    """Return the columns whose domain still stands beside the word PROPOSAL."""
+    return _begins(text, "domain", PROPOSAL)
+
+
+def unconfirmed(text: str) -> str:
+    """How many domains of what is published were read from the records, and what that means.
+
+    Parameters
+    ----------
+    text : str
+        Of a description.
+
+    Returns
+    -------
+    str
+        A sentence; empty if there is none.
+    """
+    columns = tomllib.loads(text).get("columns", {})  # a report may be of what is no whole description
+    stated = [name for name, entry in columns.items() if "domain" in entry and entry["role"] in PUBLISHED]
+    proposed = {*proposals(text)}.intersection(stated)
+    if not proposed:
+        return ""
+    return (
+        f"{len(proposed)} of {len(stated)} domains were read from the records, and nobody has replaced them: which "
+        "values there can be and where ranges end tells of the records, and no promise of noise holds. The lines "
+        "marked PROPOSAL in the description file say which."
+    )
+
+
+def guessed_missing(text: str) -> list[str]:
+    """Return the columns of which a draft guessed that texts of another type count as missing."""
+    return _begins(text, "missing", GUESS)
+
+
+def proposed_encoding(text: str) -> str:
+    """Return what a draft says beside an encoding that another one fits as well; "" for one that is stated."""
+    layout = _read(text).get("format", {}) if PROPOSAL in text else {}
+    comment = _comment(layout, "encoding")
+    return comment if comment.startswith(PROPOSAL) else ""
+
+
+def edit(
+    text: str,
+    roles: Mapping[str, Role],
+    more: Mapping[str, str] | None = None,
+    confirmed: bool = False,
+    days: Mapping[str, tuple[str, str]] | None = None,
+    missing: Collection[str] = (),
+) -> str:
+    """Return the text of a description with these roles; comments, domains and all else stay.
+
+    Parameters
+    ----------
+    roles
+        By column.
+    more
+        Further lines of a column.
+    confirmed
+        Whether the line `draft = true` goes.
+    days
+        For a column how its days are written, and the comment beside its role.
+    missing
+        The columns whose owner has checked what a draft guessed of their line `missing`.
+    """
+    document = tomlkit.parse(text)
+    columns: Any = document["columns"]
+    for name, role in roles.items():
+        if columns[name]["role"] != role:
+            columns[name]["role"] = str(role)
+    for name, lines in (more or {}).items():
+        for key, item in tomlkit.parse(lines).items():
+            columns[name].append(key, item)
+    for name, (form, reason) in (days or {}).items():
+        columns[name]["days"] = form
+        columns[name]["role"].comment(reason)
+    for name in {*missing}.intersection(guessed_missing(text)):
+        columns[name]["missing"].comment(_comment(columns[name], "missing").replace(GUESS, "checked", 1))
+    if confirmed:
+        document.pop("draft", None)
+    return tomlkit.dumps(document)
+
+
+def quote(text: str) -> str:
+    """Return text as TOML writes it, with every character written out that cannot be seen."""
+    return "".join(
+        f"\\U{ord(each):08X}" if unicodedata.category(each) in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp") else each
+        for each in json.dumps(text, ensure_ascii=False)
+    )
+
+
+@functools.lru_cache(8)  # a description is read once for each of its uses
+def _read(text: str) -> Mapping[str, Any]:
+    return tomlkit.parse(text)
+
+
+def _begins(text: str, key: str, word: str) -> list[str]:
+    """The columns in which the comment beside a key begins with a word."""
+    columns = _read(text).get("columns", {}) if word in text else {}
+    return [name for name, column in columns.items() if re.match(rf"{word}\b", _comment(column, key))]
+
+
+def _comment(table: Any, key: str) -> str:
+    item = table.get(key)
+    return item.trivia.comment.lstrip("# ").rstrip() if isinstance(item, Item) else ""

@@ -19,16 +19,12 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from privnb.datasets import alerts, column_types, description, document
+from privnb.datasets import alerts, column_types, description
 from privnb.datasets.column_types import Column
 from privnb.datasets.column_values import Values
 from privnb.datasets.dataset import cells, described_by, find, marks
-from privnb.datasets.doubled import compared, doubled
-from privnb.datasets.draft import Missing, draft, drafted, named
-from privnb.datasets.examples import examples
-from privnb.datasets.inference import domain_line, missing_line
+from privnb.datasets.draft import Missing, domain_line, draft, drafted, missing_line, named
 from privnb.datasets.roles import Roles
-from privnb.microdata.counts import combinations
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 from privnb.runtime import expect, validation
 from privnb.runtime.unfinished import atomic_write
@@ -127,16 +123,12 @@ class OwnTable:
     @cached_property
     def guessed_missing(self) -> list[str]:
         """The columns of which a draft guessed that cells of another type count as missing: list of str."""
-        return document.guessed_missing(self.text)
+        return description.guessed_missing(self.text)
 
     @cached_property
     def copies(self) -> str:
-        """Return a sentence if each record occurs more than once, see `doubled`; else an empty text."""
-        names = compared(self.roles.before)
-        if not names or self.roles.names(Role.PERSON):
-            return ""
-        found = combinations(self.cells[names]).multiplicities
-        return doubled(len(self.cells), len(found), int(found.min()))
+        """Return a sentence if each record occurs more than once, see `alerts.doubled`; else an empty text."""
+        return alerts.doubled(self.roles.before, self.cells, lambda names: alerts.repetition(self.cells[names]))
 
     @cached_property
     def _values(self) -> dict[str, Values]:
@@ -172,7 +164,7 @@ class OwnTable:
 
     def seen(self, roles: Roles) -> list[Seen]:
         """The columns as their owner sees them under these `roles`: list of `Seen`."""
-        entries, why = self._described["columns"], document.reasons(self.text)
+        entries, why = self._described["columns"], description.reasons(self.text)
         kinds = {name: _kind(entries[name].get("domain")) for name in entries}
         numeric = {
             name: entries[name]["domain"].get("step", 1)
@@ -195,7 +187,7 @@ class OwnTable:
             )
         hidden = {Role.IDENTIFIER, Role.PERSON} & {roles.chosen[name], roles.before[name]}
         keys = [self._some[key].cat.codes.to_numpy() + 1 for key in roles.names(Role.PERSON)]
-        return examples(self._some[name], self._values[name], hidden=bool(hidden), people=next(iter(keys), None))
+        return alerts.examples(self._some[name], self._values[name], hidden=bool(hidden), people=next(iter(keys), None))
 
     def save(self, roles: Roles, *, confirm: bool = True) -> tuple[Self, list[str]]:
         """Write the roles into the description: that is confirmed if nothing is missing and it loads, else a draft.
@@ -247,7 +239,8 @@ class OwnTable:
         days = {column.name: (said[column.name], column.reason) for column in answered}
         columns = [column for column in columns if column.name not in days] + answered
         texts = [
-            document.edit(self.text, roles.chosen, lines, confirmed, days, roles.missing) for confirmed in (False, True)
+            description.edit(self.text, roles.chosen, lines, confirmed, days, roles.missing)
+            for confirmed in (False, True)
         ]
         lacks = roles.lacks
         if lacks and not self.is_draft:

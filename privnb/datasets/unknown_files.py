@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import pandas as pd
 
-from privnb.datasets.doubled import compared, doubled
-from privnb.microdata.counts import combinations
+from privnb.datasets.alerts import doubled, repetition
 from privnb.microdata.schema import Role, SchemaError
 from privnb.runtime import unfinished, validation
 from privnb.runtime.arrays import IntArray
@@ -64,17 +63,19 @@ class Unknown:
 
     def copies(self, roles: Mapping[str, Role], memory: Memory) -> str:
         """Return a sentence if each record occurs more than once, see `doubled`; else an empty text."""
-        names = [name for name in compared({**dict.fromkeys(self.names, Role.UNUSED), **roles}) if name in self.names]
-        if not names:
-            return ""
+        roles = {**dict.fromkeys(self.names, Role.UNUSED), **roles}
         if self.table is not None:
-            times = combinations(self.table[names]).multiplicities
-            return doubled(len(self.table), len(times), int(times.min()))
-        with (
-            unfinished.folder() as folder,
-            long_tables.opened(self.files, names, {}, held=True, **memory.counting(folder)) as table,
-        ):
-            return doubled(*table.repetition(names))
+            cells = self.table
+            return doubled(roles, self.names, lambda names: repetition(cells[names]))
+
+        def engines(names: list[str]) -> tuple[int, int, int]:
+            with (
+                unfinished.folder() as folder,
+                long_tables.opened(self.files, names, {}, held=True, **memory.counting(folder)) as table,
+            ):
+                return table.repetition(names)
+
+        return doubled(roles, self.names, engines)
 
     def counted(self, names: Sequence[str], memory: Memory) -> tuple[pd.DataFrame, IntArray | None]:
         """The distinct combinations of the cells of some columns, and how many records have each.

@@ -16,8 +16,8 @@ from markupsafe import Markup
 
 from privnb.datasets.column_types import spelled
 from privnb.datasets.dataset import find
+from privnb.datasets.description import unconfirmed
 from privnb.datasets.own_table import OwnTable, Seen, described
-from privnb.datasets.proposals import unconfirmed
 from privnb.datasets.roles import Roles
 from privnb.explorer import pins
 from privnb.explorer.html import render

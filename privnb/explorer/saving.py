@@ -19,7 +19,7 @@ from privnb.microdata.release import Release, by_content
 from privnb.microdata.schema import Numbers, Role
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.publishing.gate import CertainValue, Verdict, gate
-from privnb.publishing.made import claim_levels
+from privnb.publishing.job import claim_levels
 from privnb.runtime import expect, unfinished, validation
 from privnb.runtime.arrays import Array
 from privnb.runtime.validation import validated

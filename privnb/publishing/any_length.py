@@ -1,25 +1,41 @@
-"""A release of a table of any length, wherever it is: in files, or a lazy frame of an engine."""
+"""A release of a table of any length, wherever it is: in files, or a lazy frame of an engine.
+
+The engine that has a frame counts combinations, and the release is made of the counts, as from file to file. Where
+every published column is counted, the frame is made of the release alone: it reads no record again.
+"""
+
+from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from privnb.sanitizers.base import Sanitizer
+from privnb.datasets.dataset import Chosen, find
+from privnb.microdata.schema import SchemaError
+from privnb.publishing.gate import check_allow, gate
+from privnb.publishing.in_words import readings
+from privnb.publishing.job import Job, Made, Model, Opened, Study, arrow, copies, renamings
+from privnb.publishing.of_counts import release_of_counts
+from privnb.runtime.validation import validated
+from privnb.tables import writing
+from privnb.tables.long_tables import LongTable, Memory
 
 if TYPE_CHECKING:
-    from privnb.publishing.made import Made
+    import pyarrow as pa
 
 
+@validated
 def sanitize(
     table: Any,
-    model: str | Sanitizer,
+    model: Model,
     out: str | os.PathLike[str] | None = None,
     *,
     algorithm: str = "Mondrian",
     dataset: str | os.PathLike[str] | None = None,
-    study: str | None = None,
+    study: Study = None,
     memory: str = "2GB",
     allow: str | None = None,
-) -> "Made":
+) -> Made:
     """Make a release of a table of any length.
 
     Parameters
@@ -45,33 +61,65 @@ def sanitize(
 
     Returns
     -------
-    from_files.Written or from_frames.Returned
-        Of a frame with the release as its `frame`, of the same engine.
+    Made
+        With the `path` of files, or the release of a frame as its `frame`, of the same engine. That is a multiset: its
+        order is made of what it holds. Where columns of many values are published record by record, the records are
+        read once more when it is read, and must be the same by then.
 
     Raises
     ------
-    SanitizationError
-    SchemaError
-    OSError
-        As in `from_files.sanitize` and `from_frames.sanitize`.
+    SanitizationError, SchemaError, OSError
+        As in `from_files.sanitize`; and for a frame without a `dataset`.
     TypeError
         For files without `out`, a frame with one, and for what is neither.
     """
-    options: dict[str, Any] = {
-        "algorithm": algorithm,
-        "dataset": dataset,
-        "study": study,
-        "memory": memory,
-        "allow": allow,
-    }
     if isinstance(table, str | os.PathLike):
         from privnb.publishing import from_files
 
         if out is None:
             raise TypeError("out must be given for a table in files: where the release is written to.")
-        return from_files.sanitize(table, model, out, **options)
-    from privnb.publishing import from_frames
-
+        return from_files.sanitize(
+            table, model, out, algorithm=algorithm, dataset=dataset, study=study, memory=memory, allow=allow
+        )
     if out is not None:
         raise TypeError("out is for tables in files. The release of a frame is a frame, which you write.")
-    return from_frames.sanitize(table, model, **options)
+    from privnb.tables.frames import LongFrame  # with an engine of frames, which files do without
+
+    given, allow = Memory.of(memory), check_allow(allow) or None
+    if dataset is None:
+        raise SchemaError(
+            "nobody has said what the columns of the frame are. Describe a part of it, saved as a file, with `privnb "
+            "app --new`, and name that dataset: dataset=..."
+        )
+    chosen = Chosen.of(find(dataset), study)
+
+    def opened(names: list[str]) -> Opened:
+        return partial(LongFrame.of(table, renamings(chosen)).having(names).opened, complete=chosen.marks_where("drop"))
+
+    job = Job.of(chosen, model, algorithm, given, opened)
+    job.check_gaps()
+    with job.counting() as records:
+        doubled = copies(chosen, records)
+    made = release_of_counts(job)
+    verdict = gate(made.seen.release, beside=made.seen.beside, allow=allow).check()
+    columns, times, place = made.release.counted_rows()
+    rows = writing.arrow_table(columns)
+    with made.job.counting() as opened_again:
+        again = opened_again.replaced(made.pairs)
+        assert isinstance(again, LongFrame)
+        if job.single:
+            kept = made.row >= 0
+            values = {name: _values(job, again, name) for name in job.single}
+            result = again.released(made.found.filter(kept), place[made.row[kept]], rows, values)
+        else:
+            result = again.repeated(rows, times)
+    remarks = (*filter(None, [doubled]), *readings(model, job.sanitizer))
+    return Made.of(job, made.release, verdict, remarks, frame=result)
+
+
+def _values(job: Job, table: LongTable, name: str) -> tuple[pa.Table, pa.Array]:
+    """Return the values of a column that is published record by record, and how each is published."""
+    cure = "Round or group them in the frame first, give the column another role, or allow more memory."
+    found = job.memory.counted(table, [name], cure)
+    clean = job.cleaned(found, [name])
+    return found.take(clean.index.to_numpy()), arrow(clean, job.chosen.schema)[0]

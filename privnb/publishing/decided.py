@@ -1,7 +1,8 @@
 """How a decision ends: the chosen release, its provenance and its card come into place together, or none of them.
 
-The file is made, read again and described where nobody else sees it. One that is refused leaves nothing, and the
-runner-up is made in the same way.
+The file is made, read again and described where nobody else sees it. How likely a sensitive value is guessed is counted
+in the file itself: of the records in another order some sanitizers make other classes than were measured. A file that
+is refused leaves nothing, and the runner-up is made in the same way.
 """
 
 import contextlib
@@ -11,7 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from privnb.datasets.dataset import Dataset
 from privnb.datasets.unknown_files import Unknown
@@ -19,17 +22,30 @@ from privnb.decision import card
 from privnb.decision.card import Card, CardError
 from privnb.decision.policies import Policy
 from privnb.decision.policy_search import Searched
+from privnb.evaluation.results import SETTING, guessed
+from privnb.measures.disclosure.certainty import (
+    NEAR,
+    certain_groups,
+    harms_nobody,
+    nearly_certain_groups,
+    public_shares,
+    tells_of_others,
+)
+from privnb.measures.intervals import wilson
+from privnb.microdata import withholding
+from privnb.microdata.counts import coded, combinations, tabulated_in_parts
 from privnb.microdata.release import Release
 from privnb.microdata.schema import NotForThisTable, Role, Schema, SchemaError
 from privnb.microdata.treatment import TRUE
-from privnb.publishing import from_files, in_file, leak_scan
-from privnb.publishing.from_files import Written
-from privnb.publishing.gate import Rule, check_allow
-from privnb.publishing.gate_in_file import judged
-from privnb.publishing.leak_scan import LeakError
+from privnb.publishing import from_files, leaks
+from privnb.publishing.gate import CertainValue, Rule, Verdict, check_allow, judged
+from privnb.publishing.job import Made
+from privnb.publishing.leaks import LeakError
 from privnb.runtime import unfinished, validation
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import say
+from privnb.runtime.tolerances import nearly_equal
 from privnb.runtime.validation import instead, validated
 from privnb.sanitizers.claims import broken_in_rows
 from privnb.sanitizers.errors import SanitizationError
@@ -183,20 +199,23 @@ def _written(
     """Put the release in its place, by default the chosen one. Raise whatever refuses it; then nothing is left."""
     ended, rule = list[Ended](), rule_of(found.decision.policy, () if of is None else of.reasons)
 
-    def beside(made: Path, written: Written, release: Release) -> Mapping[str, str]:
+    def beside(made: Path, written: Made, release: Release) -> Mapping[str, str]:
         policy, done = found.decision.policy, written.provenance
         # Rows are people, and everybody's group can be looked up.
         exact = written.buckets is None and release.schema.person is None and release.groups is not None
-        known = _known(made, dataset, done) if exact else []
-        cells, times = _counted(made, release.schema, known, done)
+        file, memory = Unknown.of(made), Memory.of(MEMORY)
+        known = _known(file, dataset.schema, done) if exact else []
+        names = [*release.schema.quasi_identifiers, *release.schema.sensitive, *known]
+        names = [name for name in names if spreadsheets.name_in_file(done, name) in file.names]
+        # Formulas as they were before they were escaped.
+        cells, times = spreadsheets.read(done, names, lambda there: file.counted(there, memory))
         near = policy.near_certainty
-        secrets = [*in_file.secrets(cells, release.schema, times, known, near)] if exact else []
+        secrets = [*secrets_in(cells, release.schema, times, known, near)] if exact else []
         if why := next(_broken(cells.drop(columns=known), times, release, secrets, policy, allow), ""):
             raise FileRefused(why)
-        verdict = judged(
-            Unknown.of(made), dataset.schema, done, Memory.of(MEMORY), buckets=written.buckets, rule=rule, allow=allow
-        ).check()
-        results = in_file.recounted(found, secrets, verdict) if of is None else found.results
+        buckets = written.buckets
+        verdict = judged(file, dataset.schema, done, memory, buckets=buckets, rule=rule, allow=allow).check()
+        results = recounted(found, secrets, verdict) if of is None else found.results
         signed = card.card(made, found.decision, results, dataset, of)
         answer = signed.content["answer"]
         if not answer["keeps"] and not allow:
@@ -214,33 +233,120 @@ def _written(
     return ended[0]
 
 
-def _said(found: Searched, written: Written, answer: Mapping[str, Any], page: str) -> str:
+class Secret(NamedTuple):
+    """A sensitive attribute in a file: how sure the surest guess is, how many people are guessed right, how many there
+    are, the sum of the squared sizes of classes, and for how many people a value is nearly certain.
+    """
+
+    name: str
+    surest: float
+    right: int
+    people: int
+    squares: int
+    near: int = 0
+
+
+def secrets_in(
+    cells: pd.DataFrame,
+    schema: Schema,
+    times: NDArray[np.integer] | None,
+    known: Sequence[str] = (),
+    near: float = NEAR,
+) -> Iterator[Secret]:
+    """Yield each sensitive attribute of a file of more than one value.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The rows of the file, or its distinct combinations.
+    schema : Schema
+    times : integer array (rows,), optional
+        How often each row is there; None: once.
+    known : sequence of str
+        The neutral columns that an adversary may know, beside the quasi-identifiers.
+    near : float
+        The least share that is nearly certain.
+    """
+    classes = combinations(cells[[*schema.quasi_identifiers, *known]]).index
+    for name in filter(cells.columns.__contains__, schema.sensitive):
+        codes, values = coded(cells[name])
+        if len(values) < 2:
+            continue
+        found, attribute = Secret(name, 0.0, 0, 0, 0), schema[name]
+        public, harmless = public_shares(attribute, codes, values, times=times), harms_nobody(attribute, values)
+        for part in tabulated_in_parts(classes, codes, (classes.max() + 1, len(values)), times):
+            most, all_of_it = part.max(axis=1), part.sum(axis=1)
+            likely = certain_groups(part, public, harmless)
+            likely |= nearly_certain_groups(part, public, attribute, values, near)
+            numbers = most.sum(), all_of_it.sum(), np.square(all_of_it, dtype=np.int64).sum(), all_of_it[likely].sum()
+            sums = (before + int(more) for before, more in zip(found[2:], numbers, strict=True))
+            found = Secret(name, max(found.surest, (most / all_of_it).max()), *sums)
+        yield found
+
+
+def surer(found: Sequence[Secret], policy: Policy) -> Iterator[str]:
+    """Yield why a sensitive value is surer in a file than its policy allows, though it was not in the release that was
+    measured: sentences.
+    """
+    again = "The file is made again, of the records in another order than was measured."
+    for each in found:
+        for cap in policy.caps:
+            above = each.surest > cap.most and not nearly_equal(each.surest, cap.most)
+            if cap.measure == "attribute_risk" and cap.variant and above:
+                yield (
+                    f"In this file somebody's {each.name} can be guessed with a probability of {percent(each.surest)}, "
+                    f"above the cap of {percent(cap.most)}. {again}"
+                )
+            share = each.near / each.people
+            if cap.measure == "nearly_certain" and share > cap.most and not nearly_equal(share, cap.most):
+                yield (
+                    f"In this file the {each.name} of {_nearly_certain(each)} is nearly certain, above the cap of "
+                    f"{percent(cap.most)}. {again}"
+                )
+
+
+def _nearly_certain(found: Secret) -> str:
+    if withholding.tells(found.near, found.people) or tells_of_others(found.near, found.right):
+        return f"people, whose number {withholding.CONCERNS_FEW},"
+    return f"{percent(found.near / found.people)} of people"
+
+
+def recounted(decided: Searched, found: Sequence[Secret], verdict: Verdict) -> pd.DataFrame:
+    """Return the results of a decision with the number of people whose value is certain in the file itself, as the gate
+    counted it, and nearly certain. What was withheld stays so.
+    """
+    certain = {each.sensitive: each.people for each in verdict.findings if isinstance(each, CertainValue)}
+    results = decided.results.copy()
+    chosen = (results[SETTING] == [*decided.decision.chosen[SETTING]]).all(axis=1)
+    for each in found:
+        for measure, people in (("made_certain", certain.get(each.name, 0)), ("nearly_certain", each.near)):
+            share, low, high = guessed(people, each.people).shown(withholding.LIMIT)
+            if share > 0:  # people of one class are certain together: as many count as one as a class has (Kish)
+                alike = each.squares / each.people
+                low, high = wilson(people / alike, each.people / alike)
+            if tells_of_others(people, each.right):
+                share, low, high = np.nan, 1 / each.people, 1.0
+            here = chosen & (results.measure == measure) & (results.target == each.name)
+            here &= results.value.notna() & ~np.isclose(results.value, share)
+            results.loc[here, ["value", "low", "high"]] = share, low, high
+    return results
+
+
+def _said(found: Searched, written: Made, answer: Mapping[str, Any], page: str) -> str:
     """Return what is said of a decision and its file."""
     lines = "\n".join(written.said), "\n".join([*answer["sentences"], f"Its card: {page}"])
     return "\n\n".join([_text(found.sentences), *lines])
 
 
-def _known(made: Path, dataset: Dataset, done: dict[str, Any]) -> list[str]:
+def _known(file: Unknown, schema: Schema, done: dict[str, Any]) -> list[str]:
     """Return the neutral columns of a file that an adversary may know and whose true values are in it."""
-    there, schema = Unknown.of(made).names, dataset.schema
     return [
         name
         for name in schema.names(Role.NEUTRAL)
         if schema[name].knowable
-        and spreadsheets.name_in_file(done, name) in there
+        and spreadsheets.name_in_file(done, name) in file.names
         and str(done["columns"].get(name, "")).startswith(TRUE)
     ]
-
-
-def _counted(
-    made: Path, schema: Schema, known: Sequence[str], done: dict[str, Any]
-) -> tuple[pd.DataFrame, IntArray | None]:
-    """Return the distinct combinations of cells in a file, formulas as they were before they were escaped, and how many
-    rows have each.
-    """
-    exact, names = Unknown.of(made), [*schema.quasi_identifiers, *schema.sensitive, *known]
-    names = [name for name in names if spreadsheets.name_in_file(done, name) in exact.names]
-    return spreadsheets.read(done, names, lambda written: exact.counted(written, Memory.of(MEMORY)))
 
 
 def rule_of(policy: Policy, broken: Sequence[str] = ()) -> Rule:
@@ -253,7 +359,7 @@ def _broken(
     cells: pd.DataFrame,
     times: IntArray | None,
     release: Release,
-    secrets: Sequence[in_file.Secret],
+    secrets: Sequence[Secret],
     policy: Policy,
     allowed: str | None,
 ) -> Iterator[str]:
@@ -263,7 +369,7 @@ def _broken(
     """
     yield from (f"{reason[0].upper()}{reason[1:]}." for reason in broken_in_rows(release, cells, times))
     if not allowed:
-        yield from in_file.surer(secrets, policy)
+        yield from surer(secrets, policy)
 
 
 def _scan(texts: Mapping[str, str], source: str | os.PathLike[str]) -> None:
@@ -271,7 +377,7 @@ def _scan(texts: Mapping[str, str], source: str | os.PathLike[str]) -> None:
     with unfinished.folder() as folder:
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
-        leak_scan.check(folder, [source], kept="Nothing was written.")
+        leaks.check(folder, [source], kept="Nothing was written.")
 
 
 def _reason(error: Exception) -> str:

@@ -11,23 +11,21 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from privnb.datasets import description, draft, undescribed
-from privnb.datasets.dataset import Chosen, check_sum, data_file, find, in_role
+from privnb.datasets import description, draft
+from privnb.datasets.dataset import Chosen, check_sum, data_files, find, in_role
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Role, SchemaError
 from privnb.microdata.treatment import KINDS
-from privnb.publishing import in_parts, leaks, of_counts, own_cells
+from privnb.publishing import in_parts, leaks, of_counts
 from privnb.publishing.gate import Rule, check_allow, gate
 from privnb.publishing.in_words import readings, sensitive_names
-from privnb.publishing.job import Job, Model, Opened, Study, copies, renamings
-from privnb.publishing.made import Made
+from privnb.publishing.job import Job, Made, Model, Opened, Study, arrow_type, copies, own_cells, renamings
 from privnb.runtime import validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.validation import Seed, validated
@@ -42,33 +40,11 @@ if TYPE_CHECKING:
 FIGURES = 7  # of a number that is looked for in what stands beside a release
 
 
-@dataclass(frozen=True, kw_only=True)
-class Written(Made):
-    """What was written, to `path`."""
-
-    path: Path
-
-    @property
-    def said(self) -> list[str]:
-        """The same in sentences."""
-        first, *more = super().said
-        beside = "How it was made stands beside it. It says nothing of what attacks gain: `report` does."
-        return [f"{self.path}: {first}", *more, beside]
+Beside = Callable[[Path, Made, Release], Mapping[str, str]]
 
 
-Beside = Callable[[Path, Written, Release], Mapping[str, str]]
-
-
-class _Ready(NamedTuple):
-    """A release that is to be written: its rows as `writing.write` takes them, and what the gate looks at."""
-
-    release: Release
-    seen: of_counts.Seen
-    columns: writing.Columns
-    times: IntArray | None
-    batches: Iterator[tuple[IntArray, list[pa.Array]]] | None
-    types: dict[str, pa.DataType]
-    records: int | None = None
+# The rows of a release as `writing.write` takes them, last how many there are where they were not counted.
+Rows = tuple[writing.Columns, IntArray | None, Iterator[tuple[IntArray, list[Any]]] | None, dict[str, Any], int | None]
 
 
 @validated
@@ -89,7 +65,7 @@ def sanitize(
     allow: str | None = None,
     encoding: str | None = None,
     rehearsal: bool = False,
-) -> Written:
+) -> Made:
     """Make a release of a table of any length, from file to file.
 
     Parameters
@@ -110,7 +86,7 @@ def sanitize(
         What the whole may take at most, such as "800MB" or "2GB".
     beside : function, optional
         `beside(made, written, release)`: what else stands beside the file, texts by their endings, asked when it is
-        whole and nobody else sees it: its path, a Written, a Release of it. What it raises leaves nothing at `out`.
+        whole and nobody else sees it: its path, a Made, a Release of it. What it raises leaves nothing at `out`.
     sample : int
         Of how many records the release is, drawn at random, if its sanitizer takes up each of them; 0: of all.
     spreadsheet_safe : bool
@@ -130,7 +106,7 @@ def sanitize(
 
     Returns
     -------
-    Written
+    Made
 
     Raises
     ------
@@ -151,7 +127,7 @@ def sanitize(
         renamed = renamings(chosen)
 
         def opened(names: list[str]) -> Opened:
-            return partial(long_tables.opened, files, names, renamed, complete=chosen.dropped)
+            return partial(long_tables.opened, files, names, renamed, complete=chosen.marks_where("drop"))
 
         job = Job.of(chosen, model, algorithm, given, opened, scratch)
         before = [_fingerprint(file.path) for file in files]
@@ -166,20 +142,18 @@ def sanitize(
         long_tables.check_count(files, read)
         doubled = _copies(job, files)
         job.check_gaps(read)
-        ready = _of_counts(job) if job.sanitizer.by_combinations else _in_parts(job, folder, sample)
-        release = ready.release
-        verdict = gate(ready.seen.release, rule=rule, beside=ready.seen.beside, allow=allow)
+        release, seen, rows = _of_counts(job) if job.sanitizer.by_combinations else _in_parts(job, folder, sample)
+        verdict = gate(seen.release, rule=rule, beside=seen.beside, allow=allow)
         if not rehearsal:
             verdict.check()
         with writing.reported(out):
-            rows = ready.columns, ready.times, ready.batches, ready.types, ready.records
             formulas = writing.write(made, *rows, spreadsheet_safe=spreadsheet_safe)
         if [_fingerprint(file.path) for file in files] != before:
             raise SchemaError(f"{source} was changed while it was read. Nothing is written: try again.")
         formulas = formulas.with_buckets(release.buckets, spreadsheet_safe)
         remarks = (*filter(None, [doubled]), *guessed, *readings(model, job.sanitizer))
-        more = {} if ready.records is None else {"records": ready.records}
-        written = Written.of(job, release, verdict, remarks, formulas, path=out, **more)
+        more = {} if rows[-1] is None else {"records": rows[-1]}
+        written = Made.of(job, release, verdict, remarks, formulas, path=out, **more)
         written.provenance["records_read"] = read
         if files[0].layout and files[0].layout.is_proposed:
             written.provenance["encoding"] = f"{files[0].layout.encoding}, proposed"
@@ -224,25 +198,23 @@ def _copies(job: Job, files: list[File]) -> str:
     there = {renamed.get(name, name) for name in long_tables.columns(files)}
     names = [name for name in chosen.columns.names() if name in there]
     settings = job.memory.counting(job.scratch)
-    with long_tables.opened(files, names, renamed, complete=chosen.dropped, **settings) as table:
+    with long_tables.opened(files, names, renamed, complete=chosen.marks_where("drop"), **settings) as table:
         return copies(chosen, table)
 
 
-def _of_counts(job: Job) -> _Ready:
-    """Return a release of counts."""
+def _of_counts(job: Job) -> tuple[Release, of_counts.Seen, Rows]:
+    """Return a release of counts, what the gate looks at, and its rows."""
     made = of_counts.release_of_counts(job)
-    rows, times, place = made.release.counted_rows()
+    columns, times, place = made.release.counted_rows()
     batches = _beside(made, place, times) if job.single else None
-    types = {name: own_cells.arrow_type(job.chosen.schema[name]) for name in job.single}
-    return _Ready(made.release, made.seen, rows, times, batches, types)
+    types = {name: arrow_type(job.chosen.schema[name]) for name in job.single}
+    return made.release, made.seen, (columns, times, batches, types, None)
 
 
-def _in_parts(job: Job, folder: Path, sample: int) -> _Ready:
-    """Return a release in parts."""
+def _in_parts(job: Job, folder: Path, sample: int) -> tuple[Release, of_counts.Seen, Rows]:
+    """Return the same of a release in parts."""
     parts = in_parts.release_in_parts(job, folder / "parts.parquet", sample)
-    published = [*parts.release.cells]  # and not the key of people, which is in the file of the parts
-    rows, types = in_parts.in_order(parts, published), in_parts.types(parts.path, published)
-    return _Ready(in_parts.graded(parts), in_parts.seen(parts), {}, None, rows, types, parts.records)
+    return in_parts.graded(parts), in_parts.seen(parts), ({}, None, *in_parts.in_order(parts), parts.records)
 
 
 def _beside(made: of_counts.OfCounts, place: IntArray, times: IntArray) -> Iterator[tuple[IntArray, list[pa.Array]]]:
@@ -263,7 +235,7 @@ def _beside(made: of_counts.OfCounts, place: IntArray, times: IntArray) -> Itera
         cells = ", ".join(map(engine.name, own))
         order = f"{engine.name(of_counts.ROW)}, hash({engine.quoted(secrets.token_hex(16))}, {cells})"
         for batch in joined.filter(f"{engine.name(of_counts.ROW)} >= 0").order(order).to_arrow_reader(writing.PIECE):
-            kept, published = own_cells.published(job.chosen, batch.select(own).rename_columns(names))
+            kept, published = own_cells(job.chosen, batch.select(own).rename_columns(names))
             rows = batch.column(of_counts.ROW).to_numpy()[kept]
             given += np.bincount(rows, minlength=len(given))
             yield rows, published
@@ -291,11 +263,8 @@ def _described(
     if dataset is None and (path.suffix == ".toml" or not path.exists()):
         chosen = Chosen.of(find(source), study, roles)
         layout, named = chosen.text.get("format", {}), tuple(chosen.text["columns"])
-        files = [
-            File(data_file(chosen.path.parent, entry), text_files.Layout.of(layout | entry), named, entry)
-            for entry in chosen.text["files"]
-        ]
-        reading.check_different([file.path for file in files])
+        described = zip(data_files(chosen.path.parent, chosen.text), chosen.text["files"], strict=True)
+        files = [File(file, text_files.Layout.of(layout | entry), named, entry) for file, entry in described]
         return chosen, files, ()
     paths = reading.parts(path)
     files = [File(*each) for each in zip(paths, reading.layouts_of(paths, encoding), strict=True)]
@@ -310,7 +279,7 @@ def _described(
         )
     names, sensitive = long_tables.columns(files), sensitive_names(model)
     with long_tables.opened(files, names, {}, **settings) as table:
-        toml, said = undescribed.described(folder / "description", draft.named(path), files, table, names, sensitive)
+        toml, said = draft.describe_files(folder / "description", draft.named(path), files, table, names, sensitive)
     return Chosen.of(toml, None), files, said
 
 

@@ -7,7 +7,8 @@ sensitive value is certain, which columns cannot be known as the owner states. A
 the same is an override: it is recorded with its reason.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from privnb.attacks import Linkage
 from privnb.attacks.linkage.linkage import linkage_to_any_row
 from privnb.datasets.dataset import Dataset
+from privnb.datasets.unknown_files import Unknown
 from privnb.measures.disclosure.certainty import certain_groups, harms_nobody, public_shares, tells_of_others
 from privnb.measures.disclosure.conclusions import SAMPLE, by_nearest_rows
 from privnb.measures.disclosure.disclosed import tells_few
@@ -34,9 +36,11 @@ from privnb.microdata.counts import (
     tabulated_in_parts,
 )
 from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
-from privnb.microdata.schema import Attribute, Role
-from privnb.microdata.treatment import TRUE, Rows, Unreadable
+from privnb.microdata.schema import Attribute, Role, Schema
+from privnb.microdata.treatment import KINDS, TRUE, Law, Rows, Treatment, Unreadable
+from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.names import name_list, some_of
@@ -44,10 +48,14 @@ from privnb.runtime.numerals import percent
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import validated
 from privnb.sanitizers.errors import SanitizationError
+from privnb.tables import spreadsheets
+from privnb.tables.long_tables import Memory, TooManyCombinationsError
 
 ONE = 2  # people who must share a combination where no model promises a number: nobody stands alone
 ASKED = 300  # people, drawn at random, who are looked for in altered columns
 CONCLUDED = 100_000  # people, drawn at random, of whom it is asked what altered rows make certain; of synthetic: SAMPLE
+K = re.compile(r"^(?!KMap)\w+\(.*\bk=(\d+)")  # of a claim in a provenance: how many people share a combination
+UNSTATED = "this file"  # where nobody stated which sanitizer made it
 NAMED = 6  # columns that a sentence names at most
 OVERRIDE = 'or state your reason for releasing it all the same (--allow "reason"; in Python `allow=`)'
 
@@ -782,6 +790,96 @@ def _reproduced(release: Release, original: Dataset | None) -> Reproduced:
 
 def _as_text(table: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
     return pd.DataFrame({name: table[name].astype(str).to_numpy() for name in names})
+
+
+def judged(
+    table: Unknown,
+    schema: Schema,
+    done: Mapping[str, Any],
+    memory: Memory,
+    *,
+    buckets: pd.DataFrame | None = None,
+    rule: Rule | None = None,
+    beside: Sequence[Finding] = (),
+    allow: str | None = None,
+) -> Verdict:
+    """Return what the gate says of a file.
+
+    Parameters
+    ----------
+    table : Unknown
+        The file.
+    schema : Schema
+        What its columns are in the table that it was made of.
+    done : mapping
+        The file's provenance as plain values; empty: nobody stated how it was made, and every cell counts as true.
+    memory : Memory
+    buckets : DataFrame, optional
+        The second table of a bucketized release.
+    rule, beside, allow
+        As in `gate`.
+    """
+    there = [name for name in schema.published if spreadsheets.name_in_file(done, name) in table.names]
+    provenance = _provenance(schema, done)
+    columns = {name: provenance.columns.get(name, Treatment("generalized")) for name in there}
+    true = [name for name in there if columns[name].kind in TRUE or name in provenance.recoded]
+    # Averages that keep a k are groups, too: what they tell, they tell of everybody in them.
+    drawn = any(treatment.kind in ("noisy", "synthetic") for treatment in columns.values())
+    averaged = schema.quasi_identifiers if provenance.claims and not drawn else []
+    names = [name for name in there if name in averaged or (name in true and _counts(schema, name))]
+    seen = Schema(schema.dataset, tuple(schema[name] for name in there))
+    beside = (*beside, *_recorded(done))
+    cells, times = _counted_in_file(table, names, done, memory, provenance.rows)
+    if cells is None:
+        beside, cells = (*beside, NotCounted(tuple(names), memory.combinations)), pd.DataFrame()
+    release = Release(table=cells, schema=seen, hierarchies={}, provenance=provenance, buckets=buckets, times=times)
+    return gate(release, rule=rule, beside=beside, allow=allow)
+
+
+def _counted_in_file(
+    table: Unknown, names: list[str], done: Mapping[str, Any], memory: Memory, rows: Rows
+) -> tuple[pd.DataFrame | None, IntArray | None]:
+    """Return the combinations of some columns of a file, and how often each is there; None where they are too many."""
+    if not names or rows is Rows.NOBODY:
+        return pd.DataFrame(index=[0]), np.ones(1, dtype=np.int64)
+    try:
+        cells, times = spreadsheets.read(done, names, lambda written: table.counted(written, memory))
+    except TooManyCombinationsError:
+        return None, None
+    return cells.reset_index(drop=True), times
+
+
+def _recorded(done: Mapping[str, Any]) -> list[Recorded]:
+    """Return what was measured of altered or synthetic rows when they were made, by a provenance."""
+    found = [*done.get("gate", {}).get("reasons", ()), *done.get("gate", {}).get("notices", ())]
+    kinds = FoundInAltered.kind, Reproduced.kind
+    return [
+        Recorded(str(each["says"]))
+        for each in found
+        if each["finding"] in kinds or (each["finding"] == CertainValue.kind and each.get("nearest"))
+    ]
+
+
+def _counts(schema: Schema, name: str) -> bool:
+    return schema[name].knowable or schema[name].role is Role.SENSITIVE
+
+
+def _provenance(schema: Schema, done: Mapping[str, Any]) -> Provenance:
+    """Return what a provenance says that the gate needs, of plain values."""
+    promised = [int(found[1]) for claim in done.get("claims", ()) if (found := K.match(claim))]
+    columns = {}
+    for name, said in done.get("columns", {}).items():
+        kind = next((kind for kind in KINDS if str(said).startswith(kind)), "generalized")
+        columns[name] = Treatment(kind, Law() if kind == "noisy" else None)
+    return Provenance(
+        schema.dataset,
+        str(done.get("sanitizer", UNSTATED)),
+        {},
+        claims=(KAnonymity(max(promised)),) if promised else (),
+        columns=columns,
+        global_recoding=bool(done.get("recoded")),
+        rows=Rows(done.get("rows", str(Rows.RECORDS))),
+    )
 
 
 def _people(people: int, of: int) -> str:

@@ -379,9 +379,7 @@ def _page(place: str, text: str, own: str = "") -> Iterator[Node]:
     yield from ((f"{place}labels", table) for table in _labelled(labels + texts))
     parts = {"script": page.said["scripts"], "pre": page.said["pre"], "comment": page.said["comments"]}
     parts["attribute"] = [value for value in page.attributes if len(value) >= 24]
-    parts["text"] = [
-        value for value in page.said["texts"] if re.search(r"\n.*\S.*\n|[\[{<]|[A-Za-z0-9+/_-]{24}", value)
-    ]
+    parts["text"] = [value for value in page.said["texts"] if HIDING.search(value)]
     for kind, values in parts.items():
         for number, value in enumerate(values, 1):
             if len(value) < len(own or text):

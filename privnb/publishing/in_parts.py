@@ -6,7 +6,6 @@ labels of all parts together. A sanitizer that needs all records at once is give
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -20,15 +19,14 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.counts import coded, factorized
 from privnb.microdata.release import Release
-from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import TRUE, UNTRUE, Rows, Treatment
-from privnb.publishing import own_cells
 from privnb.publishing.gate import Finding, NotCounted, certain_in_altered, found_in_altered
 from privnb.publishing.in_words import able
-from privnb.publishing.job import Job
+from privnb.publishing.job import Job, arrow_type
 from privnb.publishing.of_counts import CURE, Seen
 from privnb.runtime import progress
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.names import OWN
 from privnb.sanitizers import base
 from privnb.sanitizers.algorithms import announced_compiling
 from privnb.sanitizers.base import Sanitizer
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
 
 SIZE = 100_000  # records of a part at most
 LONGEST = 24 * 3600  # seconds of all parts
+KEY = f"{OWN}person"  # the column that says whose a row is, in the file of parts
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Parts:
     ----------
     job : Job
     path : Path
-        A Parquet file with the rows of all parts, in any order, and the key of people beside them: see `key_of`.
+        A Parquet file with the rows of all parts, in any order, and the key of people beside them: named `KEY`.
     release : Release
         That of a part, with the facts and the buckets of all.
     records : int
@@ -97,7 +96,7 @@ def _written(job: Job, table: LongTable, path: Path, sample: int) -> Parts:
     columns: dict[str, Treatment] = {}
     buckets: list[pd.DataFrame] = []
     found: list[Finding] = []
-    records, last, begun, key = 0, 0, time.monotonic(), key_of(job.chosen.schema)
+    records, last, begun = 0, 0, time.monotonic()
     with ExitStack() as stack:
         stack.enter_context(announced_compiling())
         for data in parts:
@@ -108,27 +107,22 @@ def _written(job: Job, table: LongTable, path: Path, sample: int) -> Parts:
                 buckets.append(release.buckets.assign(bucket=release.buckets["bucket"] + last))
                 last = int(cells["bucket"].max()) + 1
             rows = _arrow(release, cells)
-            if key:
-                rows = rows.append_column(key, _keys(data, release))
+            if data.schema.person is not None:
+                rows = rows.append_column(KEY, _keys(data, release))
             if not columns:
                 found = [*found_in_altered(release, data), *certain_in_altered(release, data)]
                 _check_time(sanitizer, time.monotonic() - begun, number, total)
                 file = stack.enter_context(ParquetWriter(path, rows.schema, store_schema=False))
             file.write_table(rows)
-            columns = {name: _both(columns.get(name, kind), kind) for name, kind in release.columns.items()}
+            for name, kind in release.columns.items():
+                same = columns.setdefault(name, kind) == kind
+                columns[name] = kind if same else Treatment("generalized")
             records += len(data)
     note = f"Made in {number:,} parts of {records // number:,} records or one more, drawn at random." * (number > 1)
     facts = release.provenance
     facts = replace(facts, columns=columns, note=" ".join(filter(None, [facts.note, note])))
     release = replace(release, provenance=facts, buckets=pd.concat(buckets) if buckets else None)
     return Parts(job, path, release, records, found)
-
-
-def key_of(schema: Schema) -> str:
-    """Return the name of the column that says whose a row is, in the file of parts; empty without such a key."""
-    if schema.person is None:
-        return ""
-    return next(name for name in (f"person {number}" for number in itertools.count()) if name not in schema.published)
 
 
 def _keys(data: Dataset, release: Release) -> pa.Array:
@@ -146,21 +140,21 @@ def _datasets(job: Job, table: LongTable, size: int, total: int) -> Iterator[Dat
     import pyarrow as pa
 
     names = [*job.counted, *job.single]
+
+    def dataset(records: pa.Table) -> Dataset:
+        return job.chosen.made(Dataset, job.cleaned(records, names), names)
+
     held = None
     relation = table.frame.select(table.called(names)).to_native()
     for batch in relation.order("random()").limit(total).to_arrow_reader(size):
         piece = pa.table(batch).rename_columns(names)
         held = piece if held is None else pa.concat_tables([held, piece])
         while len(held) >= size:
-            yield _dataset(job, held[:size], names)
+            yield dataset(held[:size])
             held = held[size:]
     table.check()
     if held is not None and len(held):
-        yield _dataset(job, held, names)
-
-
-def _dataset(job: Job, found: pa.Table, names: list[str]) -> Dataset:
-    return job.chosen.made(Dataset, job.cleaned(found, names), names)
+        yield dataset(held)
 
 
 def _arrow(release: Release, cells: pd.DataFrame) -> pa.Table:
@@ -172,15 +166,10 @@ def _arrow(release: Release, cells: pd.DataFrame) -> pa.Table:
         codes, values = coded(cells[name])
         columns[name] = writing.arrow(values).take(pa.array(codes))
         if name in exact:
-            columns[name] = columns[name].cast(own_cells.arrow_type(release.schema[name]))
+            columns[name] = columns[name].cast(arrow_type(release.schema[name]))
         elif name in untrue and release.schema[name].numeric and release.schema[name].public_domain.missing is not None:
             columns[name] = columns[name].cast(pa.float64())  # a part may have no missing number, and then whole ones
     return pa.table(columns)
-
-
-def _both(one: Treatment, other: Treatment) -> Treatment:
-    """Return how a column is treated of which some parts are treated as `one` says, and some as the `other`."""
-    return one if one == other else Treatment("generalized")
 
 
 def _check_time(sanitizer: Sanitizer, seconds: float, number: int, records: int) -> None:
@@ -196,28 +185,25 @@ def _check_time(sanitizer: Sanitizer, seconds: float, number: int, records: int)
         progress.say(f"{text}: {records:,} take about {progress.taken(whole)}.")
 
 
-def types(path: Path, names: list[str]) -> dict[str, pa.DataType]:
-    """Return what columns in the file of parts hold: a type of Arrow's by name."""
-    from pyarrow.parquet import read_schema
-
-    schema = read_schema(path)
-    return {name: schema.field(name).type for name in names}
-
-
-def in_order(parts: Parts, names: list[str]) -> Iterator[tuple[IntArray, list[pa.Array]]]:
-    """Yield columns of the rows of all parts, sorted by what they hold: pairs of an array of zeros and the columns of
-    some rows.
+def in_order(parts: Parts) -> tuple[Iterator[tuple[IntArray, list[pa.Array]]], dict[str, pa.DataType]]:
+    """Return the rows of all parts, sorted by what they hold: pairs of an array of zeros and the published columns of
+    some rows; and what these columns hold, a type of Arrow's by name.
     """
     from pyarrow.parquet import read_schema
 
-    own = read_schema(parts.path).names
-    # By their places: to the engine, names that differ in capitals alone are one column.
-    places = [f"column{own.index(name)}" for name in names]
-    table = f"{engine.parquet(parts.path)} as rows({', '.join(f'column{i}' for i in range(len(own)))})"
-    with engine.opened(**parts.job.memory.engine(parts.job.scratch)) as connection:
-        query = f"select {', '.join(places)} from {table} order by all"
-        for batch in connection.sql(query).to_arrow_reader(writing.PIECE):
-            yield np.zeros(len(batch), dtype=np.int64), batch.columns
+    own = read_schema(parts.path)
+    types = {field.name: field.type for field in own if field.name != KEY}
+
+    def rows() -> Iterator[tuple[IntArray, list[pa.Array]]]:
+        # By their places: to the engine, names that differ in capitals alone are one column.
+        named = ", ".join(f"column{place}" for place in range(len(own)))
+        wanted = ", ".join(f"column{own.names.index(name)}" for name in types)
+        with engine.opened(**parts.job.memory.engine(parts.job.scratch)) as connection:
+            query = f"select {wanted} from {engine.parquet(parts.path)} as rows({named}) order by all"
+            for batch in connection.sql(query).to_arrow_reader(writing.PIECE):
+                yield np.zeros(len(batch), dtype=np.int64), batch.columns
+
+    return rows(), types
 
 
 def graded(parts: Parts) -> Release:
@@ -242,9 +228,9 @@ def graded(parts: Parts) -> Release:
     return whole
 
 
-def _counted(parts: Parts, names: list[str], key: str = "") -> Release:
+def _counted(parts: Parts, names: list[str], *key: str) -> Release:
     """Return the release of all parts as the combinations of some columns, and of the key of people."""
-    wanted = [*names, *filter(None, [key])]
+    wanted = [*names, *key]
     files, memory = [long_tables.File(parts.path, None)], parts.job.memory
     with long_tables.opened(files, wanted, {}, **memory.engine(parts.job.scratch)) as table:
         found = memory.counted(table, wanted, CURE)
@@ -252,7 +238,7 @@ def _counted(parts: Parts, names: list[str], key: str = "") -> Release:
         parts.release,
         table=reading.of_arrow(found.select(names)),
         times=found.column(long_tables.TIMES).to_numpy(),
-        people=factorized(found.column(key).to_pandas())[0] if key else None,
+        people=factorized(found.column(*key).to_pandas())[0] if key else None,
         records=None,
         weights=None,
         apart=None,
@@ -268,7 +254,8 @@ def seen(parts: Parts) -> Seen:
     names = [name for name in schema.published if name in release.cells and name in wanted]
     if release.provenance.rows is Rows.NOBODY or not names:
         return Seen(release, found)
+    key = [] if schema.person is None else [KEY]
     try:
-        return Seen(_counted(parts, names, key_of(parts.job.chosen.schema)), found)
+        return Seen(_counted(parts, names, *key), found)
     except TooManyCombinationsError:
         return Seen(release, (*found, NotCounted(tuple(names), parts.job.memory.combinations)))

@@ -97,40 +97,26 @@ def asked(
     bounds = {part.name: number(part) for part in parts if part.name in USUAL and not part.parameters}
     if frequency := next((each for each in models.values() if type(each) is FrequencyDiversity), None):
         bounds |= {"l": frequency.l}
-    wanted = _Wanted(
-        [*models.values()] if len(models) == len(parts) else [],
-        bounds if len(bounds) == len(parts) else {},
-        next((each.sensitive for each in models.values() if each.sensitive), next(iter(schema.sensitive), None)),
-    )
-    made = wanted.of(kind)
+    kept = sorted(models.values(), key=lambda each: type(each) is not KAnonymity) if len(models) == len(parts) else []
+    bounds = bounds if len(bounds) == len(parts) else {}
+    sensitive = next((each.sensitive for each in models.values() if each.sensitive), next(iter(schema.sensitive), None))
+
+    def keeping(kind: type[Sanitizer]) -> Sanitizer | None:
+        """Return the sanitizer of this kind that keeps what is asked for; None if none does."""
+        made = kind.keeping(kept, sensitive) if kept else None
+        if made is None and bounds and {*kind.requires} <= {*bounds} <= {*kind.letters}:
+            made = kind.at(bounds, sensitive)
+        return made
+
+    made = keeping(kind)
     if made is None:
-        able = [name for name, each in kinds().items() if wanted.fits(each)]
+        able = []
+        for name, each in kinds().items():
+            with contextlib.suppress(ValueError):
+                able += [name] if keeping(each) is not None else []
         cure = f"Choose one of {', '.join(able)}." if able else "No sanitizer keeps all of it together: ask for less."
         raise SanitizationError(f"{kind.__name__} cannot keep {model}. {cure}")
     return made
-
-
-class _Wanted(NamedTuple):
-    """What is asked for: models, or bounds by the letters of sanitizers; and the sensitive attribute."""
-
-    models: list[PrivacyModel]
-    bounds: dict[str, float]
-    sensitive: str | None
-
-    def of(self, kind: type[Sanitizer]) -> Sanitizer | None:
-        """Return the sanitizer of this kind that keeps it; None if none does."""
-        made = None
-        if self.models:
-            made = kind.keeping(sorted(self.models, key=lambda each: type(each) is not KAnonymity), self.sensitive)
-        if made is None and self.bounds and {*kind.requires} <= {*self.bounds} <= {*kind.letters}:
-            made = kind.at(self.bounds, self.sensitive)
-        return made
-
-    def fits(self, kind: type[Sanitizer]) -> bool:
-        try:
-            return self.of(kind) is not None
-        except ValueError:
-            return False
 
 
 def readings(model: str | Sanitizer, sanitizer: Sanitizer) -> tuple[str, ...]:

@@ -1,36 +1,49 @@
-"""A release that is asked for: of which table, by which sanitizer, in how much memory."""
+"""A release that is asked for: of which table, by which sanitizer, in how much memory; what was made of it, in numbers,
+in sentences, and its provenance; and the cells of the columns that it has record by record, as the table does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from privnb.datasets.dataset import Chosen
-from privnb.datasets.doubled import compared, doubled
-from privnb.microdata.schema import PUBLISHED, Attribute, Role, SchemaError
+import numpy as np
+import pandas as pd
+
+from privnb.datasets.alerts import doubled
+from privnb.datasets.dataset import Chosen, Study as Study
+from privnb.measures.base import facts
+from privnb.measures.utility.information_loss import average_class_size, certainty_penalty, discernibility
+from privnb.microdata.columns import plain
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.release import Release, by_content
+from privnb.microdata.schema import PUBLISHED, Attribute, Categories, Numbers, Role, Schema, SchemaError
+from privnb.privacy_models import achieved
+from privnb.publishing.gate import CertainValue, Verdict
 from privnb.publishing.in_words import asked
 from privnb.runtime import expect
+from privnb.runtime.arrays import IntArray
 from privnb.sanitizers.base import Sanitizer
-from privnb.tables import long_tables, reading
+from privnb.tables import long_tables, reading, spreadsheets
 from privnb.tables.long_tables import LongTable, Memory
+from privnb.tables.spreadsheets import Formulas
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
 
 Opened = Callable[..., AbstractContextManager[LongTable]]  # opens the records; see `long_tables.opened`
 Model = Annotated[
     str | Sanitizer, lambda name, value: expect.kind(name, value, str, Sanitizer, instead='Give one such as "k=10".')
 ]
-Study = Annotated[
-    str | None,
-    lambda name, value: expect.kind(name, value, str, type(None), instead="Name a study of the description."),
-]
+COSTS = {
+    "certainty_penalty": certainty_penalty, "average_class_size": average_class_size, "discernibility": discernibility,
+}  # fmt: skip
 FEW = 100  # different values of a neutral column that is counted; one of more is published record by record
 
 
@@ -100,12 +113,13 @@ class Job:
 
         `records`: how many there are, if that is known.
         """
-        if self.chosen.refused is None:
+        refused = self.chosen.marks_where("refuse")
+        if refused is None:
             return
         if records is None:
             with self.counting(complete=None, held=True) as table:
                 records = table.record_count()
-        with self.counting(complete=self.chosen.refused) as table:
+        with self.counting(complete=refused) as table:
             check_gaps(records, table.record_count())
 
     def cleaned(self, found: pa.Table, names: list[str]) -> pd.DataFrame:
@@ -116,6 +130,133 @@ class Job:
         counts = long_tables.TIMES in found.column_names
         times = found.column(long_tables.TIMES).to_pandas() if counts else None
         return self.chosen.cleaned(reading.of_arrow(found.select(names)), names, times)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """What was made.
+
+    Attributes
+    ----------
+    sanitizer : Sanitizer
+    records, combinations : int
+        How many were published, and how many different ones were counted; 0 where they were not.
+    classes, smallest : int
+        How many classes there are, and how many people the smallest has. In buckets these are the classes, and their
+        records are counted; of noise there are none, and both are 0.
+    suppressed : int
+        How many records have no quasi-identifier.
+    provenance : dict
+        How it was made, for who uses it.
+    buckets : DataFrame or None
+        The second table of a release in buckets.
+    notes : tuple of str
+        What whoever publishes it should know, sentences.
+    verdict : Verdict
+        What the gate says of it.
+    path : Path or None
+        Where it was written to.
+    frame : object
+        Where it is a lazy frame, that of its engine.
+    """
+
+    sanitizer: Sanitizer
+    records: int
+    combinations: int
+    classes: int
+    smallest: int
+    suppressed: int
+    provenance: dict[str, Any]
+    buckets: pd.DataFrame | None
+    notes: tuple[str, ...]
+    verdict: Verdict
+    path: Path | None = None
+    frame: object = field(default=None, repr=False)  # DuckDB's would be read
+
+    @classmethod
+    def of(
+        cls,
+        job: Job,
+        release: Release,
+        verdict: Verdict,
+        remarks: Sequence[str] = (),
+        formulas: Formulas = spreadsheets.NONE,
+        **more: Any,
+    ) -> Self:
+        """Return what was made in a job.
+
+        Parameters
+        ----------
+        job : Job
+        release : Release
+            Of counts, or that of a part.
+        verdict : Verdict
+        remarks : sequence of str
+            How a table that nobody described and a model in words were read, sentences.
+        formulas : Formulas
+            Those of its file.
+        **more
+            Other attributes.
+        """
+        notes = (*remarks, *filter(None, [release.provenance.note]), *formulas.sentences)
+        stated = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
+        stated["gate"] = verdict.data()
+        stated["columns"] = stated["columns"] | dict.fromkeys(job.single, "exact")
+        if renamed := {own: name for own, name in renamings(job.chosen).items() if name in stated["columns"]}:
+            stated["renamed"] = renamed
+        counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
+        sizes, certain = _sizes(release), [str(each) for each in verdict.notices if isinstance(each, CertainValue)]
+        return cls(
+            sanitizer=job.sanitizer,
+            classes=len(sizes),
+            smallest=int(min(sizes, default=0)),
+            suppressed=release.suppressed,
+            provenance=stated | {"note": " ".join(notes)},
+            buckets=None if release.buckets is None else by_content(release.buckets),
+            notes=(*certain, *notes, *(each for each in verdict.sentences if each not in certain)),
+            verdict=verdict,
+            **{"combinations": 0} | counted | more,
+        )
+
+    @property
+    def said(self) -> list[str]:
+        """The same in sentences."""
+        records = "record" if self.records == 1 else "records"
+        sets = "classes" if self.buckets is None else "buckets"
+        sizes = f" in {self.classes:,} {sets}, the smallest of {self.smallest:,}," * bool(self.classes)
+        checked = " What it claims was checked again in the labels." * bool(self.provenance["claims"])
+        lines = [f"{self.records:,} {records}{sizes} by {self.sanitizer!r}.{checked}"]
+        if self.suppressed:
+            lines.append(f"{self.suppressed:,} of the records have {SUPPRESSED} for every quasi-identifier.")
+        if (cost := self.provenance["measured"].get("certainty_penalty")) is not None:
+            lines.append(f"On average a quasi-identifier's cell stands for {facts('certainty_penalty').written(cost)}.")
+        if self.path is None:
+            return [*lines, *self.notes]
+        beside = "How it was made stands beside it. It says nothing of what attacks gain: `report` does."
+        return [f"{self.path}: {lines[0]}", *lines[1:], *self.notes, beside]
+
+
+def _sizes(release: Release) -> IntArray:
+    """Return how many people are in each class, or records in each bucket; none where there are neither."""
+    if release.buckets is not None:
+        held = release.buckets
+        held = held[held["attribute"] == held["attribute"].iloc[0]]
+        return np.bincount(held["bucket"], held["count"]).astype(int)
+    return np.empty(0, dtype=int) if release.without_classes else release.people_alike
+
+
+def claim_levels(release: Release) -> dict[str, float | str]:
+    """Return the level of each claimed model in the labels; text for infinity, which JSON does not have."""
+    found = {repr(model): float(achieved(model, release)) for model in release.provenance.claims}
+    return {model: level if math.isfinite(level) else str(level) for model, level in found.items()}
+
+
+def _measured(release: Release) -> dict[str, Any]:
+    """Return what the labels of a release of counts keep: by name of a measure, and the level of each claim."""
+    if release.times is None or release.buckets is not None:
+        return {}
+    costs = {name: each(release) for name, each in COSTS.items()} if release.generalized else {}
+    return {"records": release.record_count, "claims": claim_levels(release)} | costs
 
 
 def renamings(chosen: Chosen) -> Mapping[str, str]:
@@ -137,9 +278,8 @@ def check_gaps(records: int, complete: int) -> None:
 def copies(chosen: Chosen, table: LongTable) -> str:
     """Return a sentence if each record of a table occurs more than once, see `doubled`; else an empty text."""
     roles = {each.name: each.role for each in chosen.columns.attributes}
-    names = compared(roles | {chosen.schema.person: Role.PERSON} if chosen.schema.person else roles)
-    names = [name for name in names if name in table.own]
-    return doubled(*table.repetition(names)) if names else ""
+    person = {chosen.schema.person: Role.PERSON} if chosen.schema.person else {}
+    return doubled(roles | person, table.own, table.repetition)
 
 
 def _is_long(attribute: Attribute) -> bool:
@@ -147,3 +287,74 @@ def _is_long(attribute: Attribute) -> bool:
     domain = attribute.domain
     size = 0 if domain is None else len(domain.values) if hasattr(domain, "values") else domain.size
     return attribute.role is Role.NEUTRAL and not 0 < size <= FEW
+
+
+def own_cells(chosen: Chosen, batch: pa.RecordBatch) -> tuple[IntArray | slice, list[pa.Array]]:
+    """Return columns that are published record by record, as the description says.
+
+    Parameters
+    ----------
+    chosen : Chosen
+    batch : pyarrow.RecordBatch
+        Some rows of an engine's answer.
+
+    Returns
+    -------
+    kept : integer array or slice
+        Which rows are published.
+    cells : list of pyarrow.Array
+        Of these.
+
+    Raises
+    ------
+    SchemaError
+        For values outside their domains.
+    """
+    import pyarrow as pa
+
+    names = batch.schema.names
+    cells = [_as_written(chosen.schema[name], batch.column(name)) for name in names]
+    if all(each is not None for each in cells):
+        return slice(None), cells
+    clean = chosen.cleaned(reading.of_arrow(pa.table(batch)), names)
+    return clean.index, arrow(clean[names], chosen.schema)
+
+
+def arrow(cells: pd.DataFrame, schema: Schema) -> list[pa.Array]:
+    """Return cleaned columns as Arrow's."""
+    import pyarrow as pa
+
+    return [pa.array(plain(cells[name]), arrow_type(schema[name]), from_pandas=True) for name in cells]
+
+
+def _as_written(attribute: Attribute, column: pa.Array) -> pa.Array | None:
+    """Return a column of which each cell is a value of its domain as it is, so that nothing is to be cleaned, as in
+    nearly every file; None for any other.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    domain = attribute.domain
+    if domain is None or column.null_count or not (pa.types.is_string(column.type) or pa.types.is_integer(column.type)):
+        return None
+    if isinstance(domain, Categories):
+        texts = pa.types.is_string(column.type)
+        return column if texts and pc.all(pc.is_in(column, pa.array(domain.values))).as_py() else None
+    if domain.step != 1 or not float(domain.low).is_integer():
+        return None
+    if pa.types.is_string(column.type) and not pc.all(pc.match_substring_regex(column, r"^-?\d{1,15}$")).as_py():
+        return None
+    column = column.cast(pa.int64())
+    ends = pc.min_max(column).as_py()
+    return column if domain.low <= ends["min"] and ends["max"] <= domain.high else None
+
+
+def arrow_type(attribute: Attribute) -> pa.DataType:
+    """Return how the cells of a column that is published record by record are kept."""
+    import pyarrow as pa
+
+    domain = attribute.domain
+    if not isinstance(domain, Numbers):
+        return pa.string()
+    whole = all(float(number).is_integer() for number in (domain.low, domain.step))
+    return pa.int64() if whole else pa.float64()

@@ -1,7 +1,8 @@
 """What a page, a notebook or a table must not hold when it is shown: anything of a single person.
 
-`records_in` looks into every text and table of a file (`hiding_places` finds them) for names and identifiers, for raw
-records and for rare combinations of quasi-identifiers. A finding refuses the file.
+`check` refuses an output that holds an original record, before it leaves. `records_in` looks into every text and table
+of a file (`hiding_places` finds them) for names and identifiers, for raw records and for rare combinations of
+quasi-identifiers.
 
 A row of a table, or a line of a text, shows a raw record if some people, and fewer than `fewest`, have the original
 values that it shows, and it shows values of
@@ -18,25 +19,31 @@ is a common word of ours or shorter than four letters; a number that names a per
 a count would be one by chance.
 """
 
+import functools
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from privnb.datasets import dataset
+from privnb.datasets.dataset import Chosen
+from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.publishing.hiding_places import NUMBER, Table, cell_of, decoded, lines_of, opened, printable, readings
 from privnb.runtime import validation
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.validation import validated
 
+PACKAGE = Path(__file__).resolve().parents[1]
+TEXTS = (".py", ".js", ".css", ".j2", ".ipynb", ".toml")  # of ours, whose words name nobody
+SAID = 8  # places that an error names
 Finding = tuple[str, str]  # what is found, and where to look for it
 
 
@@ -164,7 +171,7 @@ def scan_files(
     public : sequence of str
         As in `records_in`.
     """
-    search = cache(search)  # a chart is in a notebook, on its page and on the index
+    search = functools.cache(search)  # a chart is in a notebook, on its page and on the index
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is nothing to scan at {path}.")
@@ -173,29 +180,20 @@ def scan_files(
     for file in files:
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
         content = file.read_bytes()
-        for text in public:
-            content = content.replace(text.encode(), b"")
-        for place, (what, where) in _scan_content(content, name, search, search_text):
+        for known in public:
+            content = content.replace(known.encode(), b"")
+        text, found, seen = content.decode("utf-8", errors="replace"), list[tuple[str, Finding]](), False
+        for place, node in chain([("file name", name)], opened(file.suffix.lower(), text)):
+            planted, others = search(node)
+            seen = seen or bool(planted)
+            found += [(place, each) for each in planted + others]
+        if not seen:  # nothing that the walk has opened, yet perhaps a corner that it does not know
+            readable = text if "\ufffd" not in text else printable(content)
+            said = chain([readable], decoded(readable))
+            found += [("text of the file", each) for part in said for each in search_text(part)]
+        for place, (what, where) in found:
             leaks.setdefault((name, place, what), Leak(mask(name), mask(place), what, where))
     return list(leaks.values())
-
-
-def _scan_content(
-    content: bytes,
-    name: str,
-    search: Callable[[str | Table], tuple[list[Finding], list[Finding]]],
-    search_text: Callable[[str], Iterable[Finding]],
-) -> Iterator[tuple[str, Finding]]:
-    text = content.decode("utf-8", errors="replace")
-    seen = False
-    for place, node in chain([("file name", name)], opened(Path(name).suffix.lower(), text)):
-        planted, others = search(node)
-        seen = seen or bool(planted)
-        yield from ((place, found) for found in planted + others)
-    if not seen:  # nothing that the walk has opened, yet perhaps a corner that it does not know
-        readable = text if "\ufffd" not in text else printable(content)
-        for said in chain([readable], decoded(readable)):
-            yield from (("text of the file", found) for found in search_text(said))
 
 
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+")
@@ -468,7 +466,7 @@ PAIR = re.compile(r"[\s{'\"]*([\w .()-]*?[\w)])['\"]?(?:\s*[:=]\s*|\s{2,})(\S.*)
 BETWEEN = re.compile(r"[\t,;|(){}\[\]'\"]|\s{2,}|\s&\s|:\s|(?<![<>!])=")
 
 
-@lru_cache(1)  # several ask the same of a text, one after the other
+@functools.lru_cache(1)  # several ask the same of a text, one after the other
 def _read(text: str) -> tuple[list[tuple[str, str | None, str, list[str]]], set[str | None], set[str]]:
     """Return the lines of a text that are not blank, each with the name and value of a pair that it may be, and its
     words; and the names and the words of all.
@@ -499,3 +497,89 @@ def _turned(table: Table, attributes: set[str]) -> Iterator[Table]:
             heads = (table.names[place], *(row[place] for row in part))
             columns = [*zip(table.names, *part, strict=True)][place + 1 :]
             yield Table(heads, tuple(column for column in columns if column[0] != DIFFERENT), table.listed)
+
+
+# --- What may not leave of a described table ---
+
+
+class LeakError(ValueError):
+    """An output holds an original record, a name or an identifier. The message says where, and shows none.
+
+    Attributes
+    ----------
+    leaks : list of Leak
+    """
+
+    def __init__(self, leaks: list[Leak], kept: str) -> None:
+        self.leaks = leaks
+        places = [f"  {leak}" for leak in leaks[:SAID]]
+        more = [f"  and {len(leaks) - SAID:,} more places"] if len(leaks) > SAID else []
+        done = "Show groups and counts there instead, or give a column that is public another role in the description."
+        text = f"it holds what is of single people, in {len(leaks):,} places, and is not put into its place:"
+        super().__init__("\n".join([text, *places, *more, f"{done} {kept}".strip()]))
+
+
+@validated
+def check(
+    folder: validation.Path,
+    described: Iterable[str | os.PathLike[str]],
+    *,
+    fewest: MinCount = LIMIT,
+    kept: str = "",
+    public: Sequence[str] = (),
+) -> None:
+    """Raise LeakError if a file below `folder` holds an original record of a dataset.
+
+    Parameters
+    ----------
+    folder : path-like
+        Of what is to be shown, or one file.
+    described : sequence of path-like
+        The description files of the datasets, or their names.
+    fewest : int
+        What this many people share reveals nobody.
+    kept : str
+        Where the work is kept, a sentence for the error.
+    public : sequence of str
+        Texts that everybody knows, see `records_in`.
+    """
+    leaks: dict[Leak, None] = {}
+    for path in dict.fromkeys(dataset.find(name).resolve() for name in described):
+        leaks |= dict.fromkeys(records_in(folder, *protected(path), fewest, public))
+    if leaks:
+        raise LeakError([*leaks], kept)
+
+
+def protected(path: Path) -> tuple[list[Original], Names]:
+    """Return what may not leave of the dataset of a description: its records, once per study, and names."""
+    described = Chosen.of(path, None)
+    text = described.text
+    cells = dataset.cells(path.parent, text)
+    table, originals = described.cleaned(cells), dict[Any, Original]()
+    for study in text.get("studies", [None]):
+        schema = Chosen.of(path, study).schema
+        names = tuple(each.name for each in schema.attributes if each.role in PUBLISHED)
+        own = [name for name in schema.quasi_identifiers if name in names]
+        people = None if schema.person is None else pd.factorize(table[schema.person], use_na_sentinel=False)[0]
+        originals.setdefault((names, tuple(own)), Original(table[[*names]], own, people))
+    values = {name: cells[name].cat.categories.tolist() for name in text["columns"]}
+    # Unused columns of nearly one value per person name people as well.
+    alone = {name for name in dataset.in_role(text, Role.UNUSED) if len(values[name]) > len(cells) / 2}
+    persons = dataset.in_role(text, Role.IDENTIFIER, Role.PERSON) | alone
+    naming = {name: values[name] for name in text["columns"] if name in persons}
+    return [*originals.values()], Names(naming, _ours(path, text, naming) if naming else "")
+
+
+def _ours(path: Path, text: Mapping[str, Any], naming: Mapping[str, Any]) -> str:
+    """Return the words that name nobody: of our own texts, and of the description without the columns `naming`."""
+    public = {name: entry for name, entry in text["columns"].items() if name not in naming}
+    said = str({**text, "columns": public}) + " ".join(map(str, text["columns"]))
+    trees = (file.read_text(encoding="utf-8") for file in path.parent.glob("hierarchies/*/*.csv"))
+    return f"{_words()} {words_of(said, *trees)}"
+
+
+@functools.cache
+def _words() -> str:
+    files = [*PACKAGE.rglob("*"), *(dataset.PROJECT / "notebooks").glob("[0-9][0-9]_*.ipynb")]
+    texts = (file.read_text(encoding="utf-8") for file in files if file.suffix in TEXTS)
+    return words_of(*texts)

@@ -1,6 +1,6 @@
 """A release made of the combinations of a table and how many records have each, which an engine counts.
 
-Where the release goes is not decided here: see `from_files` and `from_frames`.
+Where the release goes is not decided here: see `from_files` and `any_length`.
 """
 
 from __future__ import annotations

@@ -22,8 +22,7 @@ from privnb.microdata.schema import Attribute, Role
 from privnb.microdata.treatment import KINDS, Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import EntropyDiversity, KAnonymity, PrivacyModel, TCloseness
-from privnb.publishing import leak_scan
-from privnb.publishing.leaks import Original, persons_own
+from privnb.publishing.leaks import Original, persons_own, protected
 from privnb.reporting.findings import steep_hierarchy
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
@@ -162,7 +161,7 @@ def side_by_side(
         says so in its row. Where nobody can be made up: a sentence.
     """
     own = Original(dataset.table[dataset.schema.published], dataset.schema.quasi_identifiers, dataset.people)
-    originals = [own, *(leak_scan.protected(find(of))[0] if of else ())]
+    originals = [own, *(protected(find(of))[0] if of else ())]
     try:
         persons = made_up(dataset, people, originals=originals, rng=rng)
     except NobodyLeft as error:

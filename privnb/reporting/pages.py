@@ -21,7 +21,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from privnb.datasets.proposals import unconfirmed
+from privnb.datasets.description import unconfirmed
 from privnb.decision import Summary
 from privnb.reporting import glossary, rendering
 from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, titled, without_empty_sections

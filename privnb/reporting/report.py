@@ -19,7 +19,7 @@ from privnb import decision
 from privnb.evaluation import store
 from privnb.evaluation.results import COLUMNS, KEY, TEXTS
 from privnb.microdata.withholding import LIMIT
-from privnb.publishing import leak_scan
+from privnb.publishing import leaks
 from privnb.reporting import pages, places, rendering
 from privnb.reporting.notebooks import Notebook, ReportError, check, choose, notebooks_folder
 from privnb.reporting.running import SECONDS, Ended, failed_folder, forget_failures, run, store_folder, without
@@ -187,8 +187,8 @@ def _refuse_leaks(chosen: Sequence[Notebook], out: Path, work: Path, failures: S
     where = f"What is made is kept in {kept}, for you alone, and finished evaluations beside it: the next run is short."
     limits: dict[str, Any] = {"fewest": min([LIMIT, *fewest]), "public": (str(rendering.vega_script()),)}
     try:
-        leak_scan.check(work / "report", described, kept="\n".join([where, *failures]), **limits)
-    except leak_scan.LeakError:
+        leaks.check(work / "report", described, kept="\n".join([where, *failures]), **limits)
+    except leaks.LeakError:
         (work / "report").chmod(0o700)
         places.swap(work / "report", kept, work / "withheld-before")
         raise

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from support.clinic import CLINIC
 
 from privnb import cli
-from privnb.datasets import document
+from privnb.datasets import description
 from privnb.datasets.column_types import CODES
 from privnb.datasets.dataset import load
 from privnb.datasets.draft import draft
@@ -269,7 +269,7 @@ def test_a_long_domain_stands_in_its_hierarchys_file(here, capsys):
     path = drafted("zip,sex\n" + "".join(rows) + ",F\n")
     assert path.stat().st_size < 4000
     assert 'domain = "hierarchies/default/zip.csv" # PROPOSAL, the leaves of that file' in path.read_text()
-    assert document.proposals(path.read_text()) == ["zip", "sex"]
+    assert description.proposals(path.read_text()) == ["zip", "sex"]
     dataset = confirmed(path)
     assert dataset.schema["zip"].domain.values == (*(f"{n:05}" for n in range(300)), "?")
     assert set(dataset.hierarchies["zip"].leaves) == set(dataset.schema["zip"].domain.values)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from privnb.cli import main
-from privnb.datasets import document
+from privnb.datasets import description
 from privnb.datasets.alerts import determined
 from privnb.datasets.dataset import load
 from privnb.datasets.draft import draft, drafted
@@ -233,7 +233,7 @@ def test_what_is_missing_leaves_a_draft_with_its_roles(table):
 def test_a_column_without_a_domain_gets_a_proposed_one(table):
     saved, why = table.save(ready(table).having({"name": Role.QUASI_IDENTIFIER}))
     assert why == []
-    assert "name" in document.proposals(table.path.read_text())
+    assert "name" in description.proposals(table.path.read_text())
     assert len(load("people").schema["name"].domain.values) == 200
     assert saved.seen(saved.roles)[0].examples == "Aaaaa A999"
 
@@ -424,7 +424,7 @@ def test_the_mode_of_the_description_stays(table):
 def test_lines_end_as_they_did_and_keys_may_be_in_quotes():
     old = "draft = true # till then\r\n[columns.'a b']\r\nrole = 'unused'\r\n"
     old += '[columns."c"] # own\r\n  role="neutral"\r\n'
-    new = document.edit(old, {"a b": Role.NEUTRAL, "c": Role.SENSITIVE}, {"a b": "unit = 'm'"}, confirmed=True)
+    new = description.edit(old, {"a b": Role.NEUTRAL, "c": Role.SENSITIVE}, {"a b": "unit = 'm'"}, confirmed=True)
     assert new == (
         '[columns.\'a b\']\r\nrole = "neutral"\r\nunit = \'m\'\n[columns."c"] # own\r\n  role="sensitive"\r\n'
     )

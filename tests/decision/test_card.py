@@ -28,7 +28,7 @@ from privnb.evaluation.risks import questions
 from privnb.evaluation.risks.groups import OTHERS, groups_of
 from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.privacy_models import DistinctDiversity, KAnonymity
-from privnb.publishing import from_files, leak_scan
+from privnb.publishing import from_files, leaks
 from privnb.reporting import findings, release_card
 from privnb.sanitizers import LocalRecoding, Mondrian
 from privnb.sanitizers.catalogue import reference_sanitizers
@@ -439,8 +439,8 @@ def test_of_a_withheld_number_the_page_says_the_bound(made):
 
 @pytest.mark.slow
 def test_nothing_in_it_is_of_a_person(own):
-    leak_scan.check(own.with_name(f"{own.name}{cards.ENDING}"), [CLINIC])
-    leak_scan.check(own.with_name(f"{own.name}{release_card.PAGE}"), [CLINIC])
+    leaks.check(own.with_name(f"{own.name}{cards.ENDING}"), [CLINIC])
+    leaks.check(own.with_name(f"{own.name}{release_card.PAGE}"), [CLINIC])
 
 
 def test_it_fits_its_own_file(own, capsys):

@@ -38,7 +38,7 @@ from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.withholding import Margin, suppress
 from privnb.miners import reference_set
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import leak_scan, leaks
+from privnb.publishing import leaks
 from privnb.reporting import charts, report
 from privnb.reporting.charts.base import merge_small
 from privnb.reporting.notebooks import ReportError, choose, notebooks_folder
@@ -119,7 +119,7 @@ ASKED = {  # every function that takes the limit
     "suppress": lambda limit: cell_suppression.suppress(TableOfCounts({"a": ("x", "y")}, np.array([20, 30])), limit),
     "persons_own": lambda limit: leaks.persons_own(pd.DataFrame({"age": [1]}), [], limit),
     "records_in": lambda limit: leaks.records_in("tests", [], leaks.Names({}), limit),
-    "check": lambda limit: leak_scan.check("tests", [], fewest=limit),
+    "check": lambda limit: leaks.check("tests", [], fewest=limit),
 }  # fmt: skip
 NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, True, np.float64(10), [10]]
 

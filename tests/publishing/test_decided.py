@@ -31,7 +31,7 @@ from privnb.measures.intervals import wilson
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import decided, from_files, in_file
+from privnb.publishing import decided, from_files, job
 from privnb.publishing.gate import CertainValue, Verdict
 from privnb.reporting import release_card
 from privnb.runtime import unfinished
@@ -391,7 +391,7 @@ def test_a_card_that_says_that_its_policy_is_broken_does_not_leave(again, monkey
 
 
 def test_words_about_a_file_that_name_a_person_are_not_printed(again, monkeypatch):
-    monkeypatch.setattr(from_files.Written, "said", ["Made for CANARY-0058."])
+    monkeypatch.setattr(job.Made, "said", ["Made for CANARY-0058."])
     again.found = replace(
         again.found, decision=again.found.decision.without_chosen("It is late.").without_chosen("Too.")
     )
@@ -453,14 +453,14 @@ def test_of_how_many_a_value_is_certain_is_counted_in_the_file(certain, share):
     rows = [row("made_certain", 0.5, dataset="t", target="ill", seed=seed, **mine) for seed in (1, 2)]
     rows.append(row("made_certain", 0.25, dataset="t", target="ill", seed=1, **(mine | {"parameters": "k = 12"})))
     found = SimpleNamespace(results=tidy(rows), decision=SimpleNamespace(chosen=pd.Series(mine)))
-    secrets = [*in_file.secrets(cells, schema, None)]
+    secrets = [*decided.secrets_in(cells, schema, None)]
     notices = (CertainValue("ill", ("age",), certain, 45),) if certain else ()
-    first, second, other = in_file.recounted(found, secrets, Verdict("Condensation", notices=notices)).value
+    first, second, other = decided.recounted(found, secrets, Verdict("Condensation", notices=notices)).value
     assert other == 0.25, "of another release"
     withheld = share is None or others == 5
     if share and not withheld:
         alike = (certain**2 + others**2) / 45
-        again = in_file.recounted(found, secrets, Verdict("Condensation", notices=notices))
+        again = decided.recounted(found, secrets, Verdict("Condensation", notices=notices))
         ends = again[["low", "high"]].to_numpy()[0]
         assert ends == pytest.approx(wilson(certain / alike, 45 / alike)), "people of a class are certain together"
     assert (first, second) == pytest.approx((np.nan, np.nan) if withheld else (share, share), nan_ok=True)
@@ -471,13 +471,13 @@ def test_how_many_values_are_nearly_certain_is_counted_again_in_the_file(again, 
     """The cap that an owner sets is held against the file, of what the policy calls nearly certain."""
     policy = again.found.decision.policy
     capped = replace(policy, near_certainty=0.8, caps=(*policy.caps, Cap("near certainty", 0.3)))
-    count, asked = in_file.secrets, []
+    count, asked = decided.secrets_in, []
 
     def counted(cells, schema, times, known, near):
         asked.append((known, near))
         return [each._replace(near=round(cap * each.people)) for each in count(cells, schema, times, known, near)]
 
-    monkeypatch.setattr(in_file, "secrets", counted)
+    monkeypatch.setattr(decided, "secrets_in", counted)
     again.found = replace(again.found, decision=replace(again.found.decision, policy=capped))
     ran = again()
     assert asked[0] == ([], 0.8), "the ward cannot be known"
@@ -490,7 +490,7 @@ def test_as_many_values_are_nearly_certain_in_a_file_as_in_its_release():
     for near in (0.95, 0.55):
         question = Certainty.of(adult, near=near)
         expected = question.conclusions(Case(adult, Mondrian(KAnonymity(3)), 1, release)).near
-        [found] = in_file.secrets(release.table.astype(str), release.schema, None, (), near)
+        [found] = decided.secrets_in(release.table.astype(str), release.schema, None, (), near)
         assert found.near == expected.sum()
     assert found.near > 0
 
@@ -500,12 +500,12 @@ def test_a_neutral_column_that_may_be_known_makes_a_value_surer_in_a_file():
     roles = {"age": Role.QUASI_IDENTIFIER, "ward": Role.NEUTRAL, "ill": Role.SENSITIVE}
     domains = {"age": Numbers(1, 9), "ward": Categories(("a", "b")), "ill": Categories(("x", "y"))}
     schema = Schema("t", tuple(Attribute(name, role, domains[name]) for name, role in roles.items()))
-    [without], [known] = (in_file.secrets(cells, schema, None, names) for names in ((), ("ward",)))
+    [without], [known] = (decided.secrets_in(cells, schema, None, names) for names in ((), ("ward",)))
     assert (without.surest, without.near) == (0.5, 0)
     assert (known.surest, known.near) == (1.0, 40)
     policy = SimpleNamespace(caps=(Cap("attribute", 0.9, "largest"), Cap("near certainty", 0.1)))
-    assert [*in_file.surer([without], policy)] == []
-    first, second = in_file.surer([known], policy)
+    assert [*decided.surer([without], policy)] == []
+    first, second = decided.surer([known], policy)
     assert "with a probability of 100%, above the cap of 90%" in first
     assert "the ill of 100% of people is nearly certain, above the cap of 10%" in second
 
@@ -519,10 +519,10 @@ def test_a_file_in_which_a_secret_is_surer_than_the_policy_allows_is_refused(cap
     secrets = [Attribute(name, Role.SENSITIVE, Categories(("a", "b", "c"))) for name in ("owes", "ill")]
     schema = Schema("t", (age, *secrets))
     policy = SimpleNamespace(caps=(Cap("attribute", cap, "largest"), Cap("attribute", 0.1)))
-    said = [*in_file.surer(in_file.secrets(cells, schema, None), policy)]
+    said = [*decided.surer(decided.secrets_in(cells, schema, None), policy)]
     assert bool(said) is refused
     assert not said or "somebody's ill can be guessed with a probability of 75%, above the cap of 60%." in said[0]
     release = SimpleNamespace(schema=schema, hierarchies={}, provenance=Provenance("t", "by hand", {}), people=None)
-    found = [*in_file.secrets(cells, schema, None)]
+    found = [*decided.secrets_in(cells, schema, None)]
     assert [*decided._broken(cells, None, release, found, policy, "")] == said
     assert not [*decided._broken(cells, None, release, found, policy, "The owner's reason")]

@@ -24,9 +24,9 @@ from privnb.microdata.provenance import Provenance
 from privnb.microdata.rows import Counted
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity, achieved
-from privnb.publishing import from_files, own_cells
+from privnb.publishing import from_files, job
 from privnb.publishing.in_words import asked
-from privnb.publishing.made import COSTS
+from privnb.publishing.job import COSTS
 from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress
 from privnb.tables import long_tables, writing
 from privnb.tables.long_tables import Memory
@@ -573,7 +573,7 @@ DIES = """
 import os, signal, sys
 from privnb.tables import writing
 from privnb.publishing.from_files import sanitize
-from privnb.publishing.made import COSTS
+from privnb.publishing.job import COSTS
 write = writing.write
 def dies(made, *given, **more):
     write(made, *given, **more)
@@ -653,14 +653,14 @@ def test_what_needs_no_cleaning_is_what_cleaning_makes_of_it(here, monkeypatch, 
         'role = "neutral"\ndomain = { low = 0, high = 99, missing = "?" }\n[columns.word]\nrole = "neutral"\n'
         'domain = ["a", "b", "?"]\n'
     )
-    chosen, as_written = Chosen.of(Path("one.toml"), None), own_cells._as_written
+    chosen, as_written = Chosen.of(Path("one.toml"), None), job._as_written
     for texts in (["a"] * len(cells), ["b", "?"] * len(cells)):
         batch = pa.record_batch({"score": pa.array(cells), "word": pa.array(texts[: len(cells)])})
         found = []
         for way in (as_written, lambda *_: None):
-            monkeypatch.setattr(own_cells, "_as_written", way)
+            monkeypatch.setattr(job, "_as_written", way)
             try:
-                found.append([each.to_pylist() for each in own_cells.published(chosen, batch)[1]])
+                found.append([each.to_pylist() for each in job.own_cells(chosen, batch)[1]])
             except SchemaError as error:
                 found.append(str(error))
         assert found[0] == found[1]

@@ -17,13 +17,13 @@ import privnb
 from privnb.datasets.dataset import load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import from_frames
+from privnb.publishing import any_length
 from privnb.publishing.in_words import asked
 from privnb.sanitizers import KMember, Mondrian, SanitizationError, Suppress
 from privnb.tables import frames
 
 # What is written is asked here, and not whether it may leave: see test_gate.py.
-sanitize = partial(from_frames.sanitize, allow="a test")
+sanitize = partial(any_length.sanitize, allow="a test")
 
 
 @pytest.fixture
@@ -174,15 +174,15 @@ def test_out_is_for_files_alone(lent, given, message):
         ({"model": Suppress("sensitive")}, "One person stands alone in age, weight, postcode, region as"),
         ({"study": "nobody's"}, "has no study"),
         ({"memory": "10MB"}, "at least 500MB"),
-        ({"frame": pd.DataFrame({"age": [1]})}, "lazy frame of DuckDB, Polars or Spark, got a DataFrame.*Dataset"),
-        ({"frame": pl.DataFrame({"age": [1]})}, "lazy frame of DuckDB, Polars or Spark, got a DataFrame"),
-        ({"frame": [1, 2]}, "lazy frame of DuckDB, Polars or Spark, got a list"),
+        ({"table": pd.DataFrame({"age": [1]})}, "lazy frame of DuckDB, Polars or Spark, got a DataFrame.*Dataset"),
+        ({"table": pl.DataFrame({"age": [1]})}, "lazy frame of DuckDB, Polars or Spark, got a DataFrame"),
+        ({"table": [1, 2]}, "lazy frame of DuckDB, Polars or Spark, got a list"),
     ],
 )
 def test_wrong_arguments_are_sentences(lent, given, message):
-    given = {"frame": lent["duckdb"](clinic()), "model": "k=5", "dataset": CLINIC} | given
+    given = {"table": lent["duckdb"](clinic()), "model": "k=5", "dataset": CLINIC} | given
     with pytest.raises((ValueError, TypeError, OSError), match=message):
-        from_frames.sanitize(**given)
+        any_length.sanitize(**given)
 
 
 @ENGINES

@@ -22,7 +22,7 @@ from privnb.explorer.setting import Setting, of_roles, sanitizer
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import DistinctDiversity, KAnonymity, KMap
-from privnb.publishing import decided, from_files, from_frames, gate as gates
+from privnb.publishing import any_length, decided, from_files, gate as gates
 from privnb.publishing.decided import rule_of
 from privnb.publishing.gate import (
     CertainValue,
@@ -36,9 +36,9 @@ from privnb.publishing.gate import (
     StatedPublic,
     StatedUnknowable,
     gate,
+    judged,
     promised,
 )
-from privnb.publishing.gate_in_file import judged
 from privnb.sanitizers import (
     Anatomy,
     Identity,
@@ -531,7 +531,7 @@ def of_parts(path, folder):
 def of_frames(path, folder):
     frame = pl.scan_csv(path.with_name("people.csv"), infer_schema=False)
     try:
-        return from_frames.sanitize(frame, "k=10", dataset=path).verdict
+        return any_length.sanitize(frame, "k=10", dataset=path).verdict
     except Refused as error:
         return error.verdict
 
@@ -638,9 +638,9 @@ def test_check_ends_with_status_1_for_what_the_gate_refuses_with_provenance_or_w
 def test_a_file_is_counted_again_by_the_neutral_columns_that_may_be_known(tmp_path, reason, known):
     path, out = described(tmp_path / "people", "visit", "year", reason=reason), tmp_path / "out.csv"
     made = from_files.sanitize(path, "k=10", out, allow=WHY)
-    assert decided._known(out, load(path), made.provenance) == known
+    assert decided._known(Unknown.of(out), load(path).schema, made.provenance) == known
     altered = {**made.provenance, "columns": {**made.provenance["columns"], "visit": "perturbed"}}
-    assert decided._known(out, load(path), altered) == known[1:]
+    assert decided._known(Unknown.of(out), load(path).schema, altered) == known[1:]
 
 
 def test_only_what_does_not_fit_is_not_counted_and_a_broken_file_is_an_error(tmp_path):

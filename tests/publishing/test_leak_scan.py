@@ -11,7 +11,7 @@ from support.clinic import CLINIC, IDENTIFIER
 from support.naming import naming
 
 from privnb.datasets.dataset import load
-from privnb.publishing import leak_scan, leaks
+from privnb.publishing import leaks
 from privnb.publishing.leaks import Names
 from privnb.reporting import rendering, report
 
@@ -68,8 +68,8 @@ RARE_IN = {
 
 def refused(tmp_path, name, text, **asked):
     (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(leak_scan.LeakError) as error:
-        leak_scan.check(tmp_path, [CLINIC], **asked)
+    with pytest.raises(leaks.LeakError) as error:
+        leaks.check(tmp_path, [CLINIC], **asked)
     return error.value
 
 
@@ -100,7 +100,7 @@ def test_a_group_is_none(tmp_path):
         "d.txt": "the patient is CANARY-9999, and 0058 of them",
     }.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    leak_scan.check(tmp_path, [CLINIC])
+    leaks.check(tmp_path, [CLINIC])
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_report_that_holds_a_record_is_kept_elsewhere(tmp_path, monkeypatch):
         kept = report.withheld_folder(out)
         with naming(text):
             if number == 0:
-                with pytest.raises(leak_scan.LeakError, match="not put into its place") as error:
+                with pytest.raises(leaks.LeakError, match="not put into its place") as error:
                     report._refuse_leaks([Ran], out, work, ["04 failed"])
                 assert str(kept) in str(error.value)
                 assert "04 failed" in str(error.value)

@@ -17,7 +17,7 @@ from privnb import cli
 from privnb.datasets.dataset import load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import from_files, in_parts, job, own_cells
+from privnb.publishing import from_files, in_parts, job
 from privnb.sanitizers import LocalRecoding, Mondrian, SanitizationError, Suppress
 from privnb.tables import engine, frames, long_tables
 
@@ -207,13 +207,13 @@ def test_a_record_alone_is_no_table():
 
 @pytest.mark.parametrize(("rows", "given"), [(range(1, 60), 59), ([0, *range(60)], 61)], ids=["lost", "doubled"])
 def test_what_is_lost_or_doubled_on_the_way_is_no_release(rows, given, monkeypatch, here):
-    published = own_cells.published
+    published = from_files.own_cells
 
     def changing(*asked):
         _, cells = published(*asked)
         return np.array(rows), [each.take(pa.array(rows)) for each in cells]
 
-    monkeypatch.setattr(own_cells, "published", changing)
+    monkeypatch.setattr(from_files, "own_cells", changing)
     with pytest.raises(SanitizationError, match=f"{given} records have the columns score, and 60 were counted"):
         sanitize(described(visits()), "k=5", "out.csv")
     assert not list(here.glob("*out*"))

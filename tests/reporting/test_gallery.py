@@ -13,7 +13,7 @@ from privnb.datasets.dataset import Dataset, find, load
 from privnb.evaluation.results import setting_name
 from privnb.microdata.schema import Attribute, Numbers, Role
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import leak_scan, leaks
+from privnb.publishing import leaks
 from privnb.reporting import charts, gallery
 from privnb.reporting.findings import release_costs
 from privnb.runtime.numerals import bare
@@ -83,7 +83,7 @@ def test_every_kind_publishes_the_same_people(adult):
 @pytest.mark.slow
 def test_no_row_of_the_gallery_is_a_real_persons(adult):
     """A sample does not hold everybody, and its rows are other people's; a row may be what few have, by chance."""
-    few, (real, _) = load("adult", records=2000), leak_scan.protected(find("adult"))
+    few, (real, _) = load("adult", records=2000), leaks.protected(find("adult"))
     kinds = ("Sampling", "MultipleImputation", "LatinHypercube", "Pram", "RankSwapping", "RandomizedResponse")
     family = [each for each in catalogue.family(few, k=5) if type(each).__name__ in kinds]
     seen, said = [], ["not in the sample", "not shown: few have this"]
@@ -193,7 +193,7 @@ def test_nobody_is_shown_whose_other_values_are_somebodys_once_a_rare_one_is_hid
     ]
     (tmp_path / "people.csv").write_text("\n".join(["town,age,sex,rooms,job,ill", *rows]))
     assert main(["new", "people.csv", "--sensitive", "ill", "--confirm"]) == 0
-    dataset, (originals, *_) = load("people", records=100), leak_scan.protected(find("people"))
+    dataset, (originals, *_) = load("people", records=100), leaks.protected(find("people"))
     for seed in range(8):
         shown = gallery.side_by_side(dataset, [Mondrian(KAnonymity(5))], of="people", rng=seed).table
         assert "of few people" in shown.to_string()
