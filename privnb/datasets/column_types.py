@@ -79,7 +79,11 @@ NAME = re.compile(
     re.IGNORECASE,
 )
 WHOLE = r"-?\d{1,9}"
-MONTH, MON = r"[A-Za-z]{3,9}", r"[A-Za-z]{3}"
+# What stands for each part of a date, and for letters of either case.
+LOOKS = {
+    "%Y": r"\d{4}", "%y": r"\d\d", "%m": r"\d\d?", "%d": r"\d\d?", "%b": "[A-Za-z]{3}", "%B": "[A-Za-z]{3,9}",
+    "%q": "[1-4]", "Q": "[Qq]", "M": "[Mm]", ".": r"\.",
+}  # fmt: skip
 
 
 def _looks(form: str) -> str:
@@ -88,26 +92,21 @@ def _looks(form: str) -> str:
     >>> _looks("%m.%Y")
     '\\\\d\\\\d?\\\\.\\\\d{4}'
     """
-    parts = {"%Y": r"\d{4}", "%m": r"\d\d?", "%b": MON, "%B": MONTH}
-    return re.sub("%.", lambda part: parts[part[0]], form.replace(".", r"\."))
+    return re.sub(r"%.|[QM.]", lambda part: LOOKS[part[0]], form)
 
 
 # How days, months and quarters are written: a form, and what a text of it looks like.
 DAYS = {
-    "%Y-%m-%d": r"\d{4}-\d\d?-\d\d?", "%Y/%m/%d": r"\d{4}/\d\d?/\d\d?", "%Y.%m.%d": r"\d{4}\.\d\d?\.\d\d?",
-    "%Y%m%d": r"(1[89]|20)\d\d[01]\d[0-3]\d",
-    "%d.%m.%Y": r"\d\d?\.\d\d?\.\d{4}", "%d/%m/%Y": r"\d\d?/\d\d?/\d{4}", "%m/%d/%Y": r"\d\d?/\d\d?/\d{4}",
-    "%d-%m-%Y": r"\d\d?-\d\d?-\d{4}", "%m-%d-%Y": r"\d\d?-\d\d?-\d{4}",
-    "%d.%m.%y": r"\d\d?\.\d\d?\.\d\d", "%d/%m/%y": r"\d\d?/\d\d?/\d\d", "%m/%d/%y": r"\d\d?/\d\d?/\d\d",
-    "%d-%m-%y": r"\d\d?-\d\d?-\d\d", "%m-%d-%y": r"\d\d?-\d\d?-\d\d",
-    "%d-%b-%Y": rf"\d\d?-{MON}-\d{{4}}", "%d-%b-%y": rf"\d\d?-{MON}-\d\d", "%d%b%Y": rf"\d\d?{MON}\d{{4}}",
-    "%d %b %Y": rf"\d\d? {MON} \d{{4}}", "%d %B %Y": rf"\d\d? {MONTH} \d{{4}}",
-    "%b %d, %Y": rf"{MON} \d\d?, \d{{4}}", "%B %d, %Y": rf"{MONTH} \d\d?, \d{{4}}", "%b %d %Y": rf"{MON} \d\d? \d{{4}}",
-    "%m/%Y": r"\d\d?/\d{4}", "%Y-%m": r"\d{4}-\d\d", "%Y/%m": r"\d{4}/\d\d", "%YM%m": r"\d{4}[Mm]\d\d?",
-    "%Y%m": r"(1[89]|20)\d\d(0[1-9]|1[0-2])", "%b %Y": rf"{MON} \d{{4}}", "%B %Y": rf"{MONTH} \d{{4}}",
-    "%b-%Y": rf"{MON}-\d{{4}}", "%b-%y": rf"{MON}-\d\d",
-    "%YQ%q": r"\d{4}[Qq][1-4]", "%Y-Q%q": r"\d{4}-[Qq][1-4]", "%Y Q%q": r"\d{4} [Qq][1-4]",
-    "Q%q %Y": r"[Qq][1-4] \d{4}", "Q%q-%Y": r"[Qq][1-4]-\d{4}", "Q%q/%Y": r"[Qq][1-4]/\d{4}",
+    form: _looks(form)
+    for form in (
+        "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y",
+        "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y", "%d-%b-%Y", "%d-%b-%y", "%d%b%Y", "%d %b %Y",
+        "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%m/%Y", "%Y-%m", "%Y/%m", "%YM%m", "%Y%m", "%b %Y", "%B %Y",
+        "%b-%Y", "%b-%y", "%YQ%q", "%Y-Q%q", "%Y Q%q", "Q%q %Y", "Q%q-%Y", "Q%q/%Y",
+    )
+} | {
+    "%Y%m%d": r"(1[89]|20)\d\d[01]\d[0-3]\d", "%Y%m": r"(1[89]|20)\d\d(0[1-9]|1[0-2])",
+    "%Y-%m": r"\d{4}-\d\d", "%Y/%m": r"\d{4}/\d\d",
 }  # fmt: skip
 # What a text looks like where some lack the day, or the day and the month.
 PARTLY = {
@@ -355,9 +354,7 @@ def spelled(form: str) -> str:
     >>> spelled("%d/%m/%Y"), spelled("%d-%b-%Y")
     ('dd/mm/yyyy', 'dd-mmm-yyyy')
     """
-    for part, letters in LETTERS.items():
-        form = form.replace(part, letters)
-    return form
+    return re.sub("%.", lambda part: LETTERS[part[0]], form)
 
 
 def times(name: str, values: Values) -> Iterator[Column]:
