@@ -284,6 +284,11 @@ class Chosen(NamedTuple):
         )
         return cls(path, text, study, choice, chosen, described)
 
+    @property
+    def renamed(self) -> Mapping[str, str]:
+        """The names of the description's columns by those in its files, where these differ."""
+        return self.text.get("renamed", {})
+
     def marks_where(self, records: str) -> Marks | None:
         """The marks of a missing value by column, if those records are to "drop", or to "refuse", that have one."""
         return marks(self.text) if self.text.get("format", {}).get("records_with_missing") == records else None

@@ -14,7 +14,7 @@ from privnb.datasets.dataset import Chosen, find
 from privnb.microdata.schema import SchemaError
 from privnb.publishing.gate import check_allow, gate
 from privnb.publishing.in_words import readings
-from privnb.publishing.job import Job, Made, Model, Opened, Study, arrow, copies, renamings
+from privnb.publishing.job import Job, Made, Model, Opened, Study, arrow, copies
 from privnb.publishing.of_counts import release_of_counts
 from privnb.runtime.validation import validated
 from privnb.tables import writing
@@ -94,7 +94,7 @@ def sanitize(
     chosen = Chosen.of(find(dataset), study)
 
     def opened(names: list[str]) -> Opened:
-        return partial(LongFrame.of(table, renamings(chosen)).having(names).opened, complete=chosen.marks_where("drop"))
+        return partial(LongFrame.of(table, chosen.renamed).having(names).opened, complete=chosen.marks_where("drop"))
 
     job = Job.of(chosen, model, algorithm, given, opened)
     job.check_gaps()

@@ -25,7 +25,7 @@ from privnb.microdata.treatment import KINDS
 from privnb.publishing import in_parts, leaks, of_counts
 from privnb.publishing.gate import Rule, check_allow, gate
 from privnb.publishing.in_words import readings, sensitive_names
-from privnb.publishing.job import Job, Made, Model, Opened, Study, arrow_type, copies, own_cells, renamings
+from privnb.publishing.job import Job, Made, Model, Opened, Study, arrow_type, copies, own_cells
 from privnb.runtime import validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.validation import Seed, validated
@@ -124,7 +124,7 @@ def sanitize(
         scratch = folder / "engine"
         settings = given.counting(scratch)
         chosen, files, guessed = _described(source, model, dataset, study, roles, encoding, folder, settings)
-        renamed = renamings(chosen)
+        renamed = chosen.renamed
 
         def opened(names: list[str]) -> Opened:
             return partial(long_tables.opened, files, names, renamed, complete=chosen.marks_where("drop"))
@@ -174,7 +174,7 @@ def _refuse_names(job: Job, files: list[File], text: str) -> None:
 
     Not found: a name that is a word of the description or of ours, or short; a number of fewer than `FIGURES` figures.
     """
-    chosen, renamed = job.chosen, renamings(job.chosen)
+    chosen, renamed = job.chosen, job.chosen.renamed
     there = {renamed.get(name, name) for name in long_tables.columns(files)}
     naming = sorted(in_role(chosen.text, Role.IDENTIFIER, Role.PERSON) & there)
     said = {**chosen.text, "columns": dict.fromkeys(chosen.columns.names(), "")}
@@ -194,7 +194,7 @@ def _refuse_names(job: Job, files: list[File], text: str) -> None:
 
 def _copies(job: Job, files: list[File]) -> str:
     """Return a sentence if each record of the files occurs more than once; else an empty text."""
-    chosen, renamed = job.chosen, renamings(job.chosen)
+    chosen, renamed = job.chosen, job.chosen.renamed
     there = {renamed.get(name, name) for name in long_tables.columns(files)}
     names = [name for name in chosen.columns.names() if name in there]
     settings = job.memory.counting(job.scratch)

@@ -5,12 +5,11 @@ in sentences, and its provenance; and the cells of the columns that it has recor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
@@ -89,8 +88,7 @@ class Job:
 
         `opened` returns what opens the records of some columns.
         """
-        renamed = renamings(chosen)
-        sanitizer = model if isinstance(model, Sanitizer) else asked(model, algorithm, chosen.schema, renamed)
+        sanitizer = model if isinstance(model, Sanitizer) else asked(model, algorithm, chosen.schema, chosen.renamed)
         published = [each for each in chosen.schema.attributes if each.role in (*PUBLISHED, Role.PERSON)]
         if not published:
             raise SchemaError(
@@ -202,7 +200,7 @@ class Made:
         stated = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
         stated["gate"] = verdict.data()
         stated["columns"] = stated["columns"] | dict.fromkeys(job.single, "exact")
-        if renamed := {own: name for own, name in renamings(job.chosen).items() if name in stated["columns"]}:
+        if renamed := {own: name for own, name in job.chosen.renamed.items() if name in stated["columns"]}:
             stated["renamed"] = renamed
         counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
         sizes, certain = _sizes(release), [str(each) for each in verdict.notices if isinstance(each, CertainValue)]
@@ -257,13 +255,6 @@ def _measured(release: Release) -> dict[str, Any]:
         return {}
     costs = {name: each(release) for name, each in COSTS.items()} if release.generalized else {}
     return {"records": release.record_count, "claims": claim_levels(release)} | costs
-
-
-def renamings(chosen: Chosen) -> Mapping[str, str]:
-    """Return the names of a description's columns by those in its files."""
-    renamed = chosen.text.get("renamed", MappingProxyType({}))
-    assert isinstance(renamed, Mapping)
-    return renamed
 
 
 def check_gaps(records: int, complete: int) -> None:
