@@ -29,7 +29,7 @@ from privnb.microdata.hierarchy.generalization import Generalization
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
 from privnb.runtime import expect, lazy_pandas as pd, progress, validation
-from privnb.runtime.arrays import IntArray
+from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.names import meant, shown
 from privnb.runtime.processes import runs_as
 from privnb.runtime.sentences import Sentences, say, table_html
@@ -138,7 +138,7 @@ class Dataset(Microdata):
             order = generator.permutation(self.headcount)
             ends = np.cumsum(np.bincount(self.people)[order])
             rows = np.flatnonzero(np.isin(self.people, order[: max(np.searchsorted(ends, records, side="right"), 1)]))
-        return Dataset(f"{self.name} ({len(rows)} records)", self.cells.iloc[rows], self.schema, self.hierarchies)
+        return self._part(rows)
 
     @validated
     def split(self, share: Portion, *, rng: Randomness) -> tuple[Dataset, Dataset]:
@@ -156,11 +156,12 @@ class Dataset(Microdata):
         """
         first = np.random.default_rng(rng).permutation(self.headcount) < round(share * self.headcount)
         first = first if self.people is None else first[self.people]
-        parts = self.cells[first], self.cells[~first]
-        one, other = (
-            Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies) for part in parts
-        )
-        return one, other
+        return self._part(first), self._part(~first)
+
+    def _part(self, rows: IntArray | BoolArray) -> Dataset:
+        """The dataset of some records; its name says how many they are."""
+        cells = self.cells.iloc[rows]
+        return replace(self, name=f"{self.name} ({len(cells)} records)", table=cells)
 
 
 @validated
