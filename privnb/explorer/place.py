@@ -8,6 +8,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from privnb.datasets.dataset import Dataset
+from privnb.evaluation.results import SETTING
 from privnb.explorer.html import render
 from privnb.explorer.numbers import Reading, axes, plane, recalled
 from privnb.explorer.page import drawing
@@ -45,7 +46,7 @@ class Place:
         named: dict[Setting, Name] = {}
         for each, reading in readings.items():
             if reading and not reading.refused and each.roles == setting.roles:
-                name = tuple(reading.results.iloc[0][charts.SETTING])
+                name = tuple(reading.results.iloc[0][SETTING])
                 if name not in named.values():  # of several seeds the first, such as the current one
                     named[each] = name
         lists = ([named[each] for each in some if each in named] for some in (pinned, curve))

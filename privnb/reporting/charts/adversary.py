@@ -116,7 +116,9 @@ def hit(results: Results) -> Drawn:
 
     One panel for each sanitizer's loosest and strictest setting. A withheld share is said to be so.
     """
-    rows = _ends(settings(results[(results.measure == "nearer_share") & (results.miner_set == "")]))
+    rows = settings(results[(results.measure == "nearer_share") & (results.miner_set == "")])
+    ends = rows.bound.groupby(rows.sanitizer)
+    rows = rows[rows.bound.isna() | (rows.bound == ends.transform("min")) | (rows.bound == ends.transform("max"))]
     rows[["low", "high"]] = rows[["low", "high"]].clip(0, 1)
     some(rows.dropna(subset="value"), "share of people hit that may be shown")
     groups = list(dict.fromkeys(rows.group))
@@ -135,12 +137,6 @@ def hit(results: Results) -> Drawn:
         f"lower protects more; lines: {intervals(results[results.measure == 'nearer_share'])}; ticks: the guess "
         "without the release. Withheld: few people, or a number that would tell them.",
     )
-
-
-def _ends(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of each sanitizer's loosest and strictest setting, in the order in which they come."""
-    of = rows.bound.groupby(rows.sanitizer)
-    return rows[rows.bound.isna() | (rows.bound == of.transform("min")) | (rows.bound == of.transform("max"))]
 
 
 def _hit(rows: pd.DataFrame, groups: Sequence[str], scale: alt.Scale, *, labels: bool) -> alt.LayerChart:

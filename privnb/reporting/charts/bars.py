@@ -6,8 +6,7 @@ import pandas as pd
 
 from privnb.evaluation.results import Results
 from privnb.measures import facts
-from privnb.microdata import withholding
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.reporting.charts.base import Aggregate, Counts, axis, intervals, merge_small, of_columns, settings
 from privnb.reporting.charts.drawing import Drawn, Nothing, drawing, some
 from privnb.reporting.charts.frontier import LETTER
@@ -16,7 +15,6 @@ from privnb.reporting.charts.narrow import ACROSS
 from privnb.reporting.findings.base import extremes
 from privnb.runtime import numerals
 from privnb.runtime.names import names_in
-from privnb.runtime.numerals import percent
 
 FAR = 50  # from so many times the smallest number on, the largest one needs a logarithmic axis
 
@@ -80,7 +78,7 @@ def histogram(counted: Aggregate, column: str, unit: str, angle: int) -> alt.Cha
 
 
 @drawing
-def people(counts: Counts, everybody: int | None = None, fewest: MinCount = withholding.LIMIT) -> Drawn:
+def people(counts: Counts, everybody: int | None = None, fewest: MinCount = LIMIT) -> Drawn:
     """Bars of people by group.
 
     Parameters
@@ -98,7 +96,7 @@ def people(counts: Counts, everybody: int | None = None, fewest: MinCount = with
         raise Nothing(why=f"The table has fewer than {fewest} people, so that no group of them is shown.")
     unit = str(counts.index.name)
     merged = merge_small(counts, fewest)
-    most = percent(merged.max() / (everybody or merged.sum()))
+    most = numerals.percent(merged.max() / (everybody or merged.sum()))
     groups = merged.rename_axis("group").rename("people").reset_index()
     shown = Aggregate(groups, {"group": unit, "people": "people"}, fewest)
     return (

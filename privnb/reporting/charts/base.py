@@ -16,8 +16,7 @@ import pandas as pd
 import vl_convert
 
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
-from privnb.microdata import withholding
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.reporting.charts.looks import COLOURS, LONG, LOOKS, V5, WIDTH
 from privnb.runtime import numerals
 from privnb.runtime.names import shown
@@ -48,7 +47,7 @@ class Aggregate(Validated):
 
     rows: pd.DataFrame
     titles: Annotated[Mapping[str, str], instead(Mapping, "Give a title per column.")]
-    fewest: MinCount = withholding.LIMIT
+    fewest: MinCount = LIMIT
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -122,7 +121,7 @@ Counts = Annotated[pd.Series, instead(pd.Series, "Count people by group, as `val
 
 
 @validated
-def merge_small(counts: Counts, fewest: MinCount = withholding.LIMIT) -> pd.Series:
+def merge_small(counts: Counts, fewest: MinCount = LIMIT) -> pd.Series:
     """Merge neighbouring groups until each holds at least `fewest` people (or nobody).
 
     Parameters

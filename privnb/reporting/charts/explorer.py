@@ -10,6 +10,7 @@ import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.points import Releases
+from privnb.evaluation.results import SETTING
 from privnb.reporting.charts import frontier
 from privnb.reporting.charts.bars import histogram
 from privnb.reporting.charts.base import Aggregate, Layer, none, render
@@ -21,7 +22,6 @@ from privnb.runtime.arrays import Array
 from privnb.runtime.sentences import Sentences
 from privnb.runtime.validation import instead, optional, validated
 
-SETTING = ["sanitizer", "parameters"]
 CURRENT = COLOURS[1]
 BRUSH, RELEASES = "brush", "releases"
 TITLE = 44  # letters of an axis's title in a line: a panel is narrower than a page

@@ -23,6 +23,7 @@ from privnb.runtime.validation import Number
 from privnb.sanitizers import catalogue
 
 Caps = Mapping[str, float | None]  # the most loss that the owner accepts, by axis
+Domains = Mapping[str, list[float]]  # the ends of each axis
 HEIGHT = 380
 PANEL = 250  # pixels of a panel of the R-U map
 ABLE, REFUSED = 1, 0  # how opaque the inside of its marks is: who may be chosen, and who may not
@@ -206,11 +207,7 @@ def labels(names: pd.DataFrame, ends: dict[str, Any]) -> Layer:
 
 
 def placed(
-    drawn: pd.DataFrame,
-    efficient: pd.DataFrame,
-    ringed: Sequence[object],
-    caps: Caps,
-    domains: Mapping[str, list[float]],
+    drawn: pd.DataFrame, efficient: pd.DataFrame, ringed: Sequence[object], caps: Caps, domains: Domains
 ) -> pd.DataFrame:
     """Where the names of efficient releases go: no name covers a mark, a line, another name or the edge. Those of
     `ringed`, names of rows, go first; those without room have none.

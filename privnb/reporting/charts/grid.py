@@ -11,11 +11,11 @@ import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.points import check_points
-from privnb.evaluation.results import Results
+from privnb.evaluation.results import SETTING, Results
 from privnb.measures import facts
 from privnb.reporting.charts.base import Aggregate, Drawing, shown_rows
 from privnb.reporting.charts.drawing import Drawn, Nothing, drawing
-from privnb.reporting.charts.explorer import CURRENT, SETTING
+from privnb.reporting.charts.explorer import CURRENT
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE
 from privnb.reporting.findings.rows import Steps
 from privnb.runtime import expect

@@ -1,6 +1,6 @@
 """Tables to look at: of results, of efficient releases, of a choice."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import pandas as pd
@@ -66,7 +66,7 @@ def table(
     per_row, per_column = ((shown.groupby(names).baseline.nunique() <= 1).all() for names in (rows, columns))
     if not (per_row or per_column):
         shown["cell"] += ("; baseline " + shown.guess).where(shown.guess != "", "")
-    wide = shown.pivot_table(index=rows, columns=columns, values="cell", aggfunc=_one, sort=False).fillna("")
+    wide = shown.pivot_table(index=rows, columns=columns, values="cell", aggfunc="; ".join, sort=False).fillna("")
     if per_row and shown.baseline.notna().any():
         wide[_first(columns)] = _guess(shown, rows)
     elif per_column and shown.baseline.notna().any():
@@ -83,11 +83,6 @@ def _guess(shown: pd.DataFrame, names: Sequence[str]) -> pd.Series:
 def _first(names: Sequence[str]) -> Any:
     """The label of the baseline among labels of so many levels."""
     return (BASELINE, *[""] * (len(names) - 1)) if len(names) > 1 else BASELINE
-
-
-def _one(cells: Iterable[str]) -> str:
-    """The cell of a table; of several all, one after the other."""
-    return "; ".join(cells)
 
 
 @validated

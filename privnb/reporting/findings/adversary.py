@@ -16,6 +16,7 @@ from privnb.runtime.tolerances import ROUNDING
 
 GUESS = "the guess without the release"
 CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses permuted at random"}
+SHORT = {GUESS: "guess", CONTROLS["ZeroR"]: "ZeroR", CONTROLS["permuted"]: "shuffled guesses"}
 CHANCE = 1 / 40  # of comparisons lie by chance above all draws
 READINGS = {
     "with predictions": "Predictions in the first record of each distinct row",
@@ -72,8 +73,7 @@ def _strongest(top: Any, here: pd.DataFrame) -> tuple[str, float]:
     beyond = beyond_controls(here)
     if beyond.empty:
         return "guess", top.baseline
-    short = {GUESS: "guess", CONTROLS["ZeroR"]: "ZeroR", CONTROLS["permuted"]: "shuffled guesses"}
-    return short[beyond.strongest.iloc[0]], top.value - beyond.beyond.iloc[0]
+    return SHORT[beyond.strongest.iloc[0]], top.value - beyond.beyond.iloc[0]
 
 
 def _answer(tops: Sequence[tuple[Any, tuple[str, float]]], links: pd.DataFrame) -> str:
