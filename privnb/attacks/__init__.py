@@ -6,7 +6,7 @@ from privnb.runtime.family import lazily
 HOMES = {
     "Attack": "base",
     **dict.fromkeys(("DistributionAnalysis", "EmpiricalMap"), "by_distribution"),
-    **dict.fromkeys(("GaussianMap", "PcaRemoval", "SpectralFiltering", "SvdFiltering"), "filtering"),
+    **dict.fromkeys(("GaussianMap", "PcaRemoval", "SpectralFiltering", "SvdFiltering"), "by_covariance"),
     **dict.fromkeys(("EnhancedIca", "SampleIca"), "ica"),
     **dict.fromkeys(("KnownProjection", "KnownRegression", "KnownRotation"), "known_pairs"),
 }

@@ -33,6 +33,50 @@ class NoiseFilter(NoiseRemoval[Map]):
 
 
 @dataclass(frozen=True)
+class GaussianMap(NoiseFilter):
+    """Somebody who knows the law of the noise weighs each noisy record against all others, as if they were Gaussian.
+
+    It is the likeliest original where records and noise are Gaussian, and whatever they are the guess of least squared
+    error among those that are sums of the noisy numbers, so that no `NoiseFilter` does better. Noise that goes together
+    as the columns do leaves it only to shrink all numbers alike towards the mean.
+
+    Source: Huang, Du, Chen, "Deriving Private Information from Randomized Data", SIGMOD 2005 (BE-DR); Aggarwal and Yu
+    2008, section 15.3.5.
+    """
+
+    title = "MAP with a Gaussian prior"
+
+    def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
+        return gaussian_filter(covariance, noise)
+
+
+@dataclass(frozen=True)
+class PcaRemoval(NoiseFilter):
+    """Somebody who knows the law of the noise keeps the few directions that hold most of the originals' variance.
+
+    The covariance of the originals is that of the release less that of the noise. Where columns go together, few
+    directions hold nearly all of it, and with the others most of the noise goes: of independent noise the share of
+    directions that are kept is what is left. Of noise that goes together as the columns do, nothing is gained.
+
+    Parameters
+    ----------
+    captured : float
+        The share of the originals' variance that the directions must hold, above 0 and at most 1.
+    noise : NoiseKnowledge
+        As of `NoiseRemoval`.
+
+    Source: Huang, Du, Chen, "Deriving Private Information from Randomized Data", SIGMOD 2005 (PCA-DR); Aggarwal and Yu
+    2008, sections 6.5 and 15.3.4.
+    """
+
+    captured: Share = 0.95
+    title = "PCA filtering"
+
+    def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
+        return pca_filter(covariance, noise, self.captured)
+
+
+@dataclass(frozen=True)
 class SpectralFiltering(NoiseFilter):
     """Somebody who knows how wide the noise is keeps the directions in which the release varies more than noise can.
 
@@ -70,50 +114,6 @@ class SvdFiltering(NoiseFilter):
 
     def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
         return svd_filter(covariance, noise)
-
-
-@dataclass(frozen=True)
-class PcaRemoval(NoiseFilter):
-    """Somebody who knows the law of the noise keeps the few directions that hold most of the originals' variance.
-
-    The covariance of the originals is that of the release less that of the noise. Where columns go together, few
-    directions hold nearly all of it, and with the others most of the noise goes: of independent noise the share of
-    directions that are kept is what is left. Of noise that goes together as the columns do, nothing is gained.
-
-    Parameters
-    ----------
-    captured : float
-        The share of the originals' variance that the directions must hold, above 0 and at most 1.
-    noise : NoiseKnowledge
-        As of `NoiseRemoval`.
-
-    Source: Huang, Du, Chen, "Deriving Private Information from Randomized Data", SIGMOD 2005 (PCA-DR); Aggarwal and Yu
-    2008, sections 6.5 and 15.3.4.
-    """
-
-    captured: Share = 0.95
-    title = "PCA filtering"
-
-    def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
-        return pca_filter(covariance, noise, self.captured)
-
-
-@dataclass(frozen=True)
-class GaussianMap(NoiseFilter):
-    """Somebody who knows the law of the noise weighs each noisy record against all others, as if they were Gaussian.
-
-    It is the likeliest original where records and noise are Gaussian, and whatever they are the guess of least squared
-    error among those that are sums of the noisy numbers, so that no `NoiseFilter` does better. Noise that goes together
-    as the columns do leaves it only to shrink all numbers alike towards the mean.
-
-    Source: Huang, Du, Chen, "Deriving Private Information from Randomized Data", SIGMOD 2005 (BE-DR); Aggarwal and Yu
-    2008, section 15.3.5.
-    """
-
-    title = "MAP with a Gaussian prior"
-
-    def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
-        return gaussian_filter(covariance, noise)
 
 
 def noise_covariance(laws: Mapping[str, Law]) -> FloatArray:
