@@ -32,7 +32,7 @@ from privnb.decision import Loss
 from privnb.decision.card import Card
 from privnb.decision.policies import Cap, Need, Policy
 from privnb.decision.policy_search import Searched
-from privnb.evaluation import experiments
+from privnb.evaluation.experiments import hidden_rules
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
 from privnb.explorer.pins import Pins
@@ -111,8 +111,11 @@ MODULES = {
     "answers": "reporting.findings papers.findings",
     "charts": "reporting.charts papers.charts",
     "parameters": "evaluation.parameters",
-    "experiments": "evaluation.experiments papers evaluation.every_sanitizer evaluation.profiles evaluation.samples "
-    "decision.policy_search decision.recommended",
+    "experiments": "papers evaluation.every_sanitizer evaluation.profiles evaluation.samples decision.policy_search "
+    "decision.recommended evaluation.experiments.hidden_rules evaluation.experiments.noise_removal "
+    "evaluation.experiments.own_wishes evaluation.experiments.perturbation evaluation.experiments.reconstruction "
+    "evaluation.experiments.results_of_mining evaluation.experiments.tables_of_counts "
+    "evaluation.experiments.users_and_adversaries",
     "rules": "miners.rules",
     "baskets": "miners.baskets",
     "anonymous_tree": "miners.anonymous_tree",
@@ -123,7 +126,6 @@ MODULES = {
     "channels": "measures.rules.inference_channels",
     "items": "measures.rules.released_items",
     "published_models": "evaluation.disclosure.published_models",
-    "found_rules": "evaluation.disclosure.found_rules",
     "totals": "measures.count_tables.totals",
     "tables": "microdata.count_tables",
     "known_sums": "measures.count_tables.known_sums",
@@ -213,7 +215,7 @@ MADE = {
     "in_role", "marks", "described_by", "drafted", "redescribed", "named", "proposal", "write",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
     "collect", "TreeNode", "AnonymousTree", "Weighted", "JointItems", "categories", "item", "items_of",
-    "published_model",
+    "published_model", "supposing", "distribution_loss", "check_pair", "share_in_classes",
     "with_totals", "sums_of", "spread", "separators", "decomposable", "solved", "coarser",
 }  # fmt: skip
 
@@ -441,9 +443,9 @@ def of_one():
         "experiments.wishing.text": "0.1", "experiments.check_ks.larger": 10, "experiments.own_k.shares": [0.1],
         "experiments.own_k.ks": (2, 5), "experiments.guards.shares": [0.1], "experiments.guards.most": 0.9,
         "experiments.open_channels.support": [0.2], "experiments.supports.text": "0.2", "experiments.trees.ks": [5],
-        "experiments.tree_bounds.text": "5", "experiments.models_published.examples": 30,
+        "experiments.tree_bounds.text": "5", 
         "experiments.rule_releases.epsilon": "1", "experiments.releases_mined.releases": given["sanitizers"],
-        "experiments.rules_hidden.to_hide": experiments.sensitive_rules(dataset, 0.2, number=1),
+        "experiments.rules_hidden.to_hide": hidden_rules.sensitive_rules(dataset, 0.2, number=1),
         "charts.distributions.results": given["results"].head(1).assign(measure="interval_share", target="diagnosis"),
         "experiments.settings_along.tuned": "Mondrian k", "experiments.settings_along.values": [5],
     }  # fmt: skip
@@ -473,7 +475,7 @@ def of_results():
         "hidden_rules.side_effects.before": {rule}, "hidden_rules.side_effects.after": {rule},
         "unknown_filling.filled.baskets": blanks, "unknown_filling.rightly_filled.blocked": blanks,
         "unknown_filling.rightly_filled.guessed": filled(blanks), 
-        "published_models.*.examples": 30, "published_models.*.adversary": "majority",
+        "published_models.*.examples": 30,
         "totals.read_totals.path": str(TOTALS),
         "tables.TableOfCounts.values": table.values,
         "tables.TableOfCounts.counts": table.counts, "log_linear.degrees_of_freedom.levels": {"A": 2, "B": 3},
@@ -488,7 +490,7 @@ def of_results():
 
 
 RESULTS = (
-    "rules", "rules_found", "rule_hiding", "hidden_rules", "unknown_filling", "channels", "found_rules", "totals",
+    "rules", "rules_found", "rule_hiding", "hidden_rules", "unknown_filling", "channels", "totals",
     "tables", "log_linear", "bounds", "suppression", "rounding", "personal",
 )  # fmt: skip
 TOTALS = Path(WORK.name, "totals.csv")
@@ -516,7 +518,6 @@ ACCEPTED = {
     "sanitizers.GeometricPerturbation.sigma": {"half", "huge"}, "sanitizers.LognormalNoise.sigma": {"half", "huge"},
     "sanitizers.ResilientPerturbation.least": {"half"}, "sanitizers.ResilientPerturbation.most": {"half", "huge"},
     "sanitizers.MaskingNoise.alpha": {"half", "huge"}, "sanitizers.RankSwapping.p": {"half"},
-    "experiments.*.alpha": {"half", "huge"},
     "sanitizers.Rounding.base": {"half", "huge", "dict"}, "sanitizers.HybridMasking.share": {"zero"},
     "sanitizers.TopBottomCoding.bottom": {"dict"}, "sanitizers.TopBottomCoding.top": {"dict"},
     "attacks.*.within": {"half", "huge"},
@@ -589,14 +590,14 @@ ACCEPTED = {
     "experiments.known_people.text": {"zero"}, "experiments.examples_known.examples": {"huge"},
     "experiments.releases_mined.releases": {"list"}, "experiments.rule_releases.epsilon": {"empty"},
     "experiments.rules_hidden.to_hide": {"list"}, "experiments.sensitive_rules.number": {"huge"},
-    "experiments.sensitive_rules.secret": {"none", "empty"}, "experiments.trees.few": {"huge"},
+    "experiments.trees.few": {"huge"},
     "parameters.study.*": {"text", "empty"}, "experiments.pairs.measure": {"text", "empty"}, "experiments.*.made":
     {"dict"}, "experiments.family.*": {"empty"},
     # What is mined or published: nothing was found, nothing is kept back, nobody knows anything, all there is is asked.
     "channels.*.found": {"dict"}, "rules.rules.found": {"dict"},
     "rules_found.*": {"dict"}, "hidden_rules.side_effects.*": {"dict", "list"}, "totals.*.totals": {"list"},
     "rule_hiding.*.zeros": {"zero", "huge"}, "rule_hiding.*.seconds": {"half", "huge"}, "rules.itemsets.most": {"huge"},
-    "found_rules.*.most": {"huge"}, "log_linear.*.most": {"huge"},
+    "experiments.FoundItemsets.most": {"huge"}, "log_linear.*.most": {"huge"},
     "log_linear.degrees_of_freedom.sets": {"list"},
     "known_sums.rounded_bounds.published": {"array"},
     "own_k.*.sensitive": {"text"},

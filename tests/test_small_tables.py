@@ -9,7 +9,8 @@ import pytest
 from privnb import evaluation, papers
 from privnb.datasets.dataset import Dataset
 from privnb.decision import policies, policy_search
-from privnb.evaluation import experiments, parameters, profiles
+from privnb.evaluation import parameters, profiles
+from privnb.evaluation.experiments import users_and_adversaries
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.papers import charts as paper_charts, findings as paper_findings
@@ -127,14 +128,14 @@ def test_a_table_of_fewer_records_than_folds_has_a_fold_a_record(records):
 
 @pytest.mark.parametrize("records", [2, 9])
 def test_what_users_keep_of_few_people_is_withheld_in_words(here, records):
-    found = experiments.users(dataset(records), [KMember(2), LaplaceNoise(0.5)], miners="majority")
+    found = users_and_adversaries.users(dataset(records), [KMember(2), LaplaceNoise(0.5)], miners="majority")
     assert charts.declines(found).data == "None of these settings has a utility decline."
     assert findings.utility_declines(found).data.startswith("All declines of the worst miner are withheld")
 
 
 def test_a_miner_that_is_right_for_nobody_on_the_original_has_no_decline(here):
     """Of 15 people with three illnesses, five each, a majority of the others never has one's own."""
-    found = experiments.users(dataset(15), [KMember(2)], miners="majority")
+    found = users_and_adversaries.users(dataset(15), [KMember(2)], miners="majority")
     assert found[found.measure == "good_utility"].value.tolist() == [0, 0]
     assert not (found.measure == "utility_decline").any()
     assert charts.declines(found).data == "None of these settings has a utility decline."
@@ -144,7 +145,7 @@ def test_a_miner_that_is_right_for_nobody_on_the_original_has_no_decline(here):
 @pytest.mark.slow
 def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
     """Under noise naive Bayes misses a few of 60 people."""
-    found = experiments.users(dataset(60), [KMember(2), LaplaceNoise(0.5)], miners="majority, naive Bayes")
+    found = users_and_adversaries.users(dataset(60), [KMember(2), LaplaceNoise(0.5)], miners="majority, naive Bayes")
     withheld = found[(found.measure == "utility_decline") & found.value.isna()]
     assert set(withheld.sanitizer) == {"LaplaceNoise"}
     assert "at most 0% (k-member clustering, k = 2)" in " ".join(charts.declines(found).to_dict()["title"]["text"])

@@ -7,7 +7,6 @@ that is asked is asked of it; with a store, what was answered before is read ins
 from __future__ import annotations
 
 import inspect
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -33,10 +32,10 @@ from privnb.microdata import withholding
 from privnb.microdata.counts import people_among
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
 from privnb.runtime.progress import track
-from privnb.runtime.validation import Seed, Seeds, validated
+from privnb.runtime.validation import Count, Seed, validated
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.base import Sanitizer
 
@@ -58,12 +57,7 @@ class Case:
     """
 
     def __init__(
-        self,
-        dataset: Dataset,
-        sanitizer: Sanitizer,
-        seed: int,
-        release: Release | None = None,
-        fewest: int = withholding.LIMIT,
+        self, dataset: Dataset, sanitizer: Sanitizer, seed: int, release: Release | None = None, fewest: int = LIMIT
     ) -> None:
         self.dataset, self.sanitizer, self.seed, self.fewest = dataset, sanitizer, seed, withholding.check(fewest)
         if release is not None:
@@ -151,8 +145,8 @@ def evaluate(
     *,
     attacks: Any = (),
     measures: Any = (),
-    seeds: Seeds = 1,
-    fewest: MinCount = withholding.LIMIT,
+    seeds: Count = 1,
+    fewest: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
     """Sanitize a dataset by each sanitizer, run all attacks and measures on each release, and give tidy results.
@@ -186,8 +180,6 @@ def evaluate(
         "Give a list of functions, not of names, such as certainty_penalty of privnb.measures.utility.information_loss."
     )
     expect.all_of("measures", measures, FunctionType, Question, instead=instead)
-    if seeds < 1:
-        raise ValueError(f"seeds is a number of repeats from 1, got {seeds!r}.")
     questions = [
         each if isinstance(each, Question) else made(each)
         for made, asked in ((question_of, attacks), (OfMeasure, measures))
@@ -207,8 +199,8 @@ def ask(
     dataset: Dataset,
     runs: Sequence[Any],
     *,
-    fewest: int = withholding.LIMIT,
-    store: str | os.PathLike[str] = "",
+    fewest: int = LIMIT,
+    store: Folder = "",
     description: str = "sanitize and measure",
 ) -> pd.DataFrame:
     """The answers to `runs`, (sanitizer, seed, questions) each, as tidy results in their order."""
@@ -229,12 +221,7 @@ def ask(
 
 
 def answers(
-    dataset: Dataset,
-    sanitizers: Sequence[Sanitizer],
-    question: Question,
-    *,
-    seed: int = 1,
-    fewest: int = withholding.LIMIT,
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], question: Question, *, seed: int = 1, fewest: int = LIMIT
 ) -> pd.DataFrame:
     """The answers to one question about the release of each sanitizer with one seed: tidy results in their order.
 
@@ -250,9 +237,7 @@ def reached(results: pd.DataFrame) -> pd.DataFrame:
     return results
 
 
-def answer(
-    dataset: Dataset, sanitizer: Sanitizer, seed: int, question: Question, fewest: int = withholding.LIMIT
-) -> pd.DataFrame:
+def answer(dataset: Dataset, sanitizer: Sanitizer, seed: int, question: Question, fewest: int = LIMIT) -> pd.DataFrame:
     """The answer to one question: tidy results. Asked in a row of the same release, it is made once."""
     return answered(question, _kept(sanitizer.key, dataset, sanitizer, seed, fewest, question.reorders and seed != 1))
 

@@ -13,7 +13,7 @@ from privnb.evaluation.results import Row
 from privnb.measures.base import state
 from privnb.microdata import withholding
 from privnb.microdata.treatment import Rows, Unreadable
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.validation import at_least, validated
 from privnb.sanitizers.base import Sanitizer
 
@@ -88,7 +88,7 @@ class Combinations(Question):
 
 @validated
 def combinations(
-    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, floor: Floor = FLOOR, fewest: MinCount = withholding.LIMIT
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, floor: Floor = FLOOR, fewest: MinCount = LIMIT
 ) -> pd.DataFrame:
     """How many people share the rarest combination of quasi-identifiers that each sanitizer publishes.
 

@@ -63,8 +63,8 @@ def content(value: Any) -> bytes:
     elif isinstance(value, Dataset):
         return _of_dataset(value)
     elif dataclasses.is_dataclass(value):
-        parts = _fields(value)
-    elif hasattr(value, "get_params") or _package(kind) == "privnb":
+        parts = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    elif hasattr(value, "get_params") or kind.__module__.startswith("privnb."):
         parts = [vars(value)]  # an estimator's parameters, and what it has learned
     else:
         raise TypeError(
@@ -77,10 +77,6 @@ def content(value: Any) -> bytes:
 def _whole(kind: type[Any], parts: tuple[Any, ...] | Sequence[Any]) -> bytes:
     bases = [content(base) for base in kind.__mro__ if base.__module__ not in ("builtins", "abc")]
     return sealed(kind.__name__.encode(), sealed(*bases), *map(content, parts))
-
-
-def _fields(value: Any) -> list[Any]:
-    return [getattr(value, field.name) for field in dataclasses.fields(value)]
 
 
 @functools.lru_cache(maxsize=8)
@@ -144,10 +140,6 @@ def _column(values: Any) -> bytes:
 
 def _texts(shape: tuple[int], codes: IntArray, distinct: Any) -> bytes:
     return sealed(b"texts", repr(shape).encode(), codes.astype(np.int64).tobytes(), content([*map(str, distinct)]))
-
-
-def _package(thing: type[Any]) -> str:
-    return thing.__module__.partition(".")[0]
 
 
 def _code(thing: Callable[..., Any] | type[Any]) -> bytes:

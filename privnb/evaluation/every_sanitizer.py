@@ -3,7 +3,6 @@
 Each release is measured on privacy and on utility, so that any pair of measures can be the axes of one chart.
 """
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -58,6 +57,7 @@ MEASURES = {
     }
     for kind in KINDS
 }
+KNOWN = {each: name for measures in MEASURES.values() for name, given in measures.items() for each in given}
 AVERAGED = ("utility_loss", "worse_than_trivial")  # utilities of large groups
 WITHOUT = {"privacy": "reidentification_rate", "utility": "certainty_penalty"}  # what a table without a secret has
 
@@ -96,7 +96,7 @@ def family(
     size, given = profile_of(profile).family, {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
     values = {
         letter: numbers(
-            letter.upper(), size[letter] if _empty(given[letter]) else given[letter], int if letter == "k" else number
+            letter.upper(), size[letter] if given[letter] == "" else given[letter], int if letter == "k" else number
         )
         for letter in given
     }
@@ -140,10 +140,6 @@ def diverse(dataset: Dataset, *, k: str | float) -> list[Sanitizer]:
     return found
 
 
-def _empty(text: str | float) -> bool:
-    return isinstance(text, str) and not text
-
-
 @validated
 def axes(dataset: Dataset, privacy: str = "privacy_loss", utility: str = "utility_loss") -> dict[str, str]:
     """The two measures of a chart: those asked for, by default Li and Li's.
@@ -175,8 +171,7 @@ def axes(dataset: Dataset, privacy: str = "privacy_loss", utility: str = "utilit
             )
     found, secret = {"privacy": privacy, "utility": utility}, first_secret(dataset)
     if not secret:
-        every = {each for measures in MEASURES.values() for given in measures.values() for each in given}
-        return {kind: WITHOUT[kind] if found[kind] in every else found[kind] for kind in found}
+        return {kind: WITHOUT[kind] if found[kind] in KNOWN else found[kind] for kind in found}
     without = utility in AVERAGED and trade_off.large_populations(dataset, secret) is None
     return found | ({"utility": WITHOUT["utility"]} if without else {})
 
@@ -249,18 +244,8 @@ def appraised(
         Rows of `trade_off.trade_off`, of `evaluation.combinations`, and of whatever else gives the measures. Where a
         sanitizer cannot do what is asked, its row `classes` is "not possible", and it has no others: see `left_out`.
     """
-    _check_measures(measures)
     plan = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor, fewest)
-    tasks = [task for sanitizer in sanitizers for task in plan.tasks(sanitizer)]
-    return plan.joined(evaluated({"": tasks}, store, "measure releases").values())
-
-
-def _check_measures(measures: Any) -> None:
-    """Raise ValueError for a name that no evaluation here gives, and of which no release is asked."""
-    known = dict.fromkeys(each for kind in MEASURES.values() for given in kind.values() for each in given)
-    for measure in measures:
-        if not (isinstance(measure, str) and is_marked(measure)):
-            expect.one_of("measures", measure, known)
+    return plan.appraised(sanitizers, store)
 
 
 def is_marked(measure: Any, kind: Any = None) -> bool:
@@ -374,12 +359,9 @@ def along(
     whole : DataFrame or None
         The whole grid's results, in the full profile alone.
     """
-    _check_measures(measures)
     plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor, fewest), None
     if plan.profile.family["all"]:
-        options: dict[str, Any] = {"profile": profile, "miners": miners, "seeds": seeds, "floor": floor}
-        options |= {"fewest": fewest, "store": store}
-        whole = appraised(dataset, list(made.values()), *measures, **options)
+        whole = plan.appraised(list(made.values()), store)
 
     def evaluate(value: Any) -> pd.DataFrame:
         sanitizer = made[value]
@@ -404,8 +386,9 @@ class _Plan:
     fewest: int
 
     def __post_init__(self) -> None:
-        if self.seeds < 0:
-            raise ValueError(f"SEEDS is a number of repeats, or 0 for {REPEATS}; got {self.seeds!r}.")
+        for measure in self.measures:
+            if not (isinstance(measure, str) and is_marked(measure)):
+                expect.one_of("measures", measure, KNOWN)
         object.__setattr__(self, "seeds", self.seeds or REPEATS)
         object.__setattr__(self, "miners", self.miners or self.profile.family["miners"])
         miners_of(self.miners)  # refuses an unknown name before anything runs
@@ -413,10 +396,8 @@ class _Plan:
     @property
     def wanted(self) -> list[str]:
         """The evaluations by name, `trade_off` first, then what says who is singled out."""
-        every = [item for kind in MEASURES.values() for item in kind.items()]
-        asked = [name for name, measures in every if self.profile.family["all"] or {*measures} & {*self.measures}]
-        known = {each for _, measures in every for each in measures}
-        others = [each for each in self.measures if each not in known]
+        asked = [name for each, name in KNOWN.items() if self.profile.family["all"] or each in self.measures]
+        others = [each for each in self.measures if each not in KNOWN]
         return list(dict.fromkeys(["trade_off", "combinations", *asked, *others]))
 
     @cached_property
@@ -451,7 +432,12 @@ class _Plan:
                     tasks.append(partial(answer, self.dataset, sanitizer, seed, question, self.fewest))
         return tasks
 
-    def here(self, sanitizer: Sanitizer, store: str | os.PathLike[str]) -> pd.DataFrame:
+    def appraised(self, sanitizers: Sequence[Sanitizer], store: Folder) -> pd.DataFrame:
+        """The results of all sanitizers, made in several processes."""
+        tasks = [task for sanitizer in sanitizers for task in self.tasks(sanitizer)]
+        return self.joined(evaluated({"": tasks}, store, "measure releases").values())
+
+    def here(self, sanitizer: Sanitizer, store: Folder) -> pd.DataFrame:
         """The results of one sanitizer, made in this process: to start others would take longer."""
         call = Store(store).call if store else lambda function, *given: function(*given)
         return self.joined([call(task.func, *task.args) for task in self.tasks(sanitizer)])

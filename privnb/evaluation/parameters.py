@@ -1,6 +1,6 @@
 """The parameters of the notebooks and papers: texts of numbers, and the sanitizers that they ask for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,13 +16,7 @@ from privnb.runtime.validation import AttributeName, validated
 from privnb.sanitizers import KMember, LaplaceNoise, Mondrian
 
 
-def sramka_sanitizers(
-    k: str | int = "",
-    epsilon: str | float = "",
-    sensitivity: Mapping[str, float] | None = None,
-    *,
-    dataset: Dataset | None = None,
-) -> list[Any]:
+def sramka_sanitizers(k: str | int = "", epsilon: str | float = "", *, dataset: Dataset | None = None) -> list[Any]:
     """K-member clusterings and Laplace noise, one for each value asked for.
 
     Where the dataset has a key of people, whom neither counts, Mondrian stands for the clusterings, see `no_noise`.
@@ -31,8 +25,6 @@ def sramka_sanitizers(
     ----------
     k, epsilon : str, int or float
         One number, or several separated by commas; empty: none.
-    sensitivity : dict of str to float, optional
-        Of the noise, see `LaplaceNoise`.
     dataset : Dataset, optional
         That they are for.
 
@@ -47,7 +39,7 @@ def sramka_sanitizers(
         expect.kind("dataset", dataset, Dataset, instead=Dataset.HINT)
     keyed = dataset is not None and dataset.schema.person
     chosen = [Mondrian(KAnonymity(value)) if keyed else KMember(value) for value in numbers("K", k, int)]
-    chosen += [LaplaceNoise(value, sensitivity) for value in numbers("EPSILON", epsilon, float)]
+    chosen += [LaplaceNoise(value) for value in numbers("EPSILON", epsilon, float)]
     if not chosen:
         raise ValueError("there is no sanitizer to run: give one value or more of k or epsilon.")
     return chosen
@@ -218,7 +210,7 @@ def number(text: str) -> float:
     return int(float(text)) if float(text).is_integer() else float(text)
 
 
-def study(name: str, asked: Any = "", preferred: Any = "li-li") -> str:
+def study(name: str, asked: Any = "") -> str:
     """Which study of a dataset's description to load.
 
     Parameters
@@ -226,17 +218,14 @@ def study(name: str, asked: Any = "", preferred: Any = "li-li") -> str:
     name : str
         Of the dataset.
     asked : str
-        The study that is taken, unless empty.
-    preferred : str
-        The study that is taken else, if it is there.
+        The study that is taken, unless empty; else li-li, if it is there.
 
     Returns
     -------
     str
         Empty: the default one.
     """
-    expect.strings(asked=asked, preferred=preferred)
+    expect.strings(asked=asked)
     if asked:
         return asked
-    studies = description.read(find(name)).get("studies", {})
-    return preferred if preferred in studies else ""
+    return "li-li" if "li-li" in description.read(find(name)).get("studies", {}) else ""

@@ -9,14 +9,13 @@ import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import first_number
-from privnb.evaluation.results import guessed, row_builder, tidy
-from privnb.evaluation.shares import share_in_classes
+from privnb.evaluation.results import guessed, row_builder, share_in_classes, tidy
 from privnb.measures.base import state
 from privnb.microdata import withholding
 from privnb.microdata.columns import plain
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, once_each, people_among, people_in
 from privnb.microdata.schema import NotForThisTable
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
 from privnb.runtime.names import name_list
 from privnb.runtime.progress import track
@@ -38,7 +37,7 @@ state(
 
 
 @validated
-def describe(dataset: Dataset, *, fewest: MinCount = withholding.LIMIT) -> pd.DataFrame:
+def describe(dataset: Dataset, *, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """Records, people where they may have several, distinct values of each attribute, and the best guess of each
     sensitive attribute without a release.
 
@@ -135,7 +134,7 @@ def subsets_of(names: Sequence[str]) -> list[Any]:
 
 
 @validated
-def uniqueness(dataset: Dataset, *, fewest: MinCount = withholding.LIMIT) -> pd.DataFrame:
+def uniqueness(dataset: Dataset, *, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """Share of people whom a set of quasi-identifiers singles out, for every set: one with several records by any.
 
     Who stands out by some attributes does so by more: a share has neither value nor bounds where another set's would

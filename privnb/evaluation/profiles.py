@@ -1,7 +1,6 @@
 """How much is run: profiles by name, and what all experiments share."""
 
 import contextlib
-import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from pandas.api.types import is_numeric_dtype
 
 from privnb.evaluation.predictions import MinerNames, miners_of
 from privnb.evaluation.results import KEY, check_results, join, of_one_miner
-from privnb.evaluation.store import Store, run
+from privnb.evaluation.store import Folder, Store, run
 from privnb.miners import weka
 from privnb.miners.miner import Miner
 from privnb.runtime import expect
@@ -145,7 +144,7 @@ def repeated(seeds: int, profile: int) -> range:
     return range(1, (seeds or profile) + 1)
 
 
-def evaluated(tasks: Any, store: str | os.PathLike[str], description: str) -> dict[Any, pd.DataFrame]:
+def evaluated(tasks: Any, store: Folder, description: str) -> dict[Any, pd.DataFrame]:
     """`{name: the joined results}` of `{name: tasks}`, all of them run together."""
     with contextlib.ExitStack() as stack:
         folder = store or stack.enter_context(tempfile.TemporaryDirectory())

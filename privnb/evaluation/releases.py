@@ -19,10 +19,10 @@ from privnb.measures.utility.information_loss import certainty_penalty, noise_lo
 from privnb.microdata import withholding
 from privnb.microdata.counts import people_in
 from privnb.microdata.release import Release
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.runtime.tolerances import ROUNDING
-from privnb.runtime.validation import AttributeName, Seeds, validated
+from privnb.runtime.validation import AttributeName, validated
 from privnb.sanitizers import Suppress
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
@@ -74,7 +74,7 @@ state(
 
 
 @validated
-def shown_penalty(release: Release, fewest: MinCount = withholding.LIMIT) -> tuple[float, float, float]:
+def shown_penalty(release: Release, fewest: MinCount = LIMIT) -> tuple[float, float, float]:
     """The certainty penalty of a release, without value where the number of its suppressed people is withheld: where it
     is public what everybody else loses, the penalty would give that number back.
 
@@ -127,7 +127,7 @@ class Costs(Question):
 
 
 @validated
-def costs(dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount = withholding.LIMIT) -> pd.DataFrame:
+def costs(dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """What each sanitizer publishes and costs.
 
     Parameters
@@ -148,9 +148,7 @@ def costs(dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount
     return reached(evaluate(dataset, sanitizers, measures=[Costs()], fewest=fewest))
 
 
-def linked(
-    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, seeds: int = 1, fewest: int = withholding.LIMIT
-) -> pd.DataFrame:
+def linked(dataset: Dataset, sanitizers: Sequence[Sanitizer], *, seeds: int = 1, fewest: int = LIMIT) -> pd.DataFrame:
     """How often an adversary who knows all quasi-identifiers links a person to the right released row.
 
     Parameters
@@ -187,8 +185,7 @@ def adversary_gains(
     sanitizers: Sequence[Sanitizer],
     *,
     sensitive: AttributeName | None = None,
-    seeds: Seeds = 1,
-    fewest: MinCount = withholding.LIMIT,
+    fewest: MinCount = LIMIT,
 ) -> pd.DataFrame:
     """Brickell and Shmatikov's accuracy and knowledge gain of each release.
 
@@ -198,8 +195,6 @@ def adversary_gains(
     sanitizers : list of Sanitizer
     sensitive : str, optional
         The first sensitive attribute if None.
-    seeds : int
-        Repeats of what is random.
     fewest : int
         Counts below are withheld.
 
@@ -209,11 +204,11 @@ def adversary_gains(
         Rows `accuracy_gain` and `knowledge_gain`; baseline: the same classes, values dealt at random.
     """
     question = Gains(sensitive_name(dataset, sensitive))
-    return reached(evaluate(dataset, sanitizers, measures=[question], seeds=seeds, fewest=fewest))
+    return reached(evaluate(dataset, sanitizers, measures=[question], fewest=fewest))
 
 
 @validated
-def gains_at_the_ends(datasets: Sequence[Dataset], *, fewest: MinCount = withholding.LIMIT) -> pd.DataFrame:
+def gains_at_the_ends(datasets: Sequence[Dataset], *, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """The gains of each dataset published intact and with either trivial sanitization, after its `describe` rows.
 
     Parameters

@@ -31,11 +31,11 @@ import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.measures.base import facts, room
-from privnb.measures.intervals import t_interval, wilson
+from privnb.measures.intervals import of_classes, t_interval, wilson
 from privnb.microdata import withholding
-from privnb.microdata.withholding import Counted, MinCount, Number
+from privnb.microdata.withholding import LIMIT, Counted, MinCount, Number
 from privnb.runtime import expect
-from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.validation import validated
 from privnb.sanitizers import catalogue
 from privnb.sanitizers.base import Sanitizer
@@ -92,7 +92,7 @@ def row(
     bound: float = np.nan, randomized: bool = False, seed: Any = 1, variant: str = "", scenario: str = "",
     knows: str = "", control: str = "", miner_set: str = "", miner: str = "", target: str = "", group: str = "",
     interval: Sequence[float] = (np.nan, np.nan), baseline: Number = np.nan, of: float = np.nan, better: str = "",
-    status: str = "", reason: str = "", fewest: int = withholding.LIMIT,
+    status: str = "", reason: str = "", fewest: int = LIMIT,
 ) -> Row:  # fmt: skip
     """One row of results, by name; without `better` the direction that the measure's facts state.
 
@@ -112,9 +112,7 @@ def row(
     }  # fmt: skip
 
 
-def row_builder(
-    dataset: Dataset, sanitizer: Sanitizer, seed: int | str, fewest: int = withholding.LIMIT
-) -> Callable[..., Any]:
+def row_builder(dataset: Dataset, sanitizer: Sanitizer, seed: int | str, fewest: int = LIMIT) -> Callable[..., Any]:
     """A function that makes one row of a release's results: `row(measure, value, **columns)`."""
     return partial(row, dataset=dataset.name, seed=seed, fewest=fewest, **setting(sanitizer))
 
@@ -359,12 +357,22 @@ def guessed(people: float, of: int) -> Counted:
     """A share of `of` people with Wilson's 95% interval.
 
     The interval is that of other people, each drawn at random and guessed by what was learned before; of people who are
-    right or wrong together `shares.share_in_classes` gives a wider one.
+    right or wrong together `share_in_classes` gives a wider one.
 
     >>> guessed(3, 40).shown(10)
     (nan, 0.025, 0.225)
     """
     return withholding.Counted(people, of, wilson(int(people), of))
+
+
+def share_in_classes(who: BoolArray, classes: IntArray | None) -> Counted:
+    """Return the share of people `who`, boolean array (m,), with the 95% interval of a sample of classes.
+
+    >>> share_in_classes(np.arange(40) < 20, np.arange(40) // 10).shown(10)[0]
+    0.5
+    """
+    found = guessed(int(who.sum()), len(who))
+    return found if classes is None else found._replace(interval=of_classes(who, classes))
 
 
 def people_interval(people: float, of: int) -> tuple[float, float]:

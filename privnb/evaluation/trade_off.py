@@ -31,9 +31,9 @@ from privnb.microdata import withholding
 from privnb.microdata.counts import coded, most_of_people, once_each
 from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
 from privnb.microdata.release import Release
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.tolerances import EXACT
-from privnb.runtime.validation import AttributeName, Folds, Hierarchies, Seed, Share, validated
+from privnb.runtime.validation import AttributeName, Folds, Hierarchies, Share, validated
 from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.base import Sanitizer
 
@@ -142,20 +142,15 @@ state("large_populations", format="{:,}")
 
 @validated
 def scales(
-    dataset: Dataset,
-    *,
-    sensitive: AttributeName | None = None,
-    distance: str = "Jensen-Shannon",
-    support: Share = SUPPORT,
-    fewest: MinCount = withholding.LIMIT,
+    dataset: Dataset, *, distance: str = "Jensen-Shannon", support: Share = SUPPORT, fewest: MinCount = LIMIT
 ) -> pd.DataFrame:
     """How the losses are to be read: what somebody loses whose sensitive value is disclosed for certain, and how many
     large populations there are.
 
     Parameters
     ----------
-    dataset, sensitive, distance, support
-        As of `Losses`.
+    dataset, distance, support
+        As of `Losses`, for the first sensitive attribute.
     fewest : int
         Values of fewer people are withheld, together with as many others as hide them.
 
@@ -165,7 +160,7 @@ def scales(
         Rows of the original: `sensitive_share` (Q of section 5.1) and `revealed_loss` of each value, in `group`, rising
         by loss. `large_populations`: 0 where no group is so large, or a sensitive attribute has too many values.
     """
-    sensitive = secret_name(dataset, sensitive)
+    sensitive = secret_name(dataset, None)
     row, revealed = row_builder(dataset, Identity(), 1), revealed_losses(dataset, sensitive, distance)
     column, n = dataset.cells[sensitive], dataset.headcount
     people = column.iloc[once_each(dataset.people, coded(column)[0])].value_counts().reindex(revealed.index)
@@ -190,11 +185,9 @@ def direct(
     dataset: Dataset,
     sanitizers: Sequence[Sanitizer],
     *,
-    sensitive: AttributeName | None = None,
     miners: MinerNames = "decision tree",
-    seed: Seed = 1,
     folds: Folds = 10,
-    fewest: MinCount = withholding.LIMIT,
+    fewest: MinCount = LIMIT,
 ) -> pd.DataFrame:
     """The direct comparison of Brickell and Shmatikov on the same releases: what the adversary gains beside what the
     researcher gains.
@@ -204,12 +197,8 @@ def direct(
     dataset : Dataset
     sanitizers : list of Sanitizer
         Those that the table cannot have are left out.
-    sensitive : str, optional
-        The first sensitive attribute if None.
     miners : str
         The researcher's: a set by name, or some miners, separated by commas.
-    seed : int
-        Of the noise, the order of the records and the folds.
     folds : int
         Of the cross-validation, from 2.
     fewest : int
@@ -224,13 +213,13 @@ def direct(
 
     Source: Li and Li, section 3.1.
     """
-    sensitive = secret_name(dataset, sensitive)
+    sensitive = secret_name(dataset, None)
     adversary, researcher = disclosures.Disclosure(sensitive), list[Question]()
     if not dataset.schema[sensitive].numeric:
         researcher = [workload.Gained(sensitive, miners, "", folds)]
     questions = {each: researcher for each in ([*disclosures.trivial(), Identity()] if researcher else [])}
-    questions |= {each: [adversary, *researcher] for each in possible(dataset, sanitizers, seed)}
-    runs = [(sanitizer, seed, asked) for sanitizer, asked in questions.items()]
+    questions |= {each: [adversary, *researcher] for each in possible(dataset, sanitizers)}
+    runs = [(sanitizer, 1, asked) for sanitizer, asked in questions.items()]
     found = ask(dataset, runs, fewest=fewest, description="gains")
     kept = ("accuracy_gain", "knowledge_gain", "workload_utility", "workload_gain")
     return found[found.measure.isin(kept)].sort_values(

@@ -17,8 +17,7 @@ from privnb.evaluation.results import join, row_builder, summary, tidy
 from privnb.evaluation.utility.good_utility import good_rows
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility, Scores, bad_rows
 from privnb.measures.utility import mining
-from privnb.microdata import withholding
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
 from privnb.runtime.tolerances import EXACT
 from privnb.runtime.validation import Randomness, validated
@@ -135,7 +134,7 @@ class Scenario:
 
     @validated
     def judge(
-        self, dataset: Dataset, sanitizer: Sanitizer, *, rng: Randomness = 1, fewest: MinCount = withholding.LIMIT
+        self, dataset: Dataset, sanitizer: Sanitizer, *, rng: Randomness = 1, fewest: MinCount = LIMIT
     ) -> Verdict:
         """The `Verdict` on one sanitizer.
 
@@ -162,12 +161,7 @@ class Scenario:
 
     @validated
     def compare(
-        self,
-        dataset: Dataset,
-        sanitizers: Sequence[Sanitizer],
-        *,
-        rng: Randomness = 1,
-        fewest: MinCount = withholding.LIMIT,
+        self, dataset: Dataset, sanitizers: Sequence[Sanitizer], *, rng: Randomness = 1, fewest: MinCount = LIMIT
     ) -> list[Verdict]:
         """The verdicts on several sanitizers; the original is mined once.
 

@@ -30,12 +30,12 @@ import pandas as pd
 
 from privnb.datasets.dataset import load
 from privnb.evaluation.cases import Case
+from privnb.evaluation.results import share_in_classes
 from privnb.evaluation.risks.attribute import AttributeRisk, of_groups
 from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
 from privnb.evaluation.risks.scores import classes_of
-from privnb.evaluation.shares import share_in_classes
 from privnb.measures.disclosure.certainty import SURE
 from privnb.measures.intervals import wilson
 from privnb.privacy_models import KAnonymity
@@ -77,7 +77,7 @@ def certain(case):
 MEASURES = {
     "identity_risk": lambda case: Measured.of(IdentityRisk().scores(case)),
     "made_certain": certain,
-    "attribute_risk": lambda case: Measured.of(AttributeRisk.of(case.dataset).scores(case)[0]),
+    "attribute_risk": lambda case: Measured.of(AttributeRisk(case.dataset.schema.sensitive[0]).scores(case)[0]),
     "membership_risk": lambda case: Measured.of(MembershipRisk().scores(case)),
     "linkability_risk": lambda case: Measured.of(LinkabilityRisk().scores(case)),
 }

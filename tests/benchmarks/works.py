@@ -14,7 +14,7 @@ import masking
 from measure import peak, report, system, timed
 from results import START
 
-from privnb.evaluation import experiments
+from privnb.evaluation.experiments.hidden_rules import sensitive_rules
 
 ADULT, TEN_COPIES = 45_222, 452_220
 SIZES = 45_000, 450_000, 1_000_000, 4_500_000, 10_000_000
@@ -183,7 +183,7 @@ def hidden_rules():
     from privnb.sanitizers.tables_and_rules.rule_hiding import hide_exactly
 
     dataset = load("adult")
-    baskets, secret = Baskets.of_table(dataset), experiments.sensitive_rules(dataset, 0.01, number=10)
+    baskets, secret = Baskets.of_table(dataset), sensitive_rules(dataset, 0.01, number=10)
     hidden = hide_exactly(baskets, secret, support=0.01)
     said = f"{len(secret)} rules, support=1%, {hidden.deleted} deleted, gap={hidden.gap:.2%}"
     return Ready(lambda: hide_exactly(baskets, secret, support=0.01), said, labelled=False)

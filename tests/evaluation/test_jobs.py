@@ -3,7 +3,8 @@
 import pytest
 
 from privnb.datasets.dataset import load
-from privnb.evaluation import experiments, store
+from privnb.evaluation import store
+from privnb.evaluation.experiments import users_and_adversaries
 from privnb.papers import ledger
 from privnb.reporting import report
 from privnb.sanitizers import LaplaceNoise
@@ -17,7 +18,9 @@ def test_neither_jobs_nor_repetition_change_a_number(experiment, tmp_path, monke
     for jobs in (1, 2):
         monkeypatch.setattr(store, "own_cores", lambda jobs=jobs: jobs)
         asked = {"miners": "majority, naive Bayes", "seeds": 2, "store": tmp_path / f"store-{jobs}"}
-        report.save(getattr(experiments, experiment)(dataset, [LaplaceNoise(0.5)], **asked), tmp_path, str(jobs))
+        report.save(
+            getattr(users_and_adversaries, experiment)(dataset, [LaplaceNoise(0.5)], **asked), tmp_path, str(jobs)
+        )
         path = tmp_path / f"{jobs}.results.csv"
         written.append((path.read_bytes(), ledger.compare(report.read(path)).to_csv()))
     assert written[0] == written[1]

@@ -5,7 +5,7 @@ from support.clinic import CLINIC
 
 from privnb.datasets.dataset import load
 from privnb.evaluation import evaluate
-from privnb.evaluation.utility.masking_score import MaskingScore
+from privnb.evaluation.experiments.perturbation import MaskingScore
 from privnb.sanitizers import Identity, KMember, LaplaceNoise
 
 

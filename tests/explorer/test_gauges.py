@@ -7,9 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from support import questions
 from support.clinic import CLINIC
 
-from privnb import decision, evaluation, measures
+from privnb import decision, measures
 from privnb.datasets.dataset import load
 from privnb.decision.by_policy import LOSS, keeps
 from privnb.decision.card import ASKS
@@ -45,7 +46,7 @@ def decided(clinic):
     policy = decision.policies.read(EVERY)
     made = [*reference_sanitizers(), *(sanitizer(setting, clinic) for setting in (CLASSES, NOISE))]
     users = appraised(clinic, made, *(need.measure for need in policy.needs), seeds=1)
-    return decision.decide(join(evaluation.risks.risks(clinic, made), users), policy)
+    return decision.decide(join(questions.risks(clinic, made), users), policy)
 
 
 def read(html):

@@ -18,11 +18,19 @@ from privnb import evaluation, papers
 from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset, load
 from privnb.decision import policies, policy_search
-from privnb.evaluation import cases, every_sanitizer, experiments, releases, results, risks, trade_off, verdict
+from privnb.evaluation import cases, every_sanitizer, releases, results, trade_off, verdict
 from privnb.evaluation.disclosure import (
     leakage,
     nearer_predictions,
     published_models,
+)
+from privnb.evaluation.experiments import (
+    noise_removal,
+    own_wishes,
+    perturbation,
+    reconstruction,
+    results_of_mining,
+    users_and_adversaries,
 )
 from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility
 from privnb.explorer import board, export, numbers, risks as explorer_risks, sweeps
@@ -63,8 +71,8 @@ ASKED = {  # every function that takes the limit
     "evaluate": lambda limit: evaluation.evaluate(CLINIC, [Identity()], attacks=[Linkage()], fewest=limit),
     "good_utility": lambda limit: evaluation.good_utility(CLINIC, [KMember(10)], fewest=limit),
     "linked": lambda limit: evaluation.linked(CLINIC, [KMember(10)], fewest=limit),
-    "users": lambda limit: experiments.users(CLINIC, [KMember(10)], fewest=limit),
-    "adversaries": lambda limit: experiments.adversaries(CLINIC, [KMember(10)], fewest=limit),
+    "users": lambda limit: users_and_adversaries.users(CLINIC, [KMember(10)], fewest=limit),
+    "adversaries": lambda limit: users_and_adversaries.adversaries(CLINIC, [KMember(10)], fewest=limit),
     "Aggregate": lambda limit: charts.Aggregate(pd.DataFrame({"people": [20]}), {"people": "people"}, limit),
     "all_counted": lambda limit: sweeps.all_counted(CLINIC, [Setting()], fewest=limit),
     "along": lambda limit: every_sanitizer.along(CLINIC, {2: KMember(2)}, "privacy_loss", fewest=limit),
@@ -91,13 +99,13 @@ ASKED = {  # every function that takes the limit
     "figures": lambda limit: papers.figures([], fewest=limit),
     "others": lambda limit: papers.others([], fewest=limit),
     "with_and_without": lambda limit: papers.with_and_without([], fewest=limit),
-    "gains": lambda limit: experiments.gains(CLINIC, [Identity()], fewest=limit),
-    "mapped": lambda limit: experiments.mapped(CLINIC, [Identity()], fewest=limit),
-    "masking_scores": lambda limit: experiments.masking_scores(fewest=limit),
-    "noise_removed": lambda limit: experiments.noise_removed(CLINIC, [0.1], fewest=limit),
-    "masking_noise_removed": lambda limit: experiments.masking_noise_removed(CLINIC, fewest=limit),
-    "rotation_undone": lambda limit: experiments.rotation_undone(CLINIC, [2], fewest=limit),
-    "reconstructions": lambda limit: experiments.reconstructions(CLINIC, [Identity()], fewest=limit),
+    "gains": lambda limit: users_and_adversaries.gains(CLINIC, [Identity()], fewest=limit),
+    "mapped": lambda limit: perturbation.mapped(CLINIC, [Identity()], fewest=limit),
+    "masking_scores": lambda limit: perturbation.masking_scores(fewest=limit),
+    "noise_removed": lambda limit: noise_removal.noise_removed(CLINIC, [0.1], fewest=limit),
+    "masking_noise_removed": lambda limit: noise_removal.masking_noise_removed(CLINIC, fewest=limit),
+    "rotation_undone": lambda limit: noise_removal.rotation_undone(CLINIC, [2], fewest=limit),
+    "reconstructions": lambda limit: reconstruction.reconstructions(CLINIC, [Identity()], fewest=limit),
     "class_sizes": lambda limit: class_sizes(Identity().sanitize(CLINIC, rng=1), limit),
     "command": lambda limit: export.command(CLINIC, Setting(), fewest=limit),
     "explore": lambda limit: board.explore(CLINIC, fewest=limit),
@@ -108,12 +116,10 @@ ASKED = {  # every function that takes the limit
     "beside": lambda limit: explorer_risks.beside(CLINIC, Setting(), ["identity"], fewest=limit)[0],
     "recalled": lambda limit: numbers.recalled(CLINIC, Setting(), fewest=limit),
     "even": lambda limit: cuts.even(Numbers(0, 9), np.arange(10.0), np.full(10, 10), limit),
-    "risks": lambda limit: risks.risks(CLINIC, [Identity()], fewest=limit),
-    "published_models": lambda limit: published_models.published_models(CLINIC, "majority", fewest=limit),
-    "models_published": lambda limit: experiments.models_published(CLINIC, "majority", fewest=limit),
-    "trees": lambda limit: experiments.trees(CLINIC, [5], fewest=limit),
-    "own_k": lambda limit: experiments.own_k(CLINIC, [0.1], (2, 5), fewest=limit),
-    "guards": lambda limit: experiments.guards(CLINIC, [0.1], 0.5, 5, fewest=limit),
+    "models_published": lambda limit: published_models.models_published(CLINIC, "majority", fewest=limit),
+    "trees": lambda limit: results_of_mining.trees(CLINIC, [5], fewest=limit),
+    "own_k": lambda limit: own_wishes.own_k(CLINIC, [0.1], (2, 5), fewest=limit),
+    "guards": lambda limit: own_wishes.guards(CLINIC, [0.1], 0.5, 5, fewest=limit),
     "searched": lambda limit: policy_search.searched(CLINIC, policies.read("k-5"), fewest=limit),
     "searched_in_roles": lambda limit: policy_search.searched_in_roles(len, CLINIC, policies.read("k-5"), fewest=limit),
     "suppress": lambda limit: cell_suppression.suppress(TableOfCounts({"a": ("x", "y")}, np.array([20, 30])), limit),
@@ -126,7 +132,7 @@ NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, T
 
 @pytest.mark.parametrize("name", ASKED)
 def test_no_function_withholds_less_than_counts_of_one(name, monkeypatch):
-    asked = experiments.users_and_adversaries
+    asked = users_and_adversaries
     for module in (releases, leakage, trade_off, nearer_predictions, papers.askari_2012.study, asked):
         for ran in ("ask", "row_builder", "evaluated", "mine"):
             monkeypatch.setattr(module, ran, None, raising=False)  # nothing ran before it was refused

@@ -488,7 +488,7 @@ def test_as_many_values_are_nearly_certain_in_a_file_as_in_its_release():
     adult = load("adult", "occupation", records=1500)
     release = Mondrian(KAnonymity(3)).sanitize(adult, rng=1)
     for near in (0.95, 0.55):
-        question = Certainty.of(adult, near=near)
+        question = Certainty("occupation", near)
         expected = question.conclusions(Case(adult, Mondrian(KAnonymity(3)), 1, release)).near
         [found] = decided.secrets_in(release.table.astype(str), release.schema, None, (), near)
         assert found.near == expected.sum()

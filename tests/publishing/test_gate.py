@@ -278,7 +278,7 @@ def test_what_altered_and_synthetic_rows_make_certain_is_noticed_first(by):
     found = gate(release, original=data)
     assert found.allowed
     first = found.notices[0]
-    expected = Certainty.of(data).conclusions(Case(data, by, 1, release)).certain
+    expected = Certainty(data.schema.sensitive[0]).conclusions(Case(data, by, 1, release)).certain
     assert isinstance(first, CertainValue)
     assert (first.people, first.of) == (int(expected.sum()), N)
     assert first.people > N / 2
@@ -351,7 +351,7 @@ def test_a_number_that_tells_of_few_others_is_withheld_as_the_measure_withholds_
     ill = np.where(every < 20, "flu", np.array(["cold", "none", "flu"])[every % 3])
     data = replace(of(0), table=pd.DataFrame({"group": np.where(every < 20, "old", "young"), "room": 0, "ill": ill}))
     release = Mondrian(KAnonymity(5)).sanitize(data, rng=1)
-    [row] = [row for row in Certainty.of(data).rows(Case(data, TEN, 1, release)) if row["measure"] == "made_certain"]
+    [row] = [row for row in Certainty("ill").rows(Case(data, TEN, 1, release)) if row["measure"] == "made_certain"]
     assert np.isnan(row["value"])
     [notice] = [each for each in gate(release, original=data).notices if isinstance(each, CertainValue)]
     assert (notice.people, notice.data()["people"]) == (20, None)

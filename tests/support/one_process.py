@@ -14,8 +14,9 @@ import subprocess
 import sys
 
 from privnb.decision import policy_search
-from privnb.evaluation import experiments, store
+from privnb.evaluation import store
 from privnb.evaluation.content import content
+from privnb.evaluation.experiments import noise_removal
 from privnb.microdata.schema import NotForThisTable
 from privnb.papers.ledger_page import Ledger
 from privnb.reporting import report, running
@@ -101,7 +102,9 @@ def _once(function):
 if __name__ == "__main__":
     gc.set_threshold(20_000, 20, 20)  # as in the tests: a collection looks at all that the libraries have
     report.run, store.SECONDS, given = run, math.inf, sys.argv[1:]
-    policy_search.searched, experiments.made_up_noise = map(_once, (policy_search.searched, experiments.made_up_noise))
+    policy_search.searched, noise_removal.made_up_noise = map(
+        _once, (policy_search.searched, noise_removal.made_up_noise)
+    )
     for one, asked in zip(given[::2], given[1::2], strict=True):
         report.build(one, **json.loads(asked), compare=Ledger.of)
         gc.freeze()  # most of it is the libraries

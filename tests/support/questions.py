@@ -1,14 +1,19 @@
 """One question asked of several releases of one seed, by the name of what is asked."""
 
 from privnb.evaluation.attributes import first_number, published_name, secret_name, sensitive_name
-from privnb.evaluation.cases import answers, reached
+from privnb.evaluation.cases import answers, evaluate, reached
 from privnb.evaluation.disclosure.disclosures import Disclosure, Shares, trivial
 from privnb.evaluation.disclosure.leakage import Known, Leakage, Worth
 from privnb.evaluation.disclosure.nearer_predictions import Nearer
 from privnb.evaluation.disclosure.predicted_gains import PutIn
+from privnb.evaluation.risks import questions
 from privnb.evaluation.trade_off import Losses
 from privnb.evaluation.utility.workload import Gained, Utility
 from privnb.sanitizers import Identity
+
+
+def risks(dataset, sanitizers, *, sensitive=None, fewest=10):
+    return evaluate(dataset, sanitizers, measures=questions(dataset, sensitive=sensitive), fewest=fewest)
 
 
 def trade_off(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10, **asked):

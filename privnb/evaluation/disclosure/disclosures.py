@@ -185,7 +185,8 @@ class Disclosure(Question):
             # It is in a table of its own, which tells A_base and nothing of anybody.
             release, also = _bare(case.dataset), []
         if release.classes is None and release.groups is not None and not also:
-            rows.append(_of_groups(row, release, self.sensitive, case.fewest))
+            few = tells_few(release, self.sensitive, case.fewest)
+            rows.append(_surest(row, surest(*release.of_people(self.sensitive)), few))
         if release.classes is not None or not (self.miners or rows):
             rows += _of_classes(row, release, self.sensitive, also, case.fewest, rng=case.stream("deal"))
         if self.miners and MinerInference.can_read(release):
@@ -250,10 +251,6 @@ def _of_classes(
         rows.append(row(gain.__name__, value, baseline=dealt))
     sure = (np.nan, np.nan) if withholding.tells(before.people, n, fewest) else (found.surest, found.sure_before)
     return [*rows, row("posterior_accuracy", right, baseline=before), _surest(row, sure, few)]
-
-
-def _of_groups(row: Callable[..., Row], release: Release, sensitive: str, fewest: int) -> Row:
-    return _surest(row, surest(*release.of_people(sensitive)), tells_few(release, sensitive, fewest))
 
 
 def _surest(row: Callable[..., Row], surest: tuple[float, float], few: bool) -> Row:

@@ -14,9 +14,8 @@ Source: Kantarcioglu, Jin, Clifton, "When do Data Mining Results Violate Privacy
 sections 8.2.2 and 13.8.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,22 +23,24 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.predictions import MinerNames, miners_of
-from privnb.evaluation.results import Row, guessed, row, tidy
+from privnb.evaluation.results import guessed, join, row, tidy
 from privnb.evaluation.store import Folder, Store, run
 from privnb.measures.base import state
 from privnb.measures.intervals import normal_interval
 from privnb.microdata import withholding
 from privnb.microdata.schema import Attribute, NotForThisTable, Role, Schema
-from privnb.microdata.withholding import MinCount
-from privnb.miners import cross_val_predictions
+from privnb.microdata.withholding import LIMIT, MinCount
+from privnb.miners import able, cross_val_predictions
 from privnb.miners.encoding import Encoded, encode
 from privnb.miners.miner import Miner
 from privnb.runtime import expect
-from privnb.runtime.arrays import Array, BoolArray
-from privnb.runtime.validation import AttributeName, Seed, validated
+from privnb.runtime.arrays import Array
+from privnb.runtime.validation import validated
 
 ADVERSARY = "naive Bayes, decision table"  # a table reads the model's word where it helps, and else nothing of it
 FOLDS = 5
+SEED = 1  # draws the examples, and deals out
+RANDOM = "random labels"
 SAYS = "what the model says"  # the column that C2 has beside the quasi-identifiers
 
 _SOURCE = "Kantarcioglu, Jin, Clifton, KDD 2004; Aggarwal and Yu 2008, section 8.2.2"
@@ -76,31 +77,21 @@ state(
 
 
 @validated
-def published_models(
-    dataset: Dataset, miners: MinerNames = "five", target: AttributeName | None = None, *, examples: int = 500,
-    adversary: str = ADVERSARY, control: str = "", seed: Seed = 1, fewest: MinCount = withholding.LIMIT,
-    store: Folder = "",
-) -> pd.DataFrame:  # fmt: skip
-    """Whether the model of each miner opens a channel.
+def models_published(
+    dataset: Dataset, miners: MinerNames = "five", *, examples: int = 500, fewest: MinCount = LIMIT, store: Folder = ""
+) -> pd.DataFrame:
+    """Whether the published model of each miner opens a channel, and how far two classifiers differ without one.
+
+    C1 and C2 are learned by that miner of `ADVERSARY` which is right most often about the examples, five folds of them.
 
     Parameters
     ----------
     dataset : Dataset
-        n records, one per person.
+        n records, one per person. The secret is the first sensitive attribute, of categories.
     miners : str
         Whose models are published: a set, or names with commas between.
-    target : str, optional
-        The secret: an attribute of categories, no quasi-identifier. None: the first sensitive one.
     examples : int
         Of so many people, drawn at random, the adversary knows the secret; from 2, below n.
-    adversary : str
-        The miners that C1 and C2 are learned by: of several that which is right most often about the examples, five
-        folds of them.
-    control : str
-        "random labels": the models are learned from secrets that were dealt out anew, so that no channel is there; "":
-        from the true ones.
-    seed : int
-        Draws the examples, and deals out.
     fewest : int
         Shares of fewer people are withheld.
     store : str
@@ -110,7 +101,8 @@ def published_models(
     -------
     DataFrame
         Tidy results by `miner`: `model_channel`, whose baseline is C1; `model_gain`, their difference with the 95%
-        interval of a paired one; `model_p`, of the two-sided exact test of McNemar.
+        interval of a paired one; `model_p`, of the two-sided exact test of McNemar. And the same of `control` "random
+        labels": the models are learned from secrets that were dealt out anew, so that no channel is there.
 
     Raises
     ------
@@ -119,99 +111,74 @@ def published_models(
     ValueError
         For a number of examples that leaves nobody to learn from, or to guess; and for miners that guess no categories.
     """
-    expect.one_of("control", control, ("", "random labels"))
-    expect.kind("adversary", adversary, str, instead="Name a miner.")
-    target = secret_name(dataset, target)
+    target = secret_name(dataset, None)
     _check(dataset, target)
     if not (expect.is_whole(examples) and 2 <= examples < len(dataset)):
         raise ValueError(
             f"examples must be a whole number from 2 and below the {len(dataset)} records, got "
             f"{expect.found(examples)}."
         )
-    for each in (adversary, miners):
-        if not [miner for miner in miners_of(each) if _guesses(miner, dataset, target)]:
-            raise ValueError(f"'{each}' guesses no categories such as '{target}'. Name other miners.")
-    names = [miner.name for miner in miners_of(miners) if _guesses(miner, dataset, target)]
-    given: dict[str, Any] = {
-        "examples": examples,
-        "adversary": adversary,
-        "control": control,
-        "seed": seed,
-        "fewest": fewest,
-    }
-    tasks = [partial(published_model, dataset, name, target, **given) for name in names]
-    found = run(tasks, Store(store), description="models") if store else [task() for task in tasks]
-    return pd.concat(found, ignore_index=True)
+    published = able(miners_of(miners), _secret(dataset, target))[0]
+    if not published:
+        raise ValueError(f"'{miners}' guesses no categories such as '{target}'. Name other miners.")
+    tasks = [
+        partial(published_model, dataset, miner.name, target, control, examples, fewest)
+        for control in ("", RANDOM)
+        for miner in published
+    ]
+    return join(*(run(tasks, Store(store), description="models") if store else [task() for task in tasks]))
 
 
 def published_model(
-    dataset: Dataset, miner: str, target: str, *, examples: int, adversary: str, control: str, seed: int, fewest: int
+    dataset: Dataset, miner: str, target: str, control: str, examples: int, fewest: int
 ) -> pd.DataFrame:
-    """As `published_models`, of one miner."""
-    rng = np.random.default_rng(seed)
+    """As `models_published`, of one miner with or without its control."""
+    rng, secret = np.random.default_rng(SEED), _secret(dataset, target)
     order = rng.permutation(len(dataset))
     known, others = np.sort(order[:examples]), np.sort(order[examples:])
-    secret = np.asarray(dataset.cells[target].astype(str))
     names = dataset.schema.quasi_identifiers
     public = encode(dataset.table, names, dataset.schema, dataset.hierarchies)
     learned = rng.permutation(secret) if control else secret
-    says = _one(miner).fit(public, learned).predict(public).astype(str)
-    schema = Schema(dataset.schema.dataset, (*dataset.schema.attributes, _column(dataset, target)))
+    says = miners_of(miner)[0].fit(public, learned).predict(public).astype(str)
+    column = Attribute(SAYS, Role.NEUTRAL, dataset.schema[target].domain)
+    schema = Schema(dataset.schema.dataset, (*dataset.schema.attributes, column))
     more = encode(dataset.table.assign(**{SAYS: says}), [*names, SAYS], schema, dataset.hierarchies)
     right = []
     for encoded in (public, more):
-        model = _best(miners_of(adversary), encoded[known], secret[known]).fit(encoded[known], secret[known])
+        model = _best(miners_of(ADVERSARY), encoded[known], secret[known]).fit(encoded[known], secret[known])
         right.append(model.predict(encoded[others]).astype(str) == secret[others])
-    return tidy(_rows(dataset, miner, target, control, seed, fewest, *right))
-
-
-def _rows(
-    dataset: Dataset,
-    miner: str,
-    target: str,
-    control: str,
-    seed: int,
-    fewest: int,
-    without: BoolArray,
-    having: BoolArray,
-) -> Iterator[Row]:
+    without, having = right
+    add = partial(
+        row, dataset=dataset.name, sanitizer="a published model", seed=SEED, miner=miner, target=target, control=control
+    )
     n, lost, won = len(having), int((without & ~having).sum()), int((having & ~without).sum())
-    tag: dict[str, Any] = {
-        "dataset": dataset.name, "sanitizer": "a published model", "seed": seed, "miner": miner, "target": target,
-        "control": control,
-    }  # fmt: skip
     if withholding.tells(np.array([having.sum(), without.sum()]), n, fewest).any():
         interval = withholding.share(int(having.sum()), n, fewest)[1:]
-        yield row("model_channel", np.nan, interval=interval, status="withheld", **tag)
-        return
+        return tidy([add("model_channel", np.nan, interval=interval, status="withheld")])
     gain = (won - lost) / n
     error = np.sqrt(max(won + lost - (won - lost) ** 2 / n, 0)) / n
     from scipy.stats import binomtest  # takes a third of a second to import
 
     chance = max(binomtest(won, won + lost).pvalue, 1e-300) if won + lost else 1.0  # below that a float is 0
-    yield row("model_channel", guessed(int(having.sum()), n), baseline=without.mean(), of=n, fewest=fewest, **tag)
-    yield row("model_gain", gain, interval=normal_interval(gain, error), baseline=0.0, **tag)
-    yield row("model_p", chance, **tag)
+    channel = guessed(int(having.sum()), n)
+    return tidy(
+        [
+            add("model_channel", channel, baseline=without.mean(), of=n, fewest=fewest),
+            add("model_gain", gain, interval=normal_interval(gain, error), baseline=0.0),
+            add("model_p", chance),
+        ]
+    )
 
 
-def _one(name: str) -> Miner:
-    return miners_of(name)[0]
+def _secret(dataset: Dataset, target: str) -> Array:
+    return np.asarray(dataset.cells[target].astype(str))
 
 
-def _best(miners: Iterable[Miner], encoded: Encoded, secret: Array) -> Miner:
+def _best(miners: Sequence[Miner], encoded: Encoded, secret: Array) -> Miner:
     """Of several miners the one that is right most often about unseen ones of these records; of equals the first."""
-    able = [miner for miner in miners if miner.predicts(secret)]
     folds = min(FOLDS, len(secret))
-    right = [(cross_val_predictions(miner, encoded, secret, folds=folds).astype(str) == secret).sum() for miner in able]
-    return able[int(np.argmax(right))]
-
-
-def _guesses(miner: Miner, dataset: Dataset, target: str) -> bool:
-    return miner.predicts(np.asarray(dataset.cells[target].astype(str)))
-
-
-def _column(dataset: Dataset, target: str) -> Attribute:
-    return Attribute(SAYS, Role.NEUTRAL, dataset.schema[target].domain)
+    guesses = (cross_val_predictions(miner, encoded, secret, folds=folds) for miner in miners)
+    return miners[int(np.argmax([(guess.astype(str) == secret).sum() for guess in guesses]))]
 
 
 def _check(dataset: Dataset, target: str) -> None:

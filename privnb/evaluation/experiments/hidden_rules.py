@@ -4,7 +4,7 @@ Source: Aggarwal and Yu (eds.) 2008, sections 8.3, 8.4 and 10.3, and chapter 11.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,13 +12,13 @@ import pandas as pd
 from privnb.attacks.inference.unknown_filling import filled, rightly_filled
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.results import Row, row, tidy
+from privnb.evaluation.results import row, tidy
 from privnb.measures.base import state
 from privnb.measures.rules.rule_hiding import dissimilarity, side_effects, sure_rules
 from privnb.miners.baskets import Baskets, item
-from privnb.miners.rules import Rule, Strength, itemsets, rules
+from privnb.miners.rules import Rule, itemsets, rules
 from privnb.runtime import expect
-from privnb.runtime.validation import AttributeName, Count, Seed, Share, validated
+from privnb.runtime.validation import Count, Share, validated
 from privnb.sanitizers.tables_and_rules.rule_hiding import WAYS, block, hide, hide_exactly
 
 CONFIDENCE = 0.5  # of the rules
@@ -55,10 +55,10 @@ state(
 
 
 @validated
-def sensitive_rules(
-    dataset: Dataset, support: Share, *, number: Count = 10, secret: AttributeName | None = None
-) -> list[Rule]:
+def sensitive_rules(dataset: Dataset, support: Share, *, number: Count = 10) -> list[Rule]:
     """The rules that an owner would hide: those that end in a value of the secret, and not in its commonest one.
+
+    The secret is the first sensitive attribute.
 
     Parameters
     ----------
@@ -67,8 +67,6 @@ def sensitive_rules(
         Above 0, at most 1.
     number : int
         So many, of the largest support.
-    secret : str, optional
-        An attribute; None: the first sensitive one.
 
     Returns
     -------
@@ -76,7 +74,7 @@ def sensitive_rules(
         Of the commonest value where no other has any; empty where it has none, either.
     """
     expect.whole("number", number, 1)
-    secret = secret_name(dataset, secret)
+    secret = secret_name(dataset, None)
     baskets = Baskets.of_table(dataset)
     found = rules(itemsets(baskets, support), CONFIDENCE)
     values = Counter(dataset.cells[secret].astype(str).tolist()).most_common()
@@ -88,7 +86,7 @@ def sensitive_rules(
 
 
 @validated
-def rules_hidden(dataset: Dataset, to_hide: Sequence[Rule], support: Share, *, seed: Seed = 1) -> pd.DataFrame:
+def rules_hidden(dataset: Dataset, to_hide: Sequence[Rule], support: Share) -> pd.DataFrame:
     """What each way to hide rules does to them and to the others.
 
     Parameters
@@ -98,8 +96,6 @@ def rules_hidden(dataset: Dataset, to_hide: Sequence[Rule], support: Share, *, s
         As of `sensitive_rules`.
     support : float
         From which a rule is found.
-    seed : int
-        Of what draws.
 
     Returns
     -------
@@ -114,34 +110,26 @@ def rules_hidden(dataset: Dataset, to_hide: Sequence[Rule], support: Share, *, s
     baskets = Baskets.of_table(dataset)
     before = sure_rules(baskets, support, CONFIDENCE)
     at: dict[str, Any] = {"support": support, "confidence": CONFIDENCE}
-    made = {way: hide(baskets, to_hide, way=way, rng=seed, **at) for way in WAYS}
+    made = {way: hide(baskets, to_hide, way=way, rng=1, **at) for way in WAYS}
     made[BLOCKING] = block(baskets, to_hide, **at)
     exact = hide_exactly(baskets, to_hide, support=support)
     made[EXACT] = exact.baskets
     found = []
+
+    def add(way: str, after: Baskets, variant: str = "") -> None:
+        effects = side_effects(before, sure_rules(after, support, CONFIDENCE), to_hide)
+        differs = (baskets.has != after.has) if after.unknown is None else after.unknown
+        numbers = {name: getattr(effects, name) for name in ("hiding_failure", "misses_cost", "artifactual_patterns")}
+        numbers["dissimilarity"] = dissimilarity(baskets, after)
+        numbers["cells_changed"] = float(differs.sum() / baskets.has.sum())
+        for name, value in numbers.items():
+            found.append(row(name, value, dataset=dataset.name, sanitizer=way, variant=variant))
+
     for way, after in made.items():
-        found += _effects(dataset, way, before, baskets, after, to_hide, support)
+        add(way, after)
     guessed = filled(made[BLOCKING], "companions")
-    found += _effects(dataset, BLOCKING, before, baskets, guessed, to_hide, support, FILLED)
+    add(BLOCKING, guessed, FILLED)
     right, common = rightly_filled(baskets, made[BLOCKING], guessed)
     found.append(row("cells_filled", right, baseline=common, dataset=dataset.name, sanitizer=BLOCKING))
     found.append(row("optimality_gap", exact.gap, dataset=dataset.name, sanitizer=EXACT))
     return tidy(found)
-
-
-def _effects(
-    dataset: Dataset,
-    way: str,
-    before: Mapping[Rule, Strength],
-    baskets: Baskets,
-    after: Baskets,
-    sensitive: Sequence[Rule],
-    support: float,
-    variant: str = "",
-) -> list[Row]:
-    found = side_effects(before, sure_rules(after, support, CONFIDENCE), sensitive)
-    differs = (baskets.has != after.has) if after.unknown is None else after.unknown
-    numbers_of = {name: getattr(found, name) for name in ("hiding_failure", "misses_cost", "artifactual_patterns")}
-    numbers_of["dissimilarity"] = dissimilarity(baskets, after)
-    numbers_of["cells_changed"] = float(differs.sum() / baskets.has.sum())
-    return [row(n, v, dataset=dataset.name, sanitizer=way, variant=variant) for n, v in numbers_of.items()]

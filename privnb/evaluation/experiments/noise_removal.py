@@ -39,13 +39,15 @@ from privnb.measures.base import state
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
-from privnb.runtime.validation import Seed, validated
+from privnb.runtime.validation import validated
 from privnb.sanitizers import AdditiveNoise, GeometricPerturbation, MaskingNoise, Rotation
 
 STRENGTHS = np.repeat([400.0, 1.0], [5, 45])  # variances of the 50 components: five strong ones
 NOISE = 25.0  # variance of the noise in each attribute
 INDEPENDENT, ALIKE = "independent noise", "correlated noise"
 THEORY = "theory"
+SEED = 1  # of the made-up records
+ALPHA = 0.5  # the variance of masking noise, as a share of that of each column
 MOST = 1_000_000  # records made up at once
 ATTACKS = PcaRemoval, SpectralFiltering, SvdFiltering, GaussianMap, EmpiricalMap, DistributionAnalysis
 
@@ -64,7 +66,7 @@ state(
 
 
 @validated
-def made_up_noise(*, records: int = 20_000, seed: Seed = 1) -> pd.DataFrame:
+def made_up_noise(*, records: int = 20_000) -> pd.DataFrame:
     """Each filter on made-up Gaussian records under independent noise, and under noise that goes together as they do.
 
     The 50 attributes have five strong components of variance 400 and 45 of variance 1. Both kinds of noise have
@@ -77,7 +79,6 @@ def made_up_noise(*, records: int = 20_000, seed: Seed = 1) -> pd.DataFrame:
     records : int
         How many are made up, from 1,000: of fewer the covariance is too uncertain for the theory to hold. At most
         1,000,000, of 400 bytes each in each of several copies.
-    seed : int
 
     Returns
     -------
@@ -87,7 +88,7 @@ def made_up_noise(*, records: int = 20_000, seed: Seed = 1) -> pd.DataFrame:
         Gaussian guess.
     """
     enough(records)
-    rng, m = np.random.default_rng(seed), len(STRENGTHS)
+    rng, m = np.random.default_rng(SEED), len(STRENGTHS)
     root = np.sqrt(STRENGTHS)[:, None] * np.linalg.qr(rng.normal(size=(m, m)))[0].T
     true, beta = rng.normal(size=(records, m)) @ root, NOISE / STRENGTHS.mean()
     noise = {
@@ -104,7 +105,7 @@ def made_up_noise(*, records: int = 20_000, seed: Seed = 1) -> pd.DataFrame:
     }
     rows = []
     for kind, (added, covariance) in noise.items():
-        made = partial(row, "cell_error", dataset="50 made-up attributes", sanitizer=kind, seed=seed)
+        made = partial(row, "cell_error", dataset="50 made-up attributes", sanitizer=kind, seed=SEED)
         released, naive = true + added, np.mean(added**2)
         (mean, varies), centred = moments(released), released - released.mean(axis=0)
         for knows, known in {"": covariance, own: most_noise(varies, records) * np.eye(m)}.items():
@@ -181,16 +182,12 @@ def noise_removed(
 
 
 @validated
-def masking_noise_removed(
-    dataset: Dataset, *, alpha: float = 0.5, fewest: MinCount = LIMIT, store: Folder = ""
-) -> pd.DataFrame:
+def masking_noise_removed(dataset: Dataset, *, fewest: MinCount = LIMIT, store: Folder = "") -> pd.DataFrame:
     """How near attacks come to numbers under noise whose width was not published, drawn apart and as the columns go.
 
     Parameters
     ----------
     dataset : Dataset
-    alpha : float
-        The variance of the noise, as a share of that of each column; above 0.
     fewest, store
         As of `noise_removed`.
 
@@ -200,8 +197,8 @@ def masking_noise_removed(
         Rows of `Recovered`, of an adversary who estimates the width of the noise, and of one who supposes the right
         one.
     """
-    made = [MaskingNoise(alpha, form) for form in ("uncorrelated", "correlated")]
-    known = EstimatedNoise(), SupposedNoise((alpha / (1 + alpha)) ** 0.5)
+    made = [MaskingNoise(ALPHA, form) for form in ("uncorrelated", "correlated")]
+    known = EstimatedNoise(), SupposedNoise((ALPHA / (1 + ALPHA)) ** 0.5)
     attacks = [attack(noise=each) for each in known for attack in (PcaRemoval, GaussianMap)]
     return evaluate(dataset, made, attacks=attacks, fewest=fewest, store=store)
 

@@ -7,13 +7,13 @@ Source: Xiao and Tao, "Personalized Privacy Preservation", SIGMOD 2006; Aggarwal
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.attributes import secret_name
+from privnb.evaluation.attributes import first_number, secret_name
 from privnb.evaluation.parameters import numbers
 from privnb.evaluation.results import Row, guessed, row, tidy
 from privnb.measures.base import state
@@ -22,19 +22,20 @@ from privnb.measures.utility.information_loss import certainty_penalty
 from privnb.microdata import withholding
 from privnb.microdata.hierarchy import Taxonomy, flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Role, Schema
-from privnb.microdata.withholding import Counted, MinCount
+from privnb.microdata.withholding import LIMIT, Counted, MinCount
 from privnb.privacy_models import KAnonymity, check_k
 from privnb.privacy_models.anonymity import OwnAnonymity
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray
 from privnb.runtime.tolerances import EXACT
-from privnb.runtime.validation import Seed, validated
+from privnb.runtime.validation import Share, validated
 from privnb.sanitizers import Mondrian, SanitizationError
 from privnb.sanitizers.generalization.guarded_values import guarded
 
 OWN, ALL, FEW = "as each asks", "the larger for all", "the smaller for all"
 BEFORE, AFTER = "values as they are", "values generalized"
 COLUMN = "own k"
+SEED = 1  # of the wishes
 
 state(
     "wishes_kept",
@@ -64,6 +65,14 @@ state(
 )
 
 
+def _check_shares(name: str, value: Any) -> None:
+    if not expect.numbers(name, value) or not all(0 < each < 1 for each in value):
+        raise ValueError(f"{name} must be numbers above 0 and below 1, got {expect.found(value)}.")
+
+
+Shares = Annotated[Sequence[float], _check_shares]
+
+
 @validated
 def with_wishes(dataset: Dataset) -> Dataset:
     """The dataset. Raises NotForThisTable without a secret of categories, or quasi-identifiers, and where people have
@@ -71,10 +80,7 @@ def with_wishes(dataset: Dataset) -> Dataset:
     secret = secret_name(dataset, None)
     if dataset.schema[secret].numeric:
         raise NotForThisTable(f"'{secret}' is a number, and people guard categories. Name another sensitive attribute.")
-    if not dataset.schema.quasi_identifiers:
-        raise NotForThisTable(
-            f"'{dataset.name}' has no quasi-identifier column that an adversary would know. Give a column that role."
-        )
+    first_number(dataset)  # there is nobody to look for without a quasi-identifier
     if dataset.schema.person:
         raise NotForThisTable(f"wishes are of a record each, and people of '{dataset.name}' may have several.")
     return dataset
@@ -129,14 +135,7 @@ def check_breach(share: float) -> float:
 
 
 @validated
-def own_k(
-    dataset: Dataset,
-    shares: Sequence[float],
-    ks: tuple[int, int],
-    *,
-    fewest: MinCount = withholding.LIMIT,
-    seed: Seed = 1,
-) -> pd.DataFrame:
+def own_k(dataset: Dataset, shares: Shares, ks: tuple[int, int], *, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """What Mondrian loses where a share of the people asks for the larger k, beside one k for all.
 
     Parameters
@@ -148,25 +147,22 @@ def own_k(
         The smaller, and the larger one.
     fewest : int
         Shares of fewer people are withheld.
-    seed : int
-        Of the wishes.
 
     Returns
     -------
     DataFrame
         By `bound`, the share: `certainty_penalty` and `wishes_kept` by `variant`.
     """
-    _check_shares(shares)
     check_pair("ks", ks)
     k, larger = check_ks(*ks, dataset)
     one_k = {FEW: KAnonymity(k), ALL: KAnonymity(larger)}
-    for_all = {variant: Mondrian(model).sanitize(dataset, rng=seed) for variant, model in one_k.items()}
-    found, draws = [], np.random.default_rng(seed).random(len(dataset))
+    for_all = {variant: Mondrian(model).sanitize(dataset, rng=SEED) for variant, model in one_k.items()}
+    found, draws = [], np.random.default_rng(SEED).random(len(dataset))
     for share in shares:
         asks = draws < share
-        chosen = Mondrian(OwnAnonymity((k, larger), COLUMN)).sanitize(_asking(dataset, asks, ks), rng=seed)
+        chosen = Mondrian(OwnAnonymity((k, larger), COLUMN)).sanitize(_asking(dataset, asks, ks), rng=SEED)
         for variant, release in (for_all | {OWN: chosen}).items():
-            add = partial(_added, dataset, share, seed, fewest=fewest, variant=variant)
+            add = partial(_added, dataset, share, fewest=fewest, variant=variant)
             found.append(add("certainty_penalty", certainty_penalty(release)))
             have = np.bincount(release.defined_classes)[release.defined_classes] >= larger
             found.append(_share("wishes_kept", (have & asks).sum(), asks.sum(), add))
@@ -181,15 +177,10 @@ def _asking(dataset: Dataset, asks: BoolArray, ks: tuple[int, int]) -> Dataset:
     return Dataset(dataset.name, dataset.table.assign(**{COLUMN: own}), schema, dataset.hierarchies)
 
 
-def _added(dataset: Dataset, share: float, seed: int, measure: str, value: float | Counted, **columns: Any) -> Row:
+def _added(dataset: Dataset, share: float, measure: str, value: float | Counted, **columns: Any) -> Row:
     """A row of results about so many people with a wish."""
-    about: dict[str, Any] = {"parameters": f"wishing={share:g}", "parameter": "wishing", "bound": share, "seed": seed}
+    about: dict[str, Any] = {"parameters": f"wishing={share:g}", "parameter": "wishing", "bound": share, "seed": SEED}
     return row(measure, value, dataset=dataset.name, sanitizer="Mondrian", **about, **columns)
-
-
-def _check_shares(shares: Sequence[float]) -> None:
-    if not expect.numbers("shares", shares) or not all(0 < each < 1 for each in shares):
-        raise ValueError(f"shares must be numbers above 0 and below 1, got {expect.found(shares)}.")
 
 
 def _share(measure: str, part: int, whole: int, add: Callable[..., Row], without: int | None = None) -> Row:
@@ -201,15 +192,7 @@ def _share(measure: str, part: int, whole: int, add: Callable[..., Row], without
 
 
 @validated
-def guards(
-    dataset: Dataset,
-    shares: Sequence[float],
-    most: float,
-    k: int,
-    *,
-    fewest: MinCount = withholding.LIMIT,
-    seed: Seed = 1,
-) -> pd.DataFrame:
+def guards(dataset: Dataset, shares: Shares, most: Share, k: int, *, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """How many of the people who guard their value are breached in a release, and what it costs that nobody is.
 
     Everybody who guards guards their own value of the secret.
@@ -225,8 +208,6 @@ def guards(
         Of the release, by Mondrian.
     fewest : int
         As of `own_k`.
-    seed : int
-        Of the wishes.
 
     Returns
     -------
@@ -235,17 +216,15 @@ def guards(
         is breached by how common each value is, in a release without quasi-identifiers. Where no generalization keeps
         the bound the latter is missing, with its reason.
     """
-    expect.share("most", most)
-    _check_shares(shares)
     check_k(k)
     secret = secret_name(dataset, None)
     tree = cast(Taxonomy, flat(dataset.schema[secret]))
-    release = Mondrian(KAnonymity(k)).sanitize(dataset, rng=seed)
+    release = Mondrian(KAnonymity(k)).sanitize(dataset, rng=SEED)
     values = release.table[secret].astype(str).to_numpy(dtype=object)
-    found, draws = [], np.random.default_rng(seed).random(len(dataset))
+    found, draws = [], np.random.default_rng(SEED).random(len(dataset))
     for share in shares:
         wishes = np.where(draws < share, values, "")
-        add = partial(_added, dataset, share, seed, fewest=fewest, target=secret)
+        add = partial(_added, dataset, share, fewest=fewest, target=secret)
         sure = breaches(tree, release.defined_classes, values, wishes)
         known = breaches(tree, np.zeros_like(release.defined_classes), values, wishes)
         before, without = ((sure > most + EXACT).sum(), (wishes != "").sum()), (known > most + EXACT).sum()

@@ -4,19 +4,23 @@ Source: Aggarwal and Yu (eds.) 2008, chapter 3; Duncan, Keller-McNulty, Stokes, 
 R-U confidentiality map", 2001.
 """
 
-import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from privnb.attacks import OneToOne, ProbabilisticLinkage
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.attributes import first_number
-from privnb.evaluation.cases import evaluate
+from privnb.evaluation.cases import Case, Linked, Question, evaluate
 from privnb.evaluation.combinations import FLOOR, Floor
 from privnb.evaluation.every_sanitizer import appraised
+from privnb.evaluation.results import Row
 from privnb.evaluation.store import Folder
-from privnb.evaluation.utility.masking_score import MaskingScore
+from privnb.measures.base import state
+from privnb.measures.utility import masking
+from privnb.microdata import withholding
 from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import KAnonymity
@@ -25,6 +29,50 @@ from privnb.runtime.validation import validated
 from privnb.sanitizers import Sanitizer, catalogue
 
 OF = ("noisy", "perturbed", "synthetic", "suppressed", "exact")  # treatments of what does not generalize
+
+
+state(
+    "masking_score",
+    kind="privacy",
+    bounds=(0, float("inf")),
+    title="Score of masking",
+    sentence="Half the loss and half the risk of masked numbers, both in points: the mean of two things that an owner "
+    "may weigh otherwise.",
+    source="Domingo-Ferrer and Torra, 2001; Aggarwal and Yu 2008, section 3.6.1",
+    unit="points",
+    format="{:g} points",
+    baseline="the original",
+)
+
+
+@dataclass(frozen=True)
+class MaskingScore(Question):
+    """The score of Domingo-Ferrer and Torra, and all that it is made of: rows of `masking_loss`, `nearest_record_rate`,
+    `rank_interval_rate`, `reidentification_rate` (by agreements, one to one) and `masking_score`.
+
+    score = (loss + (50 nearest + 50 linked + 100 in intervals) / 2) / 2. The adversary knows the masked numbers alone.
+    The baseline of the score is that of the original, which loses nothing and is found always: 50.
+    """
+
+    main = "masking_score"
+
+    def rows(self, case: Case) -> list[Row]:
+        dataset, release = case.dataset, case.release
+        loss = masking.masking_loss(dataset, release)
+        nearest, near = masking.nearest_record_rate(dataset, release), masking.rank_interval_rate(dataset, release)
+        n = release.headcount
+        published, masked = dataset.schema.published, release.treated("noisy", "perturbed")
+        names = tuple(name for name in masked if name in published and dataset.schema[name].numeric)
+        found = Linked(OneToOne(ProbabilisticLinkage(names))).rows(case)
+        score = (loss + 100 * (0.5 * nearest + 0.5 * found[0]["value"] + near) / 2) / 2
+        return [
+            case.row("masking_loss", loss),
+            case.row("nearest_record_rate", withholding.Counted(nearest * n, n), baseline=1 / n),
+            case.row("rank_interval_rate", near),
+            *found,
+            # With all its other parts the score would give back how many records are nearest.
+            case.row("masking_score", withholding.Revealing(score, nearest * n, n), baseline=50.0),
+        ]
 
 
 def perturbing(dataset: Dataset, *, k: Any = 10, epsilon: Any = 1.0) -> list[Sanitizer]:
@@ -132,7 +180,7 @@ def mapped(
     return appraised(dataset, every, *measures, seeds=1, floor=floor, fewest=fewest, store=store)
 
 
-def masking_scores(*, fewest: int = LIMIT, store: str | os.PathLike[str] = "") -> pd.DataFrame:
+def masking_scores(*, fewest: int = LIMIT, store: Folder = "") -> pd.DataFrame:
     """The score of masking, and its parts, of each kind that masks numbers, on the table `census`: tidy results.
 
     Parameters

@@ -11,20 +11,21 @@ import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import Case
-from privnb.evaluation.results import Row, row_builder, tidy
+from privnb.evaluation.results import Row, tidy
 from privnb.measures.base import state
 from privnb.measures.noise.noise_reconstruction import Way, reconstructed, true_distribution
 from privnb.microdata import withholding
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
-from privnb.runtime.validation import Seed, validated
+from privnb.runtime.validation import validated
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.base import Sanitizer
 
 BINS = 20  # of numbers: few enough that most hold more people than are withheld
+SEED = 1  # of the releases
 TABLE, LITERAL, ALIKE = "the table", "taken literally", "all values alike"
 WAYS: dict[Way, str] = {"em": "reconstructed (EM)", "bayes": "reconstructed (Bayes)"}
 
@@ -57,16 +58,13 @@ def distribution_loss(found: FloatArray, true: FloatArray) -> float:
 
 
 @validated
-def reconstructions(
-    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, seed: Seed = 1, fewest: MinCount = withholding.LIMIT
-) -> pd.DataFrame:
+def reconstructions(dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """How each noisy column of each release is distributed: as the cells stand, and reconstructed by the public law.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : list of Sanitizer
-    seed : int
     fewest : int
         Intervals, or categories, of fewer people are merged with others.
 
@@ -79,14 +77,13 @@ def reconstructions(
     """
     rows = []
     for sanitizer in sanitizers:
-        case = Case(dataset, sanitizer, seed)
+        case = Case(dataset, sanitizer, SEED)
         try:
             release = case.release
         except SanitizationError:
             continue
-        row = row_builder(dataset, sanitizer, seed)
         for name in (each for each in release.treated("noisy") if each in dataset.schema.published):
-            rows += _of_column(row, release.originals(dataset), release, name, fewest)
+            rows += _of_column(case.row, release.originals(dataset), release, name, fewest)
     return tidy(rows)
 
 

@@ -5,37 +5,36 @@ Source: Aggarwal and Yu (eds.) 2008, chapters 5, 8, 10, 11 and 13.
 """
 
 import contextlib
-import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.cases import evaluate, possible
-from privnb.evaluation.disclosure.found_rules import FoundItemsets
-from privnb.evaluation.disclosure.published_models import published_models
+from privnb.evaluation.attributes import first_number, secret_name
+from privnb.evaluation.cases import Case, Question, evaluate, possible
 from privnb.evaluation.parameters import numbers
-from privnb.evaluation.results import guessed, join, row, tidy
+from privnb.evaluation.results import Row, guessed, row, tidy
 from privnb.evaluation.store import Folder
 from privnb.measures.base import state
+from privnb.measures.rules.found_rules import identity_errors, support_error
 from privnb.measures.rules.inference_channels import blocked, channels, check_k
+from privnb.measures.rules.released_items import released_items
 from privnb.microdata import withholding
 from privnb.microdata.schema import NotForThisTable
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.miners.anonymous_tree import anonymous_tree
 from privnb.miners.baskets import Baskets, categories
-from privnb.miners.rules import itemsets
+from privnb.miners.rules import ITEMS, itemsets
 from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
-from privnb.runtime.validation import Count, Seed, Share, validated
+from privnb.runtime.validation import Count, Share, Validated, validated
 from privnb.sanitizers import FullDomain, GammaDiagonal, Mask, Mondrian, RandomizedResponse, Suppress
 from privnb.sanitizers.base import Sanitizer
 
-RANDOM = "random labels"
 READ = 2_000  # itemsets: of more nobody reads all, and each way to block or hide looks at all
 
 state(
@@ -60,6 +59,34 @@ state(
 state("itemsets", title="Itemsets", sentence="How many itemsets are published.", format="{:,}")
 
 
+@dataclass(frozen=True)
+class FoundItemsets(Validated, Question):
+    """Rows of `missed_itemsets`, `false_itemsets` and `support_error` of a release.
+
+    Parameters
+    ----------
+    support : float
+        Share of the records from which on an itemset is frequent.
+    most : int
+        Items of an itemset.
+    """
+
+    support: Share
+    most: Count = ITEMS
+    main = "missed_itemsets"
+
+    def rows(self, case: Case) -> list[Row]:
+        items = released_items(case.dataset, case.release)
+        true = itemsets(Baskets.of_table(case.dataset), self.support, most=self.most)
+        found = itemsets(items, self.support, most=self.most)
+        false, missed = identity_errors(true, found)
+        return [
+            case.row("missed_itemsets", missed),
+            case.row("false_itemsets", false),
+            case.row("support_error", support_error(true, found)),
+        ]
+
+
 @validated
 def with_rules(dataset: Dataset) -> Dataset:
     """The dataset. Raises NotForThisTable without categories, or a secret, and where people have several records."""
@@ -70,10 +97,7 @@ def with_rules(dataset: Dataset) -> Dataset:
             f"rules, trees and models count records, and people of '{dataset.name}' may have several. Choose another "
             "table."
         )
-    if not dataset.schema.quasi_identifiers:
-        raise NotForThisTable(
-            f"'{dataset.name}' has no quasi-identifier column that an adversary would know. Give a column that role."
-        )
+    first_number(dataset)  # there is nobody to look for without a quasi-identifier
     return dataset
 
 
@@ -130,9 +154,7 @@ def tree_bounds(text: str) -> list[int]:
 
 
 @validated
-def rule_releases(
-    dataset: Dataset, k: int = 10, epsilon: str | float = "3, 8"
-) -> list[Sanitizer | Sanitizer | Sanitizer | Sanitizer | Sanitizer]:
+def rule_releases(dataset: Dataset, k: int = 10, epsilon: str | float = "3, 8") -> list[Sanitizer]:
     """Releases to mine: two that generalize, and three kinds with noise by a public law, as far as the table has them.
 
     Parameters
@@ -215,9 +237,7 @@ def open_channels(dataset: Dataset, support: Sequence[float], *, k: int = 10) ->
 
 
 @validated
-def trees(
-    dataset: Dataset, ks: Sequence[int], *, few: Count = 10, fewest: MinCount = withholding.LIMIT, seed: Seed = 1
-) -> pd.DataFrame:
+def trees(dataset: Dataset, ks: Sequence[int], *, few: Count = 10, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """What a tree is worth that tells of no fewer than k people, beside one that may tell of anybody.
 
     Learned from a random half of the people, and tried on the other.
@@ -231,8 +251,6 @@ def trees(
         A leaf of fewer people is small.
     fewest : int
         Shares of fewer people are withheld.
-    seed : int
-        Of the halves.
 
     Returns
     -------
@@ -241,7 +259,7 @@ def trees(
     """
     expect.whole("few", few, 1)
     secret, found = secret_name(dataset, None), []
-    learned, others = dataset.split(0.5, rng=seed)
+    learned, others = dataset.split(0.5, rng=1)
     truth = np.asarray(others.cells[secret].astype(str))
     common = Counter(learned.cells[secret].astype(str).tolist()).most_common(1)[0][0]
     before = withholding.Counted(int((truth == common).sum()), len(truth))
@@ -281,32 +299,3 @@ def _some(name: str, values: Sequence[Any]) -> Sequence[Any]:
     if not expect.numbers(name, values):
         raise ValueError(f"{name} must be a list of one number or more, got none.")
     return values
-
-
-def models_published(
-    dataset: Dataset,
-    miners: str,
-    *,
-    examples: int = 500,
-    fewest: int = withholding.LIMIT,
-    store: str | os.PathLike[str] = "",
-) -> pd.DataFrame:
-    """Whether the published model of each miner opens a channel, and how far two classifiers differ without one.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    miners : str
-        Whose models are published.
-    examples : int
-        Of so many people the adversary knows the secret.
-    fewest, store
-        As of `published_models`.
-
-    Returns
-    -------
-    DataFrame
-        Rows of `published_models`, those of `control` "random labels" among them.
-    """
-    given: dict[str, Any] = {"examples": examples, "fewest": fewest, "store": store}
-    return join(*(published_models(dataset, miners, control=each, **given) for each in ("", RANDOM)))

@@ -80,9 +80,8 @@ def tables_published(dataset: Dataset, *, k: int) -> pd.DataFrame:
     """
     check_k(k)
     names = _few_values(dataset)
-    add = partial(
-        row, dataset=dataset.name, sanitizer="tables of two attributes", parameters=f"k={k}", parameter="k", bound=k
-    )
+    made = partial(row, dataset=dataset.name, parameters=f"k={k}", parameter="k", bound=k)
+    add = partial(made, sanitizer="tables of two attributes")
     if len(names) < 2:
         return tidy([])
     table = TableOfCounts.of(dataset.cells, names)
@@ -102,20 +101,11 @@ def tables_published(dataset: Dataset, *, k: int) -> pd.DataFrame:
             except SanitizationError as error:
                 found.append(add("bounds_within", np.nan, variant=SUPPRESSED, status="refused", reason=str(error)))
     for other in names[1:]:
-        add = partial(
-            row,
-            dataset=dataset.name,
-            sanitizer="suppression",
-            parameters=f"k={k}",
-            parameter="k",
-            bound=k,
-            target=other,
-        )
-        made = suppressed[names[0], other]
-        if isinstance(made, SanitizationError):
-            found.append(add("entries_suppressed", np.nan, status="refused", reason=str(made)))
-            continue
-        found.append(add("entries_suppressed", np.ma.getmaskarray(made.published).mean()))
+        table_of_two, add = suppressed[names[0], other], partial(made, sanitizer="suppression", target=other)
+        if isinstance(table_of_two, SanitizationError):
+            found.append(add("entries_suppressed", np.nan, status="refused", reason=str(table_of_two)))
+        else:
+            found.append(add("entries_suppressed", np.ma.getmaskarray(table_of_two.published).mean()))
     return tidy(found)
 
 

@@ -17,8 +17,7 @@ from privnb.evaluation.profiles import ProfileName, able, evaluated, profile_of,
 from privnb.evaluation.results import measured, of_one_miner, summary
 from privnb.evaluation.store import Folder
 from privnb.evaluation.utility.good_utility import good_utility
-from privnb.microdata import withholding
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.names import name_list
 from privnb.runtime.sentences import B, C, Sentences, say
 from privnb.runtime.validation import AttributeName, Seeds, Share, validated
@@ -35,7 +34,7 @@ def users(
     miners: MinerNames = "",
     target: AttributeName = "",
     seeds: Seeds = 0,
-    fewest: MinCount = withholding.LIMIT,
+    fewest: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
     """Table 1: `evaluation.good_utility` of each miner and seed, and `worst`, the largest decline of each set.
@@ -103,7 +102,7 @@ def adversaries(
     share: Share = 0.05,
     weights: str = "",
     seeds: Seeds = 0,
-    fewest: MinCount = withholding.LIMIT,
+    fewest: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
     """Table 2: `nearer_predictions.Nearer` of each set, sanitizer and seed, with `average` and `worst` of each
@@ -195,9 +194,8 @@ def gains(
     profile: ProfileName = "quick",
     miners: MinerNames = "",
     target: AttributeName = "",
-    sensitive: AttributeName = "",
     seeds: Seeds = 0,
-    fewest: MinCount = withholding.LIMIT,
+    fewest: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
     """Table 3: `predicted_gains.PutIn` of each sanitizer and seed.
@@ -209,8 +207,6 @@ def gains(
     ----------
     dataset, sanitizers, profile, miners, target, seeds, fewest, store
         As of `adversaries`.
-    sensitive : str
-        Empty: the first sensitive attribute.
 
     Returns
     -------
@@ -218,7 +214,7 @@ def gains(
         Tidy results.
     """
     target = published_name(dataset, target or first_number(dataset))
-    sensitive = sensitive_name(dataset, sensitive or None)
+    sensitive = sensitive_name(dataset, None)
     tasks = {}
     for miner_set, names, repeats in sets_of(profile_of(profile).gains, miners, seeds):
         worst = dict.fromkeys(sanitizers, names)
@@ -226,7 +222,7 @@ def gains(
             attacks = {}
             for s in sanitizers:
                 asked = [Nearer(target, each) for each in _weka(dataset, s, target)]
-                attacks[s] = [partial(_possible, dataset, s, 1, question, withholding.LIMIT) for question in asked]
+                attacks[s] = [partial(_possible, dataset, s, 1, question, LIMIT) for question in asked]
             worst = {s: _worst(found) for s, found in evaluated(attacks, store, "look for the worst miner").items()}
         tasks[miner_set] = [
             partial(_possible, dataset, sanitizer, seed, PutIn(target, sensitive, worst[sanitizer], miner_set), fewest)

@@ -24,27 +24,18 @@ worst-off person, interval and groups follow from these in `scores.py`.
 | `miner` | who guesses with the release, where there is a choice |
 """
 
-from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.cases import evaluate
+from privnb.evaluation.attributes import first_number, sensitive_name
 from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.attribute import AttributeRisk
 from privnb.evaluation.risks.certainty import Certainty
 from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
-from privnb.evaluation.store import Folder
 from privnb.measures.disclosure.certainty import NEAR
-from privnb.microdata import withholding
-from privnb.microdata.withholding import MinCount
-from privnb.runtime.validation import AttributeName, Seeds, validated
-from privnb.sanitizers.base import Sanitizer
-
-__all__ = ["questions", "risks"]
+from privnb.runtime.validation import AttributeName, validated
 
 
 @validated
@@ -53,8 +44,9 @@ def questions(dataset: Dataset, *, sensitive: AttributeName | None = None, near:
 
     Parameters
     ----------
-    dataset, sensitive
-        As of `risks`.
+    dataset : Dataset
+    sensitive : str, optional
+        Whose value is guessed; None: that of each sensitive attribute.
     near : float
         As of `Certainty`.
 
@@ -63,46 +55,13 @@ def questions(dataset: Dataset, *, sensitive: AttributeName | None = None, near:
     list of Question
     """
     varied = [name for name in dataset.schema.sensitive if dataset.cells[name].nunique(dropna=False) > 1]
-    secrets: Sequence[str | None] = [sensitive] if sensitive else varied or [None]  # what everybody has is no secret
+    secrets = [sensitive] if sensitive else varied or dataset.schema.sensitive[:1]  # what everybody has is no secret
+    names = [sensitive_name(dataset, secret) for secret in secrets] or [""]
     return [
         IdentityRisk(),
-        *(AttributeRisk.of(dataset, secret) for secret in secrets),
-        *(Certainty.of(dataset, secret, near) for secret in secrets),
+        *map(AttributeRisk, names),
+        *(Certainty(name, near) for name in names),
         LinkabilityRisk(),
         MembershipRisk(),
-        AntiUtilityRisk.of(dataset),
+        AntiUtilityRisk(first_number(dataset) if dataset.schema.quasi_identifiers else ""),
     ]
-
-
-@validated
-def risks(
-    dataset: Dataset,
-    sanitizers: Sequence[Sanitizer],
-    *,
-    sensitive: AttributeName | None = None,
-    seeds: Seeds = 1,
-    fewest: MinCount = withholding.LIMIT,
-    store: Folder = "",
-) -> pd.DataFrame:
-    """The risks of each release.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    sanitizers : list of Sanitizer
-    sensitive : str, optional
-        Whose value is guessed; None: that of each sensitive attribute.
-    seeds : int
-        Repeats of what is random.
-    fewest : int
-        What would tell of fewer people is withheld.
-    store : str
-        The folder that keeps what is finished; empty: none.
-
-    Returns
-    -------
-    DataFrame
-        Tidy results, see above. A risk that cannot be measured of a release is a row of status "refused" that says why.
-    """
-    asked = questions(dataset, sensitive=sensitive)
-    return evaluate(dataset, sanitizers, measures=asked, seeds=seeds, fewest=fewest, store=store)

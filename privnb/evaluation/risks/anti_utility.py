@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.attributes import first_number, published_name
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.nearer_predictions import A, scenarios
 from privnb.evaluation.predictions import mine, miners_of
@@ -18,7 +17,6 @@ from privnb.evaluation.results import Row
 from privnb.evaluation.risks.scores import Scores
 from privnb.measures.base import state
 from privnb.microdata.release import Release
-from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import able
 from privnb.runtime.arrays import FloatArray, IntArray
@@ -56,14 +54,6 @@ class AntiUtilityRisk(Question):
     target: str
     miners: str = MINERS
     main = "anti_utility_risk"
-
-    @classmethod
-    def of(cls, dataset: Dataset, target: str | None = None) -> Question:
-        """The question to this dataset: of its first numeric quasi-identifier unless another is named."""
-        try:
-            return cls(published_name(dataset, target or first_number(dataset)))
-        except NotForThisTable:
-            return cls("")
 
     def rows(self, case: Case) -> list[Row]:
         if not self.target:

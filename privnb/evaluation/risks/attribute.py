@@ -16,7 +16,6 @@ import pandas as pd
 
 from privnb.attacks import Linkage, MinerInference
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.disclosures import is_withheld
 from privnb.evaluation.results import Row, guessed
@@ -26,7 +25,6 @@ from privnb.measures.base import state
 from privnb.measures.disclosure.disclosed import tells_few
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, once_each, people_in, tabulate
 from privnb.microdata.release import Release
-from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.treatment import Unreadable
 from privnb.miners import cross_val_predictions, reference_set
 from privnb.miners.encoding import encode
@@ -74,14 +72,6 @@ class AttributeRisk(Question):
     sensitive: str
     main = "attribute_risk"
 
-    @classmethod
-    def of(cls, dataset: Dataset, sensitive: str | None = None) -> Question:
-        """The question to this dataset; of a table without a sensitive attribute one that is refused."""
-        try:
-            return cls(sensitive_name(dataset, sensitive))
-        except NotForThisTable:
-            return cls("")
-
     def rows(self, case: Case) -> list[Row]:
         if not self.sensitive:
             raise Unreadable(
@@ -98,10 +88,7 @@ class AttributeRisk(Question):
         """The `Scores` of people, and who guesses."""
         case = case.known
         dataset, release, name = case.dataset, case.release, self.sensitive
-        before, who = (
-            without(dataset, name)[0],
-            "",
-        )
+        before, who = without(dataset, name)[0], ""
         sure: dict[str, Any] = {"worst": False}  # how sure a miner is, nobody knows
         if release.groups is not None:
             right, surest, prior, people = of_groups(dataset, release, name)

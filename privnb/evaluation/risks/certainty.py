@@ -17,14 +17,12 @@ import pandas as pd
 from privnb.attacks import Linkage
 from privnb.attacks.linkage.linkage import linkage_to_any_row
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.disclosures import is_withheld
 from privnb.evaluation.predictions import stream
-from privnb.evaluation.results import Row
+from privnb.evaluation.results import Row, share_in_classes
 from privnb.evaluation.risks.anti_utility import people_of
 from privnb.evaluation.risks.scores import classes_of
-from privnb.evaluation.shares import share_in_classes
 from privnb.measures.base import state
 from privnb.measures.disclosure.certainty import (
     NEAR,
@@ -37,7 +35,6 @@ from privnb.measures.disclosure.conclusions import SAMPLE, Conclusions, by_neare
 from privnb.measures.disclosure.disclosed import tells_few
 from privnb.microdata.counts import distinct_codes, once_each, people_in, tabulate
 from privnb.microdata.release import Release
-from privnb.microdata.schema import NotForThisTable
 from privnb.microdata.treatment import TRUE, Rows, Unreadable
 from privnb.runtime import expect
 
@@ -83,22 +80,12 @@ class Certainty(Question):
     def __post_init__(self) -> None:
         expect.between("near", self.near, 0.5, 1, "1 is certain")
 
-    @classmethod
-    def of(cls, dataset: Dataset, sensitive: str | None = None, near: float = NEAR) -> Certainty:
-        """Return the question for this dataset; it is refused for a table without a sensitive attribute."""
-        try:
-            return cls(sensitive_name(dataset, sensitive), near)
-        except NotForThisTable:
-            return cls("", near)
-
     def rows(self, case: Case) -> list[Row]:
         if not self.sensitive:
             raise Unreadable(f"'{case.dataset.name}' has no sensitive attribute. Give a column that role.")
         found = self.conclusions(case)
-        return [
-            self._row(case, "made_certain", found.certain, found),
-            self._row(case, "nearly_certain", found.near, found),
-        ]
+        whom = {"made_certain": found.certain, "nearly_certain": found.near}
+        return [self._row(case, measure, people, found) for measure, people in whom.items()]
 
     def _row(self, case: Case, measure: str, whom: np.ndarray, found: Conclusions) -> Row:
         """A row of how many people it is. That it is nobody tells of nobody; few are withheld, and so is a number that

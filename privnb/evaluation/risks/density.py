@@ -99,12 +99,12 @@ class Cover:
         """
         seen = np.zeros(len(self.times))
         for asked in self._parts(others):
-            _hold(*asked, seen)  # type: ignore[call-arg]
+            _hold(asked, seen)
         found, there, begin = np.zeros(len(records)), np.zeros(len(records)), 0
         published, beside = self.times * self.weights, (seen + FEW) * self.weights
         for asked in self._parts(records):
             part = slice(begin, begin := begin + len(asked[0]))
-            _add_up(*asked, published, beside, found[part], there[part])  # type: ignore[call-arg]
+            _add_up(asked, published, beside, found[part], there[part])
         return found / self.times.sum(), there / max(len(others), 1)
 
     def _parts(self, records: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
@@ -203,53 +203,42 @@ def _width(release: Any, name: str) -> float:
 
 
 @njit(cache=True)
-def _hold(
-    fit: Any, rows: Any, cells: Any, flat: Any, begins: Any, widths: Any, own: Any, moved: Any, curve: Any, seen: Any
-) -> None:
-    """Add to each row, float array (rows,), how far it covers each record. fit: (records, bytes). rows: (records,
-    tables) and cells: (rows, tables) place degrees in `flat`. own: (records, numbers), moved: (rows, numbers).
+def _degree(asked: Any, x: Any, b: Any) -> Any:
+    """How far row `b` covers record `x`. asked: fit (records, bytes); rows (records, tables) and cells (rows, tables),
+    which place degrees in `flat`; own (records, numbers), moved (rows, numbers).
     """
-    for x in range(len(fit)):
-        for byte in range(fit.shape[1]):
-            bits = fit[x, byte]
-            for bit in range(8) if bits else range(0):
-                if bits & (128 >> bit):
-                    b = byte * 8 + bit
-                    degree = 1.0
-                    for c in range(len(begins)):
-                        degree *= flat[begins[c] + rows[x, c] * widths[c] + cells[b, c]]
-                    for c in range(len(curve)):
-                        degree *= np.exp(-(((own[x, c] - moved[b, c]) / curve[c]) ** 2) / 2)
-                    seen[b] += degree
+    _, rows, cells, flat, begins, widths, own, moved, curve = asked
+    degree = 1.0
+    for c in range(len(begins)):
+        degree *= flat[begins[c] + rows[x, c] * widths[c] + cells[b, c]]
+    for c in range(len(curve)):
+        degree *= np.exp(-(((own[x, c] - moved[b, c]) / curve[c]) ** 2) / 2)
+    return degree
 
 
 @njit(cache=True)
-def _add_up(
-    fit: Any,
-    rows: Any,
-    cells: Any,
-    flat: Any,
-    begins: Any,
-    widths: Any,
-    own: Any,
-    moved: Any,
-    curve: Any,
-    first: Any,
-    second: Any,
-    found: Any,
-    there: Any,
-) -> None:
-    """Add to each record the sums over rows of degree times `first`, and times `second`, float arrays (rows,)."""
+def _hold(asked: Any, seen: Any) -> None:
+    """Add to each row, float array (rows,), how far it covers each record."""
+    fit = asked[0]
     for x in range(len(fit)):
         for byte in range(fit.shape[1]):
             bits = fit[x, byte]
             for bit in range(8) if bits else range(0):
                 if bits & (128 >> bit):
                     b = byte * 8 + bit
-                    degree = 1.0
-                    for c in range(len(begins)):
-                        degree *= flat[begins[c] + rows[x, c] * widths[c] + cells[b, c]]
-                    for c in range(len(curve)):
-                        degree *= np.exp(-(((own[x, c] - moved[b, c]) / curve[c]) ** 2) / 2)
+                    seen[b] += _degree(asked, x, b)
+
+
+@njit(cache=True)
+def _add_up(asked: Any, first: Any, second: Any, found: Any, there: Any) -> None:
+    """Add to each record the sums over rows of degree times `first`, and times `second`, float arrays (rows,)."""
+    fit = asked[0]
+    for x in range(len(fit)):
+        for byte in range(fit.shape[1]):
+            bits = fit[x, byte]
+            for bit in range(8) if bits else range(0):
+                if bits & (128 >> bit):
+                    b = byte * 8 + bit
+                    degree = _degree(asked, x, b)
                     found[x] += degree * first[b]
                     there[x] += degree * second[b]

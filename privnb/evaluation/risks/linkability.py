@@ -72,8 +72,7 @@ class LinkabilityRisk(Question):
         first, second = self.parts or _dealt(dataset, release)
         people = _sampled(people_of(dataset, release), case.seed)
         there = np.arange(len(dataset)) if release.records is None else np.sort(release.records)
-        asked = there if dataset.people is None else there[np.isin(dataset.people[there], people)]
-        asked = people if dataset.people is None else asked
+        asked = people if dataset.people is None else there[np.isin(dataset.people[there], people)]
         known = dataset.cells.iloc[asked]
         sides = []
         for names in (first, second):
@@ -91,9 +90,7 @@ class LinkabilityRisk(Question):
         before = (everybody - both) / max(len(asked) - 1, 1)
         if (classes := classes_of(dataset, release)) is not None:
             classes = classes[np.searchsorted(people_of(dataset, release), people)]
-        if dataset.people is None:
-            return Scores(both, before, people, classes=classes)
-        person = np.searchsorted(people, dataset.people[asked])
+        person = None if dataset.people is None else np.searchsorted(people, dataset.people[asked])
         return Scores(most_of_people(both, person), most_of_people(before, person), people, classes=classes)
 
 

@@ -192,10 +192,7 @@ def difference(first: float, second: float, n: float, m: float) -> tuple[float, 
     """
     (low, high), (least, most) = wilson(first * n, n), wilson(second * m, m)
     apart = first - second
-    return (
-        float(apart - np.hypot(first - low, most - second)),
-        float(apart + np.hypot(high - first, second - least)),
-    )
+    return (float(apart - np.hypot(first - low, most - second)), float(apart + np.hypot(high - first, second - least)))
 
 
 def paired(differences: np.ndarray, classes: np.ndarray | None = None) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from privnb.evaluation.utility.utilities import GoodUtility, Scores, failed_rows
 from privnb.measures.intervals import normal_interval
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import name_list
 from privnb.runtime.validation import AttributeName, Folds, Seed, validated
@@ -37,7 +37,7 @@ def good_utility(
     target: AttributeName | None = None,
     seed: Seed = 1,
     folds: Folds = 10,
-    fewest: MinCount = withholding.LIMIT,
+    fewest: MinCount = LIMIT,
 ) -> pd.DataFrame:
     """What an honest user keeps: correct predictions of `target` by miners, in cross-validation (Sramka et al. 2010,
     Table 1).

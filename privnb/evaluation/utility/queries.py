@@ -20,7 +20,7 @@ from privnb.measures.utility.queries import READINGS, CountQueries, Reading, rel
 from privnb.measures.utility.reconstruction import VALUES
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
-from privnb.runtime.validation import AttributeName, Count, Seed, Share, validated
+from privnb.runtime.validation import Count, Seed, Share, validated
 from privnb.sanitizers import Bucketize, Identity, Suppress
 from privnb.sanitizers.base import Sanitizer
 
@@ -36,7 +36,6 @@ def count_queries(
     dataset: Dataset,
     sanitizers: Sequence[Sanitizer],
     *,
-    sensitive: AttributeName | None = None,
     dimension: Count = 4,
     selectivity: Share = 0.05,
     number: Count = 1000,
@@ -50,8 +49,6 @@ def count_queries(
     dataset : Dataset
     sanitizers : list of Sanitizer
         One whose privacy models cannot be kept has no row.
-    sensitive : str, optional
-        The first sensitive attribute if None.
     dimension, selectivity, number, reading
         See `CountQueries.of`.
     seed : int
@@ -69,7 +66,7 @@ def count_queries(
     expect.whole("dimension", dimension, 1)
     expect.share("selectivity", selectivity)
     expect.whole("number", number, 1)
-    question = Queries(secret_name(dataset, sensitive), dimension, selectivity, number, reading)
+    question = Queries(secret_name(dataset, None), dimension, selectivity, number, reading)
     runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
     drawn = tidy(question.drawn(dataset, seed)[1])
     found = ask(dataset, runs, description="count")

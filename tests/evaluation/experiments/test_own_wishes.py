@@ -3,7 +3,7 @@
 import pytest
 
 from privnb.datasets.dataset import load
-from privnb.evaluation import experiments
+from privnb.evaluation.experiments import own_wishes
 from privnb.evaluation.experiments.own_wishes import AFTER, ALL, BEFORE, FEW, OWN
 from privnb.reporting import findings
 
@@ -11,7 +11,7 @@ from privnb.reporting import findings
 @pytest.fixture(scope="module")
 def results():
     dataset = load("adult", records=1500)
-    return experiments.own_k(dataset, [0.05, 0.5], (2, 20)), experiments.guards(dataset, [0.1, 0.5], 0.7, 5)
+    return own_wishes.own_k(dataset, [0.05, 0.5], (2, 20)), own_wishes.guards(dataset, [0.1, 0.5], 0.7, 5)
 
 
 @pytest.mark.slow
@@ -56,10 +56,10 @@ def test_what_is_said(results):
 @pytest.mark.parametrize(
     ("do", "says"),
     [
-        (lambda d: experiments.wishing("0.1, 1"), "WISHING"),
-        (lambda d: experiments.check_ks(5, 5, d), "K_LARGER must be a whole number above K"),
-        (lambda d: experiments.check_ks(5, 10_000, d), "fewer than K_LARGER"),
-        (lambda d: experiments.check_breach(2), "BREACH"),
+        (lambda d: own_wishes.wishing("0.1, 1"), "WISHING"),
+        (lambda d: own_wishes.check_ks(5, 5, d), "K_LARGER must be a whole number above K"),
+        (lambda d: own_wishes.check_ks(5, 10_000, d), "fewer than K_LARGER"),
+        (lambda d: own_wishes.check_breach(2), "BREACH"),
     ],
 )
 def test_what_cannot_be_asked(do, says):

@@ -10,7 +10,7 @@ from support.clinic import CLINIC
 from privnb.attacks import Attack, DistributionAnalysis, GaussianMap, PcaRemoval
 from privnb.attacks.recovery.noise_knowledge import EstimatedNoise
 from privnb.datasets.dataset import load
-from privnb.evaluation import experiments
+from privnb.evaluation.experiments import noise_removal, reconstruction
 from privnb.evaluation.experiments.noise_removal import ALIKE, INDEPENDENT, STRENGTHS, THEORY, supposing
 from privnb.evaluation.experiments.reconstruction import _merged
 from privnb.microdata.withholding import LIMIT
@@ -22,7 +22,7 @@ from privnb.sanitizers import AdditiveNoise, Mondrian, RandomizedResponse
 
 @pytest.fixture(scope="module")
 def made_up():
-    return experiments.made_up_noise()
+    return noise_removal.made_up_noise()
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_noise_whose_width_is_not_published_comes_off_where_numbers_vary_togethe
 
     Where noise goes as the columns do, those that add up to others still do, and no width is possible.
     """
-    found = experiments.masking_noise_removed(load("census"))
+    found = noise_removal.masking_noise_removed(load("census"))
     rows = found[(found.measure == "recovery_error") & (found.target == "") & (found.group == "")]
     bayes = rows[(rows.miner == GaussianMap.title) & (rows.control == "")]
     bayes = bayes.set_index(["parameters", "variant", "knows"]).sort_index()
@@ -83,12 +83,12 @@ def test_noise_whose_width_is_not_published_comes_off_where_numbers_vary_togethe
 
 def test_few_made_up_records_are_refused():
     with pytest.raises(ValueError, match=r"records must be a whole number of at least 1000, got 10\."):
-        experiments.made_up_noise(records=10)
+        noise_removal.made_up_noise(records=10)
 
 
 @pytest.mark.slow
 def test_attacks_on_a_tables_noise_have_a_chart_and_a_finding(clinic):
-    found = experiments.noise_removed(clinic, [0.05, 0.2])
+    found = noise_removal.noise_removed(clinic, [0.05, 0.2])
     errors = found[(found.measure == "recovery_error") & (found.target == "") & (found.group == "")]
     assert set(errors.variant) == {"", "taken literally"}
     assert errors[errors.control == ""].baseline.to_numpy() == pytest.approx(1)
@@ -98,7 +98,7 @@ def test_attacks_on_a_tables_noise_have_a_chart_and_a_finding(clinic):
     assert "taken literally" in str(charts.recovery(found).to_dict())
     assert "cell_error" not in set(found.measure)
     classes = r"\b(?:" + "|".join(kind.__name__ for kind in members(Attack)) + r")\b"
-    for shown in (said, json.dumps(charts.recovery(found).to_dict()), str(charts.table(experiments.hit(found)))):
+    for shown in (said, json.dumps(charts.recovery(found).to_dict()), str(charts.table(noise_removal.hit(found)))):
         assert DistributionAnalysis.title in shown.lower()
         assert not re.search(classes, shown), "a class is no word of a page"
     assert "None of these" in str(charts.recovery(found.iloc[:0]))
@@ -106,7 +106,7 @@ def test_attacks_on_a_tables_noise_have_a_chart_and_a_finding(clinic):
 
 def test_reconstruction_comes_nearer_than_the_noisy_cells(clinic):
     noise = [AdditiveNoise(0.3), RandomizedResponse(2.0), Mondrian(KAnonymity(5))]
-    found = experiments.reconstructions(load("adult", records=4000), noise)
+    found = reconstruction.reconstructions(load("adult", records=4000), noise)
     losses = found[found.measure == "distribution_loss"].pivot_table(index="target", columns="variant", values="value")
     assert losses.loc["age", "reconstructed (EM)"] < losses.loc["age", "taken literally"] / 2
     assert (losses["reconstructed (EM)"] < losses["taken literally"]).mean() > 0.7

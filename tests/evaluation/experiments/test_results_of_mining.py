@@ -7,7 +7,8 @@ from support import sentences
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation import experiments
+from privnb.evaluation.disclosure import published_models
+from privnb.evaluation.experiments import hidden_rules, results_of_mining
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Role, Schema
 from privnb.miners.rules import Rule
@@ -17,22 +18,22 @@ from privnb.sanitizers import Anatomy, Identity, RandomizedResponse, Suppress
 
 @pytest.fixture(scope="module")
 def dataset():
-    return experiments.with_rules(load("adult", records=1500))
+    return results_of_mining.with_rules(load("adult", records=1500))
 
 
 @pytest.fixture(scope="module")
 def hidden(dataset):
-    return experiments.rules_hidden(dataset, experiments.sensitive_rules(dataset, 0.02, number=5), 0.02)
+    return hidden_rules.rules_hidden(dataset, hidden_rules.sensitive_rules(dataset, 0.02, number=5), 0.02)
 
 
 @pytest.fixture(scope="module")
 def results(dataset, hidden):
     return evaluation.join(
-        experiments.models_published(dataset, "majority, unpruned tree", examples=100),
-        experiments.open_channels(dataset, [0.02, 0.1], k=10),
-        experiments.trees(dataset, [5, 50, 100_000], few=10),
+        published_models.models_published(dataset, "majority, unpruned tree", examples=100),
+        results_of_mining.open_channels(dataset, [0.02, 0.1], k=10),
+        results_of_mining.trees(dataset, [5, 50, 100_000], few=10),
         hidden,
-        experiments.releases_mined(dataset, [Identity(), RandomizedResponse(2.0), Suppress()], 0.02),
+        results_of_mining.releases_mined(dataset, [Identity(), RandomizedResponse(2.0), Suppress()], 0.02),
     )
 
 
@@ -60,17 +61,17 @@ def test_the_intact_table_gives_every_itemset_and_nothing_gives_few(results):
 
 
 def test_a_release_without_a_cell_for_each_says_why(dataset):
-    rows = experiments.releases_mined(dataset, [Anatomy(2, "salary")], 0.02)
+    rows = results_of_mining.releases_mined(dataset, [Anatomy(2, "salary")], 0.02)
     assert rows.status.tolist() in (["refused"], ["not possible"])
     assert rows.reason.iloc[0]
 
 
 def test_sensitive_rules_end_in_a_rare_value_of_the_secret(dataset):
-    found = experiments.sensitive_rules(dataset, 0.02, number=5)
+    found = hidden_rules.sensitive_rules(dataset, 0.02, number=5)
     assert len(found) == 5
     assert {each for rule in found for each in rule.right} == {"salary=>50K"}
-    assert experiments.sensitive_rules(dataset, 0.9) == []
-    assert len(experiments.rules_hidden(dataset, [], 0.02)) == 0
+    assert hidden_rules.sensitive_rules(dataset, 0.9) == []
+    assert len(hidden_rules.rules_hidden(dataset, [], 0.02)) == 0
 
 
 def test_all_ways_hide_and_blocking_is_undone(hidden):
@@ -130,14 +131,14 @@ def test_supports_are_doubled_until_the_itemsets_can_be_read():
     columns = [Attribute(name, Role.QUASI_IDENTIFIER, Categories(("no", "yes"))) for name in answers]
     trees = {each.name: flat(each) for each in columns}
     asked = Dataset("asked", pd.DataFrame(answers), Schema("asked", tuple(columns)), trees)
-    assert experiments.supports("0.1, 0.9", asked, 2) == [0.9, 1.0]
+    assert results_of_mining.supports("0.1, 0.9", asked, 2) == [0.9, 1.0]
 
 
 def test_supports_are_of_k_people_at_least(dataset):
-    assert experiments.supports("0.5, 0.001", dataset, 30) == [0.02, 0.5]
-    assert experiments.tree_bounds("5, 2") == [2, 5]
-    assert experiments.examples_known(dataset, 500) == 150
-    assert [type(each).__name__ for each in experiments.rule_releases(dataset, 10, "6")] == [
+    assert results_of_mining.supports("0.5, 0.001", dataset, 30) == [0.02, 0.5]
+    assert results_of_mining.tree_bounds("5, 2") == [2, 5]
+    assert results_of_mining.examples_known(dataset, 500) == 150
+    assert [type(each).__name__ for each in results_of_mining.rule_releases(dataset, 10, "6")] == [
         "Mondrian", "FullDomain", "RandomizedResponse", "Mask", "GammaDiagonal", "Suppress"
     ]  # fmt: skip
 
@@ -145,17 +146,17 @@ def test_supports_are_of_k_people_at_least(dataset):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda d: experiments.supports("2", d, 10), "SUPPORT must be one share"),
-        (lambda d: experiments.supports("", d, 10), "SUPPORT must be one share"),
-        (lambda d: experiments.supports("0.1", d, 1), "k must be a whole number of at least 2"),
-        (lambda d: experiments.tree_bounds("1"), "K_TREE must be one whole number"),
-        (lambda d: experiments.tree_bounds(""), "K_TREE must be one whole number"),
-        (lambda d: experiments.examples_known(d, 1), "EXAMPLES must be a whole number of at least 2"),
-        (lambda d: experiments.sensitive_rules(d, 0.1, number=0), "number must be a whole number"),
-        (lambda d: experiments.rules_hidden(d, ["a => b"], 0.1), "must be a Rule"),
-        (lambda d: experiments.rules_hidden(d, [Rule.read("sex=X => salary=>50K")], 0.1), "there is no item 'sex=X'"),
-        (lambda d: experiments.open_channels(d, [0.1], k=1), "k must be a whole number of at least 2"),
-        (lambda d: experiments.rule_releases(d, 10, "x"), "EPSILON_RULES"),
+        (lambda d: results_of_mining.supports("2", d, 10), "SUPPORT must be one share"),
+        (lambda d: results_of_mining.supports("", d, 10), "SUPPORT must be one share"),
+        (lambda d: results_of_mining.supports("0.1", d, 1), "k must be a whole number of at least 2"),
+        (lambda d: results_of_mining.tree_bounds("1"), "K_TREE must be one whole number"),
+        (lambda d: results_of_mining.tree_bounds(""), "K_TREE must be one whole number"),
+        (lambda d: results_of_mining.examples_known(d, 1), "EXAMPLES must be a whole number of at least 2"),
+        (lambda d: hidden_rules.sensitive_rules(d, 0.1, number=0), "number must be a whole number"),
+        (lambda d: hidden_rules.rules_hidden(d, ["a => b"], 0.1), "must be a Rule"),
+        (lambda d: hidden_rules.rules_hidden(d, [Rule.read("sex=X => salary=>50K")], 0.1), "there is no item 'sex=X'"),
+        (lambda d: results_of_mining.open_channels(d, [0.1], k=1), "k must be a whole number of at least 2"),
+        (lambda d: results_of_mining.rule_releases(d, 10, "x"), "EPSILON_RULES"),
     ],
 )
 def test_bad_input_is_a_clear_error(dataset, call, said):
@@ -165,5 +166,5 @@ def test_bad_input_is_a_clear_error(dataset, call, said):
 
 def test_tables_without_categories_or_a_secret_have_no_page():
     with pytest.raises(NotForThisTable, match="has no published attribute of categories"):
-        experiments.with_rules(load("census"))
-    assert np.isfinite(len(experiments.with_rules(load("hypertension"))))
+        results_of_mining.with_rules(load("census"))
+    assert np.isfinite(len(results_of_mining.with_rules(load("hypertension"))))

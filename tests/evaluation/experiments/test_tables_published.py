@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privnb.datasets.dataset import load
-from privnb.evaluation import experiments
+from privnb.evaluation.experiments import tables_of_counts
 from privnb.evaluation.experiments.tables_of_counts import _bounds
 from privnb.evaluation.results import KEY
 from privnb.measures.count_tables.cell_bounds import cell_bounds
@@ -17,7 +17,7 @@ from privnb.sanitizers.tables_and_rules.cell_suppression import suppress
 
 @pytest.fixture(scope="module")
 def tables():
-    return experiments.tables_published(load("adult"), k=10)
+    return tables_of_counts.tables_published(load("adult"), k=10)
 
 
 @pytest.mark.slow

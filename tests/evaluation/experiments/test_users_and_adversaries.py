@@ -8,8 +8,9 @@ from support.results_frame import frame, short
 
 from privnb import evaluation
 from privnb.datasets.dataset import Dataset, load
-from privnb.evaluation import experiments, profiles
+from privnb.evaluation import profiles
 from privnb.evaluation.disclosure import nearer_predictions
+from privnb.evaluation.experiments import users_and_adversaries
 from privnb.evaluation.profiles import Profile
 from privnb.evaluation.results import KEY
 from privnb.evaluation.store import Store
@@ -26,15 +27,15 @@ SANITIZERS = [KMember(10), LaplaceNoise(0.5)]
 
 
 def users(*given, **options):
-    return short(experiments.users(*given, **options))
+    return short(users_and_adversaries.users(*given, **options))
 
 
 def adversaries(*given, **options):
-    return short(experiments.adversaries(*given, **options))
+    return short(users_and_adversaries.adversaries(*given, **options))
 
 
 def gains(*given, **options):
-    return short(experiments.gains(*given, **options))
+    return short(users_and_adversaries.gains(*given, **options))
 
 
 def good_utility(*given, **options):
@@ -115,7 +116,7 @@ def test_profiles_name_sets_that_there_are():
 
 @pytest.mark.parametrize("experiment", ["users", "adversaries", "gains"])
 def test_what_cannot_be_run_is_said(adult, here, experiment):
-    call = getattr(experiments, experiment)
+    call = getattr(users_and_adversaries, experiment)
     with pytest.raises(ValueError, match=r"no profile 'slow'\. PROFILE is one of quick, full"):
         call(adult, SANITIZERS[:1], profile="slow")
     with pytest.raises(ValueError, match="seeds must be a whole number from 0 to 1,000, got -1"):
@@ -153,12 +154,12 @@ def test_users_stand_beside_the_attribute_absent(adult, small):
 
 
 def test_what_noise_can_destroy_at_most(adult):
-    assert experiments.absent(adult, SANITIZERS) == [Suppress("age, education-num")]
-    assert experiments.absent(adult, [LaplaceNoise(1), LaplaceNoise(2), GeometricNoise(1)]) == [
+    assert users_and_adversaries.absent(adult, SANITIZERS) == [Suppress("age, education-num")]
+    assert users_and_adversaries.absent(adult, [LaplaceNoise(1), LaplaceNoise(2), GeometricNoise(1)]) == [
         Suppress("age, education-num")
     ]
-    assert experiments.absent(adult, [KMember(5)]) == []
-    drawn = experiments.absent(adult, [KMember(100, start=None), LaplaceNoise(1)])
+    assert users_and_adversaries.absent(adult, [KMember(5)]) == []
+    drawn = users_and_adversaries.absent(adult, [KMember(100, start=None), LaplaceNoise(1)])
     assert drawn == [Suppress("age, education-num")], "chance without noise blurs nothing"
 
 
@@ -394,8 +395,8 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
     ]  # fmt: skip
     rows = frame([("KMember", "k=2", measure, miner, "age", *pair, np.nan, np.nan) for measure, miner, *pair in told])
     rows["status"] = rows.status.mask(rows.miner == "four", "unfinished")
-    assert experiments.users_and_adversaries._worst(rows) == "two, one"
-    assert experiments.users_and_adversaries._worst(rows[rows.miner == "four"]) == ""
+    assert users_and_adversaries._worst(rows) == "two, one"
+    assert users_and_adversaries._worst(rows[rows.miner == "four"]) == ""
 
 
 @pytest.mark.parametrize(
@@ -409,16 +410,16 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
     ],
 )
 def test_what_the_owner_states_is_checked_before_anything_runs(adult, monkeypatch, wrong, message):
-    monkeypatch.setattr(experiments.users_and_adversaries, "evaluated", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(users_and_adversaries, "evaluated", lambda *_: pytest.fail("it ran"))
     with pytest.raises(ValueError, match=message):
         adversaries(adult, [KMember(10)], **wrong)
 
 
 def test_what_the_adversary_guesses_is_said_and_where_the_sensitive_attribute_stands(adult):
-    said = experiments.guessed(adult).data
+    said = users_and_adversaries.guessed(adult).data
     assert said.startswith("The adversary guesses **age**, the first quasi-identifier of numbers.")
     assert "the sensitive attribute, salary, is guessed stands in `08_frontier`." in said
-    assert experiments.guessed(adult, "race").data.startswith("The adversary guesses **race**. ")
-    assert "08_frontier" not in experiments.guessed(adult, "salary").data, "it is what is guessed"
+    assert users_and_adversaries.guessed(adult, "race").data.startswith("The adversary guesses **race**. ")
+    assert "08_frontier" not in users_and_adversaries.guessed(adult, "salary").data, "it is what is guessed"
     with pytest.raises(ValueError, match="zip"):
-        experiments.guessed(adult, "zip")
+        users_and_adversaries.guessed(adult, "zip")

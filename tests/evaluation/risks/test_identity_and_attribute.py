@@ -7,13 +7,13 @@ import pandas as pd
 import plain
 import pytest
 from support import person_key
+from support.questions import risks
 
 from privnb.attacks import Linkage
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation import evaluate
 from privnb.evaluation.cases import Case
 from privnb.evaluation.disclosure.disclosures import Disclosure
-from privnb.evaluation.risks import risks
 from privnb.evaluation.risks.attribute import AttributeRisk, _alike, _of_rows, of_groups, without
 from privnb.evaluation.risks.groups import groups_of
 from privnb.evaluation.risks.identity import IdentityRisk, of_population
@@ -214,7 +214,7 @@ def test_averages_that_keep_a_k_tell_for_certain_where_all_rows_alike_have_one_v
     everywhere = adult.table.occupation.value_counts()
     guesses = [(of.count(value) / len(of), everywhere[value] / 3000) for of in groups.values() for value in {*of}]
     surest = min(before for sure, before in guesses if sure == share)
-    questions = [AttributeRisk.of(adult), Disclosure.of(adult)]
+    questions = [AttributeRisk("occupation"), Disclosure.of(adult)]
     found = evaluate(adult, [Microaggregation(5), LaplaceNoise(1.0)], measures=questions)
     found = found[(found.group == "") & (found.sanitizer == "Microaggregation")]
     for measure, variant in (("attribute_risk", "largest"), ("largest_posterior", "")):

@@ -6,11 +6,10 @@ from benchmarks import coverage
 
 from privnb.datasets.dataset import load
 from privnb.evaluation.cases import Case
-from privnb.evaluation.results import guessed
+from privnb.evaluation.results import guessed, share_in_classes
 from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.membership import MembershipRisk
 from privnb.evaluation.risks.scores import Apart, Scores, difference, paired
-from privnb.evaluation.shares import share_in_classes
 from privnb.measures.intervals import of_classes, variance_by_class, wilson
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Identity, LaplaceNoise, Mondrian

@@ -6,13 +6,13 @@ import numpy as np
 import plain
 import pytest
 from support import person_key
-from support.questions import anti_utility
+from support.questions import anti_utility, risks
 
 from privnb.attacks import MinerInference
 from privnb.datasets.dataset import load
 from privnb.evaluation.cases import Case
 from privnb.evaluation.every_sanitizer import family
-from privnb.evaluation.risks import linkability, risks
+from privnb.evaluation.risks import linkability
 from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.measures.utility import mining
@@ -106,7 +106,7 @@ def test_anti_utility_counts_whom_a_miner_comes_nearer_to_beyond_the_bare_guess(
     adult, compared = load("adult", "li-li", records=500), 0
     for sanitizer in (KMember(10), LaplaceNoise(1.0)):
         case = Case(adult, sanitizer, 1)
-        scores, who = AntiUtilityRisk.of(adult).scores(case)
+        scores, who = AntiUtilityRisk("age").scores(case)
         full = anti_utility(adult, sanitizer, miners=who, target="age", fewest=2)
         [row] = full[(full.scenario == "A") & (full.variant == "") & (full.miner == who)].itertuples()
         compared += np.isfinite([row.value, row.baseline]).sum()
@@ -127,7 +127,7 @@ def test_anti_utility_counts_whom_a_miner_comes_nearer_to_beyond_the_bare_guess(
 @pytest.mark.slow
 def test_anti_utility_is_what_loops_over_people_find_in_every_release_of_the_family(adult):
     """The attack guesses from what is published and known of people; loops say of whom it is nearer."""
-    question, found = AntiUtilityRisk.of(adult), {}
+    question, found = AntiUtilityRisk("age"), {}
     middle, others = adult.schema["age"].domain.middle, [name for name in adult.schema.published if name != "age"]
     for sanitizer in family(adult, k="3", l="2", t="0.4", delta="2", epsilon="1"):
         case = Case(adult, sanitizer, 1)

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from support import person_key
+from support.questions import risks
 
 from privnb.datasets.dataset import Dataset, load
 from privnb.evaluation.cases import Case
-from privnb.evaluation.risks import membership, risks
+from privnb.evaluation.risks import membership
 from privnb.evaluation.risks.membership import MembershipRisk, at_most, distinguished, halves, threshold
 from privnb.evaluation.risks.scores import Apart
 from privnb.microdata.hierarchy import Ranges

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from scipy.stats import nbinom
 from support import person_key
+from support.questions import risks
 
 from privnb.attacks import Linkage
 from privnb.attacks.algorithms.nearest import summed
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import Case
-from privnb.evaluation.risks import risks
 from privnb.evaluation.risks.identity import of_population
 from privnb.measures.disclosure.individual_risk import individual_risk
 from privnb.microdata.hierarchy import flat
