@@ -178,19 +178,17 @@ class Scenario:
             In the order of the sanitizers.
         """
         seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))
-        as_is = Identity()
-        original = self.good.scored(dataset, as_is.sanitize(dataset, rng=seed), seed, as_is)
-        return [self._verdict(dataset, sanitizer, original, seed, fewest) for sanitizer in sanitizers]
+        original = self.good.scored(Case(dataset, Identity(), seed))
+        cases = (Case(dataset, sanitizer, seed, fewest=fewest) for sanitizer in sanitizers)
+        return [self._verdict(case, original) for case in cases]
 
-    def _verdict(self, dataset: Dataset, sanitizer: Sanitizer, original: Scores, seed: int, fewest: int) -> Verdict:
-        release = Case(dataset, sanitizer, seed).release
-        good = self.good.scored(dataset, release, seed, sanitizer)
-        bad = self.bad.scored(dataset, release, seed, sanitizer)
+    def _verdict(self, case: Case, original: Scores) -> Verdict:
+        good, bad = self.good.scored(case), self.bad.scored(case)
         delta, declines_most = mining.utility_preserving(original.utilities, good.utilities)
         average, worst, worst_miner = mining.average_and_worst(bad.utilities)
         sets = {"good": (self.good.miners, good), "bad": (self.bad.miners, bad)}
         return Verdict(
-            sanitizer=sanitizer,
+            sanitizer=case.sanitizer,
             original=original.utilities,
             utility=good.utilities,
             utility_baseline=mining.weighted_sum(good.baseline, good.weights),
@@ -206,29 +204,22 @@ class Scenario:
                 side: tuple(m.name for m in miners_of(names) if m.name not in scores.by_miner)
                 for side, (names, scores) in sets.items()
             },
-            table=self._table(dataset, sanitizer, seed, original, good, bad, fewest),
+            table=self._table(case, original, good, bad),
         )
 
-    def _table(
-        self,
-        dataset: Dataset,
-        sanitizer: Sanitizer,
-        seed: int,
-        original: Scores,
-        good: Scores,
-        bad: Scores,
-        fewest: int,
-    ) -> pd.DataFrame:
-        row, as_is = row_builder(dataset, sanitizer, seed), row_builder(dataset, Identity(), seed)
-        feared = partial(row, target=self.bad.label)
-        kept = [(as_is, original), (row, good)]
-        kept = tidy(r for made, scores in kept for r in good_rows(made, self.good.label, scores, original, fewest))
-        lost = bad_rows(feared, bad, fewest)
+    def _table(self, case: Case, original: Scores, good: Scores, bad: Scores) -> pd.DataFrame:
+        as_is, feared = row_builder(case.dataset, Identity(), case.seed), partial(case.row, target=self.bad.label)
+        kept = tidy(
+            each
+            for made, scores in ((as_is, original), (case.row, good))
+            for each in good_rows(made, self.good.label, scores, original, case.fewest)
+        )
+        lost = bad_rows(feared, bad, case.fewest)
         together = bad._replace(by_miner={"worst by person": mining.worst_by_person(bad.by_miner)})
         return join(
             kept,
             summary(kept[kept.measure == "utility_decline"], averages=False),
             lost,
-            bad_rows(feared, together, fewest),
+            bad_rows(feared, together, case.fewest),
             summary(lost),
         )

@@ -264,10 +264,10 @@ def test_a_miner_that_does_not_finish_is_named(adult, monkeypatch, fails):
     """
     real = GoodUtility.mined
 
-    def mined(self, dataset, release, seed, sanitizer):
-        if type(sanitizer).__name__ == fails:
-            return {"salary": Mined({}, np.full(len(dataset), "<=50K"), {"slow": "unfinished"})}
-        return real(self, dataset, release, seed, sanitizer)
+    def mined(self, case):
+        if type(case.sanitizer).__name__ == fails:
+            return {"salary": Mined({}, np.full(len(case.dataset), "<=50K"), {"slow": "unfinished"})}
+        return real(self, case)
 
     monkeypatch.setattr(GoodUtility, "mined", mined)
     results = evaluation.good_utility(adult, [KMember(5), Suppress()], miners="majority", folds=len(fails))

@@ -9,14 +9,12 @@ from functools import partial
 
 import numpy as np
 
-from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.nearer_predictions import A, scenarios
 from privnb.evaluation.predictions import mine, miners_of
 from privnb.evaluation.results import Row
-from privnb.evaluation.risks.scores import Scores
+from privnb.evaluation.risks.scores import Scores, people_of
 from privnb.measures.base import state
-from privnb.microdata.release import Release
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import able
 from privnb.runtime.arrays import FloatArray, IntArray
@@ -76,12 +74,6 @@ class AntiUtilityRisk(Question):
         judged = scenarios(target, dataset.headcount)[A].score({target: found}, dataset, release)
         who = max(judged.by_miner, key=lambda name: judged.by_miner[name].sum())
         return _scores(judged.by_miner[who], judged.baseline, np.arange(dataset.headcount)), who
-
-
-def people_of(dataset: Dataset, release: Release) -> IntArray:
-    """Whose rows are in the release, ascending: integer array."""
-    records = np.arange(len(dataset)) if release.records is None else np.sort(release.records)
-    return records if dataset.people is None else np.unique(dataset.people[records])
 
 
 def _scores(nearer: FloatArray, without: FloatArray, people: IntArray) -> Scores:

@@ -20,7 +20,7 @@ from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.disclosures import is_withheld
 from privnb.evaluation.results import Row, guessed
 from privnb.evaluation.risks.identity import check_known
-from privnb.evaluation.risks.scores import Scores, classes_of
+from privnb.evaluation.risks.scores import Scores, classes_of, owners_of
 from privnb.measures.base import state
 from privnb.measures.disclosure.disclosed import tells_few
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, once_each, people_in, tabulate
@@ -127,7 +127,7 @@ def of_groups(dataset: Dataset, release: Release, name: str) -> tuple[FloatArray
     prior, (group, value) = np.ones(len(counts)), np.nonzero(counts == most[:, None])
     np.minimum.at(prior, group, of_anybody[value])
     prior = prior[classes]
-    owner = records if dataset.people is None else dataset.people[records]
+    owner = owners_of(dataset, release)
     rarest = np.where(sure < surest[np.searchsorted(people, owner)], 1.0, prior)  # of a person's surest record
     return right, surest, -_by_person(dataset, records, -rarest)[0], people
 

@@ -21,8 +21,7 @@ from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.disclosures import is_withheld
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import Row, share_in_classes
-from privnb.evaluation.risks.anti_utility import people_of
-from privnb.evaluation.risks.scores import classes_of
+from privnb.evaluation.risks.scores import classes_of, people_of
 from privnb.measures.base import state
 from privnb.measures.disclosure.certainty import (
     NEAR,

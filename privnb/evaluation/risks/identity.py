@@ -12,7 +12,7 @@ from privnb.attacks.algorithms.nearest import summed
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.results import Row
-from privnb.evaluation.risks.scores import Scores, classes_of
+from privnb.evaluation.risks.scores import Scores, classes_of, owners_of
 from privnb.measures.base import state
 from privnb.measures.disclosure.individual_risk import individual_risk
 from privnb.measures.disclosure.linkage import found_by_person, found_in_own_class
@@ -166,8 +166,7 @@ def of_population(case: Case) -> dict[str, Scores]:
         whole = weights.sum()
     else:  # a person of several classes is found by that in which they are most alone
         classes = release.equivalence_classes
-        records = np.arange(len(dataset)) if release.records is None else release.records
-        owners = records if dataset.people is None else dataset.people[records]
+        owners = owners_of(dataset, release)
         expected = release.population_alike
         assert expected is not None  # as there are weights
         risk = individual_risk(release.people_alike, expected)[classes]

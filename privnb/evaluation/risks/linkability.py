@@ -16,9 +16,8 @@ from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import Row
-from privnb.evaluation.risks.anti_utility import people_of
 from privnb.evaluation.risks.identity import check_known, has_known_classes
-from privnb.evaluation.risks.scores import Scores, classes_of
+from privnb.evaluation.risks.scores import Scores, classes_of, people_of
 from privnb.measures.base import state
 from privnb.microdata.counts import coded, most_of_people
 from privnb.microdata.release import Release

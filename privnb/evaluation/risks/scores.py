@@ -19,7 +19,7 @@ from privnb.measures.intervals import QUANTILE, normal_interval, of_classes, var
 from privnb.microdata import withholding
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE, Rows
-from privnb.runtime.arrays import BoolArray, FloatArray
+from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +218,17 @@ def paired(differences: np.ndarray, classes: np.ndarray | None = None) -> tuple[
     return max(-1.0, low), min(1.0, high)
 
 
+def owners_of(dataset: Dataset, release: Release) -> IntArray:
+    """Return whom each row of a release is of: a number of `Dataset.people`, or of the record without a key."""
+    records = np.arange(len(dataset)) if release.records is None else release.records
+    return records if dataset.people is None else dataset.people[records]
+
+
+def people_of(dataset: Dataset, release: Release) -> IntArray:
+    """Return whose rows are in the release, ascending: integer array."""
+    return np.unique(owners_of(dataset, release))
+
+
 def classes_of(dataset: Dataset, release: Release, groups: np.ndarray | None = None) -> np.ndarray | None:
     """Return the class of each person of the release, integer array (people,), or None where it has no classes.
 
@@ -229,6 +240,4 @@ def classes_of(dataset: Dataset, release: Release, groups: np.ndarray | None = N
         if release.provenance.rows is Rows.NOBODY or {*release.schema.quasi_identifiers} - {*release.treated(*TRUE)}:
             return None
         groups = release.equivalence_classes
-    records = np.arange(len(dataset)) if release.records is None else release.records
-    owners = records if dataset.people is None else dataset.people[records]
-    return groups[np.unique(owners, return_index=True)[1]]
+    return groups[np.unique(owners_of(dataset, release), return_index=True)[1]]

@@ -82,7 +82,7 @@ class Kept(Question):
     def scored(self, case: Case) -> tuple[Mined, Scores | None]:
         """What the miners guess, and what it is worth; None where none has a guess."""
         user = GoodUtility(name_list([self.target]), miners=self.miners, folds=self.folds)
-        found = user.mined(case.dataset, case.release, case.seed, case.sanitizer)
+        found = user.mined(case)
         guessed = found[self.target]
         return guessed, user.score(found, case.dataset, case.release) if guessed.guesses else None
 

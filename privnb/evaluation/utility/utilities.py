@@ -3,7 +3,7 @@ al. 2010, sections 2.3 and 2.4).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -14,7 +14,8 @@ from pandas.api.types import is_numeric_dtype
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import published_name
-from privnb.evaluation.predictions import Mined, MinerNames, mine, stream, unseen
+from privnb.evaluation.cases import Case
+from privnb.evaluation.predictions import Mined, MinerNames, mine, unseen
 from privnb.evaluation.results import Row, people_interval, tidy, withheld
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
@@ -25,7 +26,6 @@ from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray
 from privnb.runtime.names import names_in
 from privnb.runtime.validation import Folds, Validated, validated
-from privnb.sanitizers.base import Sanitizer
 
 
 class Scores(NamedTuple):
@@ -95,14 +95,19 @@ class _Idea(Validated, ABC):
         """Raises ValueError for weights that weigh nobody, tried on the original in the place of a release."""
         self._interest(dataset, dataset)
 
-    def scored(self, dataset: Dataset, release: Release, seed: int, sanitizer: Sanitizer) -> Scores:
-        """The `Scores` of miners that can guess all targets as this release publishes them."""
-        return self.score(self.mined(dataset, release, seed, sanitizer), dataset, release)
+    def scored(self, case: Case) -> Scores:
+        """The `Scores` of miners that can guess all targets as the release of the case publishes them."""
+        return self.score(self.mined(case), case.dataset, case.release)
 
-    def mined(self, dataset: Dataset, release: Release, seed: int, sanitizer: Sanitizer) -> dict[str, Mined]:
+    def mined(self, case: Case) -> dict[str, Mined]:
         """What the miners guess of each target: `{target: mined.Mined}`."""
-        order = stream(seed, sanitizer, "publish")
-        return {name: self._mined(release, published_name(dataset, name), seed, order) for name in self.functions}
+        found, order = {}, case.stream("publish")
+        for name in map(partial(published_name, case.dataset), self.functions):
+            if self.folds is None:
+                found[name] = mine(case.release, name, self.miners, rng=order)
+            else:
+                found[name] = unseen(case.release, name, self.miners, folds=self.folds, seed=case.seed)
+        return found
 
     def score(self, mined: Mapping[str, Mined], dataset: Dataset, release: Release) -> Scores:
         """The `Scores` of guesses that are there already: `{target: mined.Mined}`."""
@@ -131,11 +136,6 @@ class _Idea(Validated, ABC):
     @abstractmethod
     def _without(self, guesses: dict[str, Array], dataset: Dataset, weights: FloatArray) -> dict[str, Array]:
         """What is guessed of each target without the release."""
-
-    def _mined(self, release: Release, target: str, seed: int, order: Sequence[int]) -> Mined:
-        if self.folds is None:
-            return mine(release, target, self.miners, rng=order)
-        return unseen(release, target, self.miners, folds=self.folds, seed=seed)
 
     def worth(self, guesses: Mapping[str, Array], dataset: Dataset, release: Release) -> FloatArray:
         """What each person's guesses are worth, over all targets: array (n,). Of one with several records the best is,
