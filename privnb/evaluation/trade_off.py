@@ -47,7 +47,6 @@ state(
     sentence="The privacy loss as a mean over people.",
     source="after Li and Li, KDD 2009, section 4.1",
     unit="nats",
-    format="{:g} nats",
     baseline="by chance",
     axis=True,
 )

@@ -182,7 +182,7 @@ def test_k_is_counted_not_believed(adult):
         (lambda d: evaluation.good_utility(d, [KMember(5)], target="wait"), "has no attribute 'wait'; it has age"),
         (lambda d: evaluation.good_utility(d, [KMember(5)], target="age"), "'age' is a number"),
         (lambda d: evaluation.good_utility(d, [], miners="linear regression"), "Add another miner to MINERS"),
-        (lambda d: evaluation.linked(d, [KMember(5)], seeds=0), "number of repeats from 1"),
+        (lambda d: evaluation.linked(d, [KMember(5)], seeds=0), "seeds must be"),
     ],
 )
 def test_what_cannot_be_done_is_said(adult, call, message):

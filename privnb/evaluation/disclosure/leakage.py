@@ -36,7 +36,7 @@ from privnb.sanitizers.noise import noise_channel
 _ALVIM = "Alvim et al., PoPETs 2022(4)"
 _BOOK = "Alvim et al., The Science of Quantitative Information Flow, 2020"
 _GUESS = {"kind": "privacy", "better": "lower", "bounds": (0, 1)}
-_BITS = {"kind": "privacy", "better": "lower", "bounds": (0, np.inf), "unit": "bits", "format": "{:g} bits"}
+_BITS = {"kind": "privacy", "better": "lower", "bounds": (0, np.inf), "unit": "bits"}
 state(
     "identity_vulnerability",
     **_GUESS,

@@ -40,7 +40,6 @@ state(
     "may weigh otherwise.",
     source="Domingo-Ferrer and Torra, 2001; Aggarwal and Yu 2008, section 3.6.1",
     unit="points",
-    format="{:g} points",
     baseline="the original",
 )
 
