@@ -1,6 +1,6 @@
 """The parameters of the notebooks and papers: texts of numbers, and the sanitizers that they ask for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -203,6 +203,23 @@ def numbers(name: str, text: str | float, kind: Callable[[str], Any]) -> list[An
         raise ValueError(
             f"{name} must be one number or several separated by commas, each {number}; got {text!r}."
         ) from None
+
+
+def numbers_within(
+    name: str, text: str | float, kind: Callable[[str], Any], within: Callable[[Any], bool], what: str
+) -> list[Any]:
+    """As `numbers`, one or more of them, each `within` the bounds that `what` says: "whole number from 2"."""
+    found = numbers(name, text, kind)
+    if not found or not all(map(within, found)):
+        raise ValueError(f"{name} must be one {what} or several separated by commas, got {expect.found(text)}.")
+    return found
+
+
+def some(name: str, values: Any) -> Sequence[Any]:
+    """The values. Raises TypeError unless they are numbers, and ValueError where there are none."""
+    if not expect.numbers(name, values):
+        raise ValueError(f"{name} must be a list of one number or more, got none.")
+    return values
 
 
 def number(text: str) -> float:

@@ -32,7 +32,7 @@ from privnb.attacks.algorithms.noise_filters import (
 from privnb.attacks.recovery.noise_knowledge import EstimatedNoise, SupposedNoise
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import evaluate, possible
-from privnb.evaluation.parameters import numbers
+from privnb.evaluation.parameters import numbers_within, some
 from privnb.evaluation.results import Results, Row, row, tidy
 from privnb.evaluation.store import Folder
 from privnb.measures.base import state
@@ -146,9 +146,7 @@ def enough(records: int) -> int:
 
 def deviations(text: str) -> list[float]:
     """The standard deviations of noise that a parameter names, as shares of the domain's width: a list of numbers."""
-    found = numbers("DEVIATION", text, float)
-    if not found:
-        raise ValueError(f"DEVIATION must be one number or several separated by commas, got {text!r}.")
+    found = numbers_within("DEVIATION", text, float, lambda each: True, "number")
     for each in found:
         AdditiveNoise(each)  # refuses one that means nothing
     return found
@@ -176,7 +174,7 @@ def noise_removed(
     DataFrame
         Rows of `Recovered`.
     """
-    _check_some("deviation", expect.numbers("deviation", deviation))
+    some("deviation", deviation)
     made = [*map(AdditiveNoise, deviation), AdditiveNoise(max(deviation), "uniform")]
     return evaluate(dataset, made, attacks=[attack() for attack in ATTACKS], fewest=fewest, store=store)
 
@@ -205,10 +203,7 @@ def masking_noise_removed(dataset: Dataset, *, fewest: MinCount = LIMIT, store: 
 
 def known_people(text: str) -> list[int]:
     """How many people an adversary knows, as a parameter names them: a list of whole numbers from 0."""
-    found = numbers("KNOWN", text, int)
-    if not found or min(found) < 0:
-        raise ValueError(f"KNOWN must be one whole number from 0 or several separated by commas, got {text!r}.")
-    return found
+    return numbers_within("KNOWN", text, int, lambda each: each >= 0, "whole number from 0")
 
 
 @validated
@@ -231,17 +226,11 @@ def rotation_undone(
     DataFrame
         Rows of `Recovered`; none where the dataset has one number alone, which nothing can be rotated with.
     """
-    for place, people in enumerate(_check_some("known", expect.numbers("known", known))):
+    for place, people in enumerate(some("known", known)):
         expect.whole(f"known[{place}]", people, 0)
     attacks = [KnownRotation(people) if people else NaiveEstimate() for people in known]
     made = possible(dataset, [Rotation(), GeometricPerturbation()])
     return evaluate(dataset, made, attacks=attacks, fewest=fewest, store=store) if made else tidy([])
-
-
-def _check_some(name: str, values: Any) -> Sequence[Any]:
-    if not values:
-        raise ValueError(f"{name} must be a list of one number or more, got none.")
-    return values
 
 
 @validated

@@ -14,7 +14,7 @@ import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import first_number, secret_name
-from privnb.evaluation.parameters import numbers
+from privnb.evaluation.parameters import numbers_within
 from privnb.evaluation.results import Row, guessed, row, tidy
 from privnb.measures.base import state
 from privnb.measures.disclosure.personal import breaches
@@ -88,10 +88,7 @@ def with_wishes(dataset: Dataset) -> Dataset:
 
 def wishing(text: str) -> list[float]:
     """The shares of people that a parameter names, ascending: a list of numbers above 0 and below 1."""
-    found = numbers("WISHING", text, float)
-    if not found or not all(0 < each < 1 for each in found):
-        raise ValueError(f"WISHING must be shares above 0 and below 1 with commas between, got {expect.found(text)}.")
-    return sorted({*found})
+    return sorted(numbers_within("WISHING", text, float, lambda each: 0 < each < 1, "share above 0 and below 1"))
 
 
 @validated

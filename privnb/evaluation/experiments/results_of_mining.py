@@ -8,7 +8,6 @@ import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import first_number, secret_name
 from privnb.evaluation.cases import Case, Question, evaluate, possible
-from privnb.evaluation.parameters import numbers
+from privnb.evaluation.parameters import numbers, numbers_within, some
 from privnb.evaluation.results import Row, guessed, row, tidy
 from privnb.evaluation.store import Folder
 from privnb.measures.base import state
@@ -124,11 +123,8 @@ def supports(text: str | float, dataset: Dataset, k: int) -> list[float]:
     >>> supports("0.1, 0.5", load("hypertension"), 33)
     [0.5]
     """
-    found, least = numbers("SUPPORT", text, float), check_k(k) / len(dataset)
-    if not found or not all(0 < each <= 1 for each in found):
-        raise ValueError(
-            f"SUPPORT must be one share above 0 and at most 1 or several separated by commas, got {expect.found(text)}."
-        )
+    found = numbers_within("SUPPORT", text, float, lambda each: 0 < each <= 1, "share above 0 and at most 1")
+    least = check_k(k) / len(dataset)
     baskets = Baskets.of_table(dataset)
     return sorted({_readable(baskets, max(each, min(1.0, least))) for each in found})
 
@@ -145,12 +141,7 @@ def _readable(baskets: Baskets, support: float) -> float:
 
 def tree_bounds(text: str) -> list[int]:
     """The k of trees, ascending: a list of whole numbers from 2."""
-    found = numbers("K_TREE", text, int)
-    if not found or min(found) < 2:
-        raise ValueError(
-            f"K_TREE must be one whole number from 2 or several separated by commas, got {expect.found(text)}."
-        )
-    return sorted(set(found))
+    return sorted(numbers_within("K_TREE", text, int, lambda each: each >= 2, "whole number from 2"))
 
 
 @validated
@@ -222,7 +213,7 @@ def open_channels(dataset: Dataset, support: Sequence[float], *, k: int = 10) ->
     """
     check_k(k)
     baskets, found = Baskets.of_table(dataset), []
-    for each in _some("support", support):
+    for each in some("support", support):
         published = itemsets(baskets, each)
         tag = {
             "dataset": dataset.name, "sanitizer": "frequent itemsets", "parameters": f"support={each:.2g}",
@@ -263,7 +254,7 @@ def trees(dataset: Dataset, ks: Sequence[int], *, few: Count = 10, fewest: MinCo
     truth = np.asarray(others.cells[secret].astype(str))
     common = Counter(learned.cells[secret].astype(str).tolist()).most_common(1)[0][0]
     before = withholding.Counted(int((truth == common).sum()), len(truth))
-    for k in (1, *(each for each in _some("ks", ks) if each <= len(learned))):
+    for k in (1, *(each for each in some("ks", ks) if each <= len(learned))):
         tree = anonymous_tree(learned, secret, k)
         right = int((tree.predict(others) == truth).sum())
         small = sum(leaf.people for leaf in tree.root.leaves if leaf.people < few)
@@ -293,9 +284,3 @@ def examples_known(dataset: Dataset, examples: int) -> int:
     """
     expect.whole("EXAMPLES", examples, 2)
     return max(2, min(examples, len(dataset) // 10))
-
-
-def _some(name: str, values: Sequence[Any]) -> Sequence[Any]:
-    if not expect.numbers(name, values):
-        raise ValueError(f"{name} must be a list of one number or more, got none.")
-    return values
