@@ -18,9 +18,8 @@ from privnb.evaluation.profiles import ProfileName
 from privnb.evaluation.results import Results, join, setting, tidy
 from privnb.evaluation.store import Folder
 from privnb.evaluation.utility import workload
-from privnb.microdata import withholding
 from privnb.microdata.schema import Role
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.miners import weka
 from privnb.runtime.names import name_list, names_in
 from privnb.runtime.tolerances import ROUNDING
@@ -146,7 +145,7 @@ def with_and_without(
     profile: ProfileName = "quick",
     miners: MinerNames = "",
     seeds: Seed = 0,
-    fewest: MinCount = withholding.LIMIT,
+    fewest: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
     """Table 2: `workload.Utility` of what a researcher could predict, with all quasi-identifiers and without.
@@ -184,7 +183,7 @@ def figures(
     profile: ProfileName = "quick",
     miners: MinerNames = "",
     seeds: Seed = 0,
-    fewest: MinCount = withholding.LIMIT,
+    fewest: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
     """Table 3 and Figures 1 to 4: what adversary and researcher gain by each data set's fifteen sanitizations.
@@ -226,7 +225,7 @@ def others(
     neutral: str = "all",
     knows: str = "",
     seeds: Seed = 0,
-    fewest: MinCount = withholding.LIMIT,
+    fewest: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
     """The same comparison for one sanitizer of each kind, `catalogue.family`, and a neutral workload if there is one.

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.linalg import hilbert
 
 from privnb.attacks.recovery.by_distribution import left
-from privnb.evaluation.results import row, tidy
+from privnb.evaluation.results import Row, row, tidy
 from privnb.measures.base import state
 from privnb.measures.count_tables.log_linear import degrees_of_freedom
 from privnb.measures.noise.column_privacy import naive_differences
@@ -20,8 +20,6 @@ from privnb.measures.noise.noise_privacy import differential_entropy, informatio
 from privnb.microdata.treatment import Jointly, Law
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import EXACT
-
-Row = dict[str, Any]  # of results
 
 # Table 3.2: attributes of ten records, and as they are printed after rank swapping with p = 10 %.
 SWAPPED: dict[str, tuple[Sequence[Any], Sequence[Any]]] = {
@@ -122,16 +120,10 @@ def _ranks_moved() -> Iterator[Row]:
     """Equal values are ranked as that takes least."""
     for name, (before, after) in SWAPPED.items():
         ordered = sorted(before)
-        pairs = zip(before, after, strict=True)
-        moved = max(
-            max(ordered.index(one) - _last(ordered, other), ordered.index(other) - _last(ordered, one), 0)
-            for one, other in pairs
-        )
+        first = {value: ordered.index(value) for value in ordered}
+        last = {value: place for place, value in enumerate(ordered)}
+        moved = max(max(first[a] - last[b], first[b] - last[a], 0) for a, b in zip(before, after, strict=True))
         yield _row("table 3.2", "book_ranks_moved", moved / len(ordered), target=name)
-
-
-def _last(ordered: Sequence[Any], value: Any) -> int:
-    return ordered.index(value) + ordered.count(value) - 1
 
 
 def _rotated() -> Row:

@@ -18,8 +18,7 @@ from privnb.evaluation.parameters import numbers
 from privnb.evaluation.profiles import evaluated, together
 from privnb.evaluation.releases import Gains
 from privnb.evaluation.store import Folder
-from privnb.microdata import withholding
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.papers.askari_2012 import small_channels
 from privnb.privacy_models import KAnonymity
 from privnb.runtime.validation import validated
@@ -78,7 +77,7 @@ def channels(
 
 @validated
 def known_attributes(
-    dataset: Dataset, *, k: str | float = "10", fewest: MinCount = withholding.LIMIT, store: Folder = ""
+    dataset: Dataset, *, k: str | float = "10", fewest: MinCount = LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
     """`leakage.Known` of the original, and of its generalization by Mondrian for each value of `k`.
 
@@ -104,12 +103,7 @@ def known_attributes(
 
 @validated
 def priced(
-    dataset: Dataset,
-    sanitizers: Sequence[Sanitizer],
-    *,
-    price: float = 1.0,
-    fewest: MinCount = withholding.LIMIT,
-    store: Folder = "",
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, price: float = 1, fewest: MinCount = LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
     """`leakage.Worth` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones.
 
@@ -134,7 +128,7 @@ def priced(
 
 @validated
 def leaked(
-    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount = withholding.LIMIT, store: Folder = ""
+    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount = LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
     """`leakage.Leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
     and Shmatikov, `releases.Gains`, unless they would tell a share that is withheld.

@@ -23,8 +23,7 @@ from privnb.measures.base import state
 from privnb.measures.disclosure import tradeoff
 from privnb.measures.utility.populations import SUPPORT
 from privnb.measures.utility.queries import READINGS
-from privnb.microdata import withholding
-from privnb.microdata.withholding import MinCount
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.runtime import expect
 from privnb.runtime.validation import Seed, Share, one_of, validated
@@ -150,7 +149,7 @@ def trade_off(
     *,
     distance: Distance = "Jensen-Shannon",
     support: Share = SUPPORT,
-    fewest: MinCount = withholding.LIMIT,
+    fewest: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
     """Figure 2 and how it is read.
@@ -258,7 +257,7 @@ def direct(
     *,
     miners: MinerNames = "decision tree",
     profile: ProfileName = "quick",
-    fewest: MinCount = withholding.LIMIT,
+    fewest: MinCount = LIMIT,
     store: Folder = "",
 ) -> pd.DataFrame:
     """`trade_off.direct` of every fourth partition of each privacy model: the critics' comparison on the same releases.
