@@ -8,25 +8,11 @@ from support.clinic import CLINIC
 
 from privnb import papers
 from privnb.datasets.dataset import load
-from privnb.evaluation import profiles
 from privnb.evaluation.results import COLUMNS, KEY, join
 from privnb.papers import channels, known_attributes, leaked, ledger, priced
 from privnb.papers.askari_2012 import small_channels
 from privnb.papers.askari_2012.enumeration.errata import section_5
 from privnb.sanitizers import Anatomy, Identity, Suppress
-
-
-@pytest.fixture
-def ran(monkeypatch):
-    """Tasks run in this process, one by one; the list of them."""
-    done = []
-
-    def run(tasks, store, description):
-        done.extend(tasks)
-        return [store.call(task.func, *task.args, **task.keywords) for task in tasks]
-
-    monkeypatch.setattr(profiles, "run", run)
-    return done
 
 
 @pytest.fixture(scope="module")

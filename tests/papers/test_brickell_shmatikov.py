@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from support import questions
 from support.clinic import CLINIC
+from support.in_process import in_this_process
 
 from privnb import papers
 from privnb.datasets.dataset import Dataset, load, load_studies
@@ -37,22 +38,15 @@ def sets(studies):
     return papers.data_sets(studies)
 
 
-def in_this_process(patch):
-    """Tasks run in this process, one by one; the list of them. A profile "small"."""
-    ran = []
-
-    def run(tasks, store, description):
-        ran.extend(tasks)
-        return [store.call(task.func, *task.args, **task.keywords) for task in tasks]
-
-    patch.setattr(profiles, "run", run)
+def small_here(patch):
+    """Tasks run in this process, in a profile "small"; the list of them."""
     patch.setitem(profiles.PROFILES, "small", Profile({}, {}, {}, workloads={MINERS: (2, 3)}))
-    return ran
+    return in_this_process(patch)
 
 
 @pytest.fixture
 def here(monkeypatch):
-    return in_this_process(monkeypatch)
+    return small_here(monkeypatch)
 
 
 def values(results, **where):
@@ -160,7 +154,7 @@ def test_table_2_is_the_two_ends_of_each_attribute_of_categories(sets, here):
 @pytest.fixture(scope="module")
 def compared(sets):
     with pytest.MonkeyPatch.context() as patch:
-        in_this_process(patch)
+        small_here(patch)
         return papers.figures(sets[-1:], profile="small")
 
 

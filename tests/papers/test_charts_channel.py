@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import pytest
+from support.chart_texts import drawn, text
 from support.results_frame import made
 
 from privnb.evaluation.results import tidy
@@ -41,25 +42,6 @@ def family():
         rows.append(row(sanitizer, parameters, "attribute_vulnerability", share, "age", 0.01))
         rows.append(row(sanitizer, parameters, "attribute_vulnerability", share, "sex", 0.01))
     return tidy(rows)
-
-
-def text(chart):
-    spec = chart.to_dict()
-    return " ".join(spec["title"]["text"]), " ".join(spec["title"]["subtitle"])
-
-
-def drawn(chart, mark):
-    """The data of each layer of a mark."""
-    spec = chart.to_dict()
-
-    def layers(part, data):
-        data = part.get("data", data)
-        if (part.get("mark") or {}).get("type") == mark:
-            yield spec["datasets"][data["name"]]
-        for inner in [*part.get("layer", []), *part.get("vconcat", [])]:
-            yield from layers(inner, data)
-
-    return list(layers(spec, None))
 
 
 CHARTS = {

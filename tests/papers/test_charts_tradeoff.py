@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.chart_texts import drawn, text
 from support.results_frame import made
 
 from privnb.evaluation.results import tidy
@@ -30,25 +31,6 @@ def rows(*, forms=("Mondrian", "Bucketize"), revealed=True, errors=False, interv
     for value in (0.488, 0.692) if revealed else ():
         add("Identity", "", "revealed_loss", value, "job", group=str(value))
     return tidy(found)
-
-
-def text(chart):
-    spec = chart.to_dict()
-    return " ".join(spec["title"]["text"]), " ".join(spec["title"]["subtitle"])
-
-
-def drawn(chart, mark):
-    """The data of each layer of a mark."""
-    spec = chart.to_dict()
-
-    def layers(part, data):
-        data = part.get("data", data)
-        if part.get("mark", {}).get("type") == mark:
-            yield spec["datasets"][data["name"]]
-        for inner in [*part.get("layer", []), *part.get("vconcat", [])]:
-            yield from layers(inner, data)
-
-    return list(layers(spec, None))
 
 
 @pytest.mark.slow

@@ -25,19 +25,6 @@ def adult():
     return load("adult", "li-li", records=400)
 
 
-@pytest.fixture
-def ran(monkeypatch):
-    """Tasks run in this process, one by one; the list of them."""
-    done = []
-
-    def run(tasks, store, description):
-        done.extend(tasks)
-        return [store.call(task.func, *task.args, **task.keywords) for task in tasks]
-
-    monkeypatch.setattr(profiles, "run", run)
-    return done
-
-
 def of(results, measure, sanitizer="Mondrian"):
     rows = results[(results.measure == measure) & (results.sanitizer == sanitizer)]
     return rows.set_index("parameters").value
