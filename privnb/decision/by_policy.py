@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision import policies
-from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, beats, refused
+from privnb.decision.points import BARE, IS_ORIGINAL, ORIGINAL, SEEDS, UNSURE, beats, refused
 from privnb.decision.policies import Cap, Need, Policy
 from privnb.decision.prose import say, subject
 from privnb.evaluation.results import SETTING, Results, measured, places_alike, setting_names
@@ -24,12 +24,10 @@ from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import listed
 from privnb.runtime.tolerances import ROUNDING, nearly_equal
 from privnb.runtime.validation import at_least, validated
-from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.catalogue import title
 
 LOSS = "loss"  # the axis of what users lose, beside one axis per cap
 LARGE = ["utility_loss"]  # what users lose if the large groups alone are asked for
-ORIGINAL, BARE = type(Identity()).__name__, type(Suppress()).__name__
 NONE = "none"
 CERTAIN = ("no", "withheld", "yes")  # whether somebody's sensitive value is, the worst last
 NAMED = [*SETTING, "setting", "random"]
@@ -124,10 +122,8 @@ class Decision:
     @property
     def near(self) -> list[str]:
         """Releases that keep the policy, and whose loss may be the chosen one's: a list of settings."""
-        if self.chosen is None:
-            return []
-        others = self.kept.iloc[1:]
-        alike = (others.loss_low <= self.chosen.loss_high) & (others.loss_high >= self.chosen.loss_low)
+        first, others = self.kept.iloc[:1], self.kept.iloc[1:]
+        alike = (others.loss_low <= first.loss_high.max()) & (others.loss_high >= first.loss_low.max())
         return others.setting[alike].tolist()
 
     @property
@@ -142,26 +138,14 @@ class Decision:
         return self.releases[self.releases.kept]
 
     @property
-    def least(self) -> pd.Series:
-        """The release of least loss among those that keep the policy as the chosen one does."""
-        like = self.kept[self.kept.lenient == self.chosen.lenient]
-        return like.iloc[like.loss.argmin()]
-
-    @property
-    def loses_least(self) -> bool:
-        """Whether no release that keeps the policy loses less than the chosen one."""
-        return bool(nearly_equal(self.chosen.loss, self.least.loss))
-
-    @property
-    def near_least(self) -> int:
-        """How many releases lose at most the policy's tolerance more than the least loss."""
-        like = self.kept[self.kept.lenient == self.chosen.lenient]
-        return int((like.loss <= self.least.loss + self.policy.tolerance + ROUNDING).sum())
-
-    @property
     def why(self) -> str:
         """Why the release is chosen, or that there is none: a sentence."""
-        return say("decision", "why", self)[0]
+        if self.chosen is None:
+            return say("decision", "why", self)[0]
+        like = self.kept[self.kept.lenient == self.chosen.lenient]  # those that keep the policy as the chosen one does
+        least = like.iloc[like.loss.argmin()]
+        near = int((like.loss <= least.loss + self.policy.tolerance + ROUNDING).sum())
+        return say("decision", "why", self, least, bool(nearly_equal(self.chosen.loss, least.loss)), near)[0]
 
     @property
     def about(self) -> str:
@@ -207,17 +191,11 @@ class Decision:
         losses = found[(found.axis == LOSS) & (found.reason != "")].high.isna()
         whys = self.releases[self.releases.status == "refused"].reasons.str[0]
         counts = {
-            "lost": int((~losses).sum()),
-            "unknown": int(losses.sum()),
-            "floor": self.policy.floor,
-            "small": int((~whys.isin([IS_ORIGINAL, UNSURE])).sum()),
-            "unsure_says": UNSURE,
-            "unsure": int((whys == UNSURE).sum()),
-            "original": int((whys == IS_ORIGINAL).sum()),
-            "refused": len(self.refused),
-        }
-        axes = [(axis, len(high), int(high.isna().sum())) for axis, high in broken]
-        return say("decision", "ruled_out_by", len(able), axes, counts)
+            "lost": (~losses).sum(), "unknown": losses.sum(), "small": (~whys.isin([IS_ORIGINAL, UNSURE])).sum(),
+            "unsure": (whys == UNSURE).sum(), "original": (whys == IS_ORIGINAL).sum(), "refused": len(self.refused),
+        }  # fmt: skip
+        axes = [(axis, len(high), high.isna().sum()) for axis, high in broken]
+        return say("decision", "ruled_out_by", len(able), axes, counts, self.policy.floor, UNSURE)
 
     @property
     def nearest_first(self) -> pd.DataFrame:
@@ -227,12 +205,6 @@ class Decision:
         open_to_all = self.releases[~self.releases.sanitizer.isin([ORIGINAL])]
         order = {"below": open_to_all.status == "refused", "many": open_to_all.reasons.map(len)}
         return open_to_all.assign(**order).sort_values([*order, "loss"], kind="stable").drop(columns=[*order])
-
-    @property
-    def nearest(self) -> pd.Series | None:
-        """The first row of these, which is the chosen one if there is one. None beside the original alone."""
-        releases = self.nearest_first
-        return None if releases.empty else releases.iloc[0]
 
     @property
     def unattainable(self) -> list[str]:
@@ -356,20 +328,18 @@ def judged(results: pd.DataFrame, policy: Policy, found: pd.DataFrame) -> pd.Dat
         values are certain, with the share of people, the largest first: a list, of what is not withheld; `used`: how
         much of its tightest cap it uses; `lenient`: whether it keeps a cap only as the cap is read.
     """
-    certain = _certain(results)
-    people = _made_certain(results)
+    certain, people = _certain(results), _made_certain(results)
     below = refused(results, found.drop_duplicates(SETTING), policy.floor)
     rows = []
     for (made, axes), under in zip(found.groupby(SETTING, sort=False), below, strict=True):
-        loss = axes[axes.axis == LOSS].iloc[0]
-        reasons = [under] if under else []
+        loss, capped = axes[axes.axis == LOSS].iloc[0], axes[axes.axis != LOSS]
         # Of what is below the floor no more is measured, which is no second reason.
-        caps = axes[(axes.axis != LOSS) & ~(axes.value.isna() & bool(under))]
-        reasons += [_broken(row) for row in caps.itertuples() if not keeps(row)]
-        reasons += [loss.reason] if loss.reason else []
+        caps = capped[~(capped.value.isna() & bool(under))]
+        reasons = [under, *(_broken(row) for row in caps.itertuples() if not keeps(row)), loss.reason]
+        reasons = [*filter(None, reasons)]
         numbers = {"loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
         own = {"kept": not reasons, "reasons": reasons, "below": under, "certain": certain.get(made, "")}
-        own |= {"used": _used_of_tightest(axes[axes.axis != LOSS]), "lenient": not reasons and _leniently(caps, policy)}
+        own |= {"used": _used_of_tightest(capped), "lenient": not reasons and _leniently(caps, policy)}
         rows.append({**loss[NAMED], **numbers, **own, "made_certain": people.get(made, [])})
     table = pd.DataFrame(rows)
     table["status"] = np.where(table.below != "", "refused", _dominance(found, table))
@@ -395,8 +365,8 @@ def _certain(results: pd.DataFrame) -> dict[Release, str]:
     """`{release: whether somebody's sensitive value is certain and was not without it}`, in words as in `judged`."""
     found = results[(results.measure == "made_certain") & (results.control == "")]
     found = found[found.value.notna() | (found.status == "withheld")]
-    rank = pd.Series(np.select([found.value > 0, found.value.isna()], [2, 1], 0), found.index)  # of seeds the worst
-    return {made: CERTAIN[each.max()] for made, each in rank.groupby([found[name] for name in SETTING])}
+    ranked = found.assign(rank=np.select([found.value > 0, found.value.isna()], [2, 1], 0))
+    return {made: CERTAIN[rank] for made, rank in ranked.groupby(SETTING)["rank"].max().items()}  # of seeds the worst
 
 
 def _made_certain(results: pd.DataFrame) -> dict[Release, list[tuple[str, float]]]:
@@ -543,12 +513,12 @@ def _losses(results: pd.DataFrame, keys: Sequence[Release], policy: Policy) -> d
     for key in keys:
         own = [part[key] for part in parts]
         reasons = [each["reason"] for each in own if each["reason"]]
-        for need, each in zip(policy.needs, own, strict=True):
-            if each["high"] > need.most_lost + ROUNDING:
-                reasons.append(
-                    f"{facts(need.measure).phrase}: {percent(each['high'])} of what there is to lose is lost, of at "
-                    f"most {percent(need.most_lost)}"
-                )
+        reasons += [
+            f"{facts(need.measure).phrase}: {percent(each['high'])} of what there is to lose is lost, of at most "
+            f"{percent(need.most_lost)}"
+            for need, each in zip(policy.needs, own, strict=True)
+            if each["high"] > need.most_lost + ROUNDING
+        ]
         numbers = {end: float(np.dot(weights, [each[end] for each in own])) for end in ("value", "low", "high")}
         sums[key] = {**numbers, "baseline": 1.0, "seeds": own[0]["seeds"], "reason": "; ".join(reasons)}
     return sums
@@ -566,22 +536,21 @@ def _lost(results: pd.DataFrame, keys: Sequence[Release], need: Need) -> dict[Re
         there = worst if len(worst) else there
         why = rows.reason.iloc[0] if len(rows) and there.empty else ""
         found[key] = averaged(there, there.randomized.any()) if len(there) else _unknown(why)
-    ends: dict[str, Any] = {name: found.get((name, "")) for name in (ORIGINAL, BARE)}
-    if not all(end is not None and not np.isnan(end["value"]) for end in ends.values()):
+    near, far = (found.get((name, ""), {}).get("value", np.nan) for name in (ORIGINAL, BARE))
+    if np.isnan([near, far]).any():
         raise ValueError(
             f"what is lost of '{need.measure}' is counted between {title(ORIGINAL)} and {title(BARE)}, and one of them "
             "has none in these results. Evaluate `reference_sanitizers()` too, or name another measure in the policy."
         )
-    near, far = (ends[name]["value"] for name in (ORIGINAL, BARE))
     lost = {}
     for key, each in found.items():
-        shares = sorted((each[end] - near) / (far - near) if far != near else 0.0 for end in ("low", "high"))
-        middle = (each["value"] - near) / (far - near) if far != near else 0.0
+        middle, *ends = ((each[end] - near) / (far - near) if far != near else 0.0 for end in ("value", "low", "high"))
+        low, high = sorted(ends)
         if np.isnan(each["high"]):
             why = each["reason"] or f"{facts(need.measure).phrase} is not known"
             lost[key] = _unknown(f"what users lose is not known: {why}")
         else:
-            lost[key] = {"value": middle, "low": shares[0], "high": shares[1], "seeds": each["seeds"], "reason": ""}
+            lost[key] = {"value": middle, "low": low, "high": high, "seeds": each["seeds"], "reason": ""}
     return lost
 
 

@@ -25,9 +25,9 @@ from privnb.datasets.unknown_files import Unknown
 from privnb.decision import policies
 from privnb.decision.answer import Part, answer
 from privnb.decision.by_policy import LOSS, Decision, averaged, how_bad, keeps
-from privnb.decision.group_sizes import sizes
 from privnb.decision.policies import Policy
 from privnb.evaluation.results import KEY, SETTING, Results, measured
+from privnb.evaluation.risks.groups import OTHERS, groups_of
 from privnb.measures.base import facts
 from privnb.microdata import withholding
 from privnb.microdata.hierarchy import Taxonomy
@@ -374,40 +374,45 @@ def _badly(number: Part) -> tuple[bool, bool, float, float]:
 
 def _risk(risk: str, own: pd.DataFrame, axes: pd.DataFrame, policy: Policy, groups: Part, people: int | None) -> Part:
     """One of the risks: what it asks, its numbers, and the caps on it."""
-    measure = policies.measure_of(risk)
-    asks, who, counts = ASKS[risk]
+    measure, (asks, who, counts) = policies.measure_of(risk), ASKS[risk]
     rows = own[own.measure == measure]
+    everybody, targets = rows[rows.group == ""], [*dict.fromkeys(filter(None, rows.target))]
     mean, largest = _of_everybody(risk, own)
-    ceiling = _numbers(own[(own.measure == f"{risk}_ceiling") & (own.group == "")])
-    targets = [*dict.fromkeys(filter(None, rows.target))]
-    said: Part = {"risk": risk, "asks": asks, "adversary": ": ".join([who, *([listed(targets)] if targets else [])])}
-    said |= {"counts": counts}
-    if rows.empty:
-        unknown = "It was not measured."
-    else:
-        reasons = rows.reason[(rows.group == "") & (rows.reason != "")]
-        unknown = "" if mean or largest else str(reasons.iloc[0] if len(reasons) else "It was withheld.")
-    said |= {"unknown": unknown, "mean": mean, "worst_person": largest, "no_person": _no_person(risk, largest, unknown)}
-    own_groups = [each for each in groups["shown"] if each["row"]["measure"] == measure]
-    said |= {"worst_group": next((each for each in own_groups if each["value"] > 0), None), "groups": len(own_groups)}
-    said |= {"groups_withheld": groups["withheld_by"].get(measure, 0)}
-    said["ceiling"] = ceiling[0] if ceiling else None
+    reasons = ["It was not measured."] if rows.empty else [*filter(None, everybody.reason), "It was withheld."]
+    unknown = "" if mean or largest else reasons[0]
+    shown = [each for each in groups["shown"] if each["row"]["measure"] == measure]
     others = _numbers(own[own.measure == "guessed_without_them"]) if risk == "attribute" else []
-    certain, near = (
-        _numbers(own[own.measure == name]) if risk == "certainty" else [] for name in policies.DISCLOSURES.values()
-    )
-    said["others"] = next((each for each in others if mean and _alike(each, mean)), None)
-    said["certain"], said["nearly_certain"] = (_counted(numbers, people) for numbers in (certain, near))
-    each_surest = _numbers(rows[(rows.variant == "largest") & (rows.group == "")])
-    said["of"] = targets
+    measures = [*policies.DISCLOSURES.values()] if risk == "certainty" else [measure]
+    certain, near = (_numbers(own[own.measure == name]) for name in measures) if len(measures) > 1 else ([], [])
+    each_surest = _numbers(everybody[everybody.variant == "largest"])
     bare = [each for each in certain if each["value"] is None] or [each for each in each_surest if _bare(each)]
-    said["withheld"] = [each["row"].get("target", "") for each in bare]
-    of = None if rows.empty else facts(measure)
-    said |= {"unit": of.unit if of else "", "baseline_is": of.baseline if of else "", "source": of.source if of else ""}
-    measures = [measure, *(policies.DISCLOSURES.values() if risk == "certainty" else ())]
     capped = [cap for cap in policy.caps if cap.measure in measures]
     held = [row for row in axes.itertuples() if row.axis != LOSS and row.measure in measures]
-    return said | {"caps": [_cap(*pair, own_groups) for pair in zip(held, capped, strict=True)]}
+    stated = ("unit", "baseline", "source")
+    unit, baseline, source = ("" if rows.empty else getattr(facts(measure), name) for name in stated)
+    return {
+        "risk": risk,
+        "asks": asks,
+        "adversary": f"{who}: {listed(targets)}" if targets else who,
+        "counts": counts,
+        "unknown": unknown,
+        "mean": mean,
+        "worst_person": largest,
+        "no_person": _no_person(risk, largest, unknown),
+        "worst_group": next((each for each in shown if each["value"] > 0), None),
+        "groups": len(shown),
+        "groups_withheld": groups["withheld_by"].get(measure, 0),
+        "ceiling": next(iter(_numbers(own[(own.measure == f"{risk}_ceiling") & (own.group == "")])), None),
+        "others": next((each for each in others if mean and _alike(each, mean)), None),
+        "certain": _counted(certain, people),
+        "nearly_certain": _counted(near, people),
+        "of": targets,
+        "withheld": [each["row"].get("target", "") for each in bare],
+        "unit": unit,
+        "baseline_is": baseline,
+        "source": source,
+        "caps": [_cap(*pair, shown) for pair in zip(held, capped, strict=True)],
+    }
 
 
 def _counted(numbers: list[Part], people: int | None) -> list[Part]:
@@ -442,24 +447,44 @@ def _cap(row: Any, cap: policies.Cap, groups: list[Part]) -> Part:
 def _groups(own: pd.DataFrame, dataset: Dataset | Schema) -> Part:
     """The mean risks of groups of people, the worst first; those that tell of too few are counted, not shown."""
     rows = own[own.measure.isin([policies.measure_of(risk) for risk in policies.RISKS]) & (own.group != "")]
-    found, shown = _numbers(rows[rows.variant == ""]), []
-    for measure in {number["row"]["measure"]: None for number in found}:
+    found = list[Part]()
+    for _, of_it in rows[rows.variant == ""].groupby("measure", sort=False):
         largest: dict[str, Part] = {}  # by group: of several sensitive attributes the number that is largest
-        for number in found:
-            group = number["row"]["group"]
-            if number["row"]["measure"] == measure:
-                largest[group] = max(largest.get(group, number), number, key=_known)
-        these = [*largest.values()]
-        people = sizes(dataset, [number["row"]["group"] for number in these]) if isinstance(dataset, Dataset) else {}
-        shown += [number | {"people": people.get(number["row"]["group"])} for number in these]
-    bare = Counter(each["row"]["measure"] for each in shown if each["value"] is None)
-    shown = [each for each in shown if each["value"] is not None]
+        for number in _numbers(of_it):
+            both = largest.get(group := number["row"]["group"], number), number
+            largest[group] = max(both, key=lambda each: (each["value"] is not None, each["value"] or 0.0))
+        people = group_sizes(dataset, [*largest]) if isinstance(dataset, Dataset) else {}
+        found += [number | {"people": people.get(group)} for group, number in largest.items()]
+    bare = Counter(each["row"]["measure"] for each in found if each["value"] is None)
+    shown = [each for each in found if each["value"] is not None]
     order = sorted(shown, key=lambda each: (each["row"]["measure"], -each["value"]))
     return {"shown": order, "withheld": sum(bare.values()), "withheld_by": dict(bare)}
 
 
-def _known(number: Part) -> tuple[bool, float]:
-    return number["value"] is not None, number["value"] or 0.0
+def group_sizes(dataset: Dataset, names: Sequence[str]) -> dict[str, int]:
+    """Return how many people of a table are in each group.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    names : list of str
+        All groups of one risk, as `Groups.among` names them.
+
+    Returns
+    -------
+    dict of str to int
+        All are of one partition of the table per attribute, so that no smaller group follows from two of them. A group
+        that is none of that partition is left out, and one of few people, or of all but few.
+    """
+    everybody, found = np.arange(dataset.headcount), dict[str, int]()
+    for partition in groups_of(dataset).among(everybody, withholding.LIMIT):
+        counts = {name: int(chosen.sum()) for name, chosen in partition.items()}
+        attribute = next(iter(counts)).partition(": ")[0]
+        if {name for name in names if name.startswith(f"{attribute}: ")} - {*counts}:
+            counts.pop(f"{attribute}: {OTHERS}", None)  # others than those of the risk
+        found |= counts
+    least, most = withholding.LIMIT, dataset.headcount - withholding.LIMIT
+    return {name: found[name] for name in names if least <= found.get(name, 0) <= most}
 
 
 def _beside(decision: Decision, results: pd.DataFrame, of: pd.Series) -> Part | None:
@@ -525,12 +550,9 @@ def _policy(policy: Policy) -> Part:
     texts = {name: getattr(policy, name) for name in stated}
     caps = [{"risk": cap.risk, "says": str(cap), "most": cap.most} for cap in policy.caps]
     needs = [{"measure": need.measure, "most_lost": need.most_lost, "weight": need.weight} for need in policy.needs]
-    return texts | {"changed": _changed(policy), "caps": caps, "needs": needs}
-
-
-def _changed(policy: Policy) -> bool:
-    """Whether the package's policy of that name is another one by now."""
-    return policy.name in policies.ready() and policies.read(policy.name).sha256 != policy.sha256
+    # Whether the package's policy of that name is another one by now.
+    changed = policy.name in policies.ready() and policies.read(policy.name).sha256 != policy.sha256
+    return texts | {"changed": changed, "caps": caps, "needs": needs}
 
 
 def _unmeasured(own: pd.DataFrame, schema: Schema) -> Iterator[str]:

@@ -87,34 +87,28 @@ def by_volume(vectors: FloatArray) -> list[int]:
 
     Vectors that add none stand last, the smaller sum first.
     """
-    covered = _covered(vectors)
-    left, seen, order = set(range(len(covered))), np.zeros(covered.shape[1], dtype=bool), []
+    volumes = covered(vectors)
+    left, seen, order = set(range(len(volumes))), np.zeros(POINTS, dtype=bool), []
     sums = np.nan_to_num(vectors, nan=1.0).sum(axis=1)
     while left:
-        best = min(left, key=lambda place: (-(covered[place] & ~seen).sum(), sums[place], place))
+        best = min(left, key=lambda place: (-(volumes[place] & ~seen).sum(), sums[place], place))
         order.append(best)
         left.remove(best)
-        seen |= covered[best]
+        seen |= volumes[best]
     return order
 
 
-def hypervolume(vectors: FloatArray) -> float:
-    """The share of the unit cube that vectors cover, 0 to 1; higher is better: float.
+def covered(vectors: FloatArray) -> BoolArray:
+    """Return which of the points of a volume each vector dominates: boolean array (n, POINTS).
 
     Parameters
     ----------
     vectors : float array (n, axes)
         0 is the best, 1 the worst, which is the reference point. NaN, unknown, counts as the worst.
 
-    >>> import numpy as np
-    >>> round(hypervolume(np.array([[0.5, 0.5]])), 2), hypervolume(np.array([[np.nan, 0.0]]))
+    >>> float(covered(np.array([[0.5, 0.5]])).mean()), float(covered(np.array([[np.nan, 0.0]])).mean())
     (0.25, 0.0)
     """
-    return float(_covered(vectors).any(axis=0).mean())
-
-
-def _covered(vectors: FloatArray) -> BoolArray:
-    """Which of the points of a volume each vector dominates: boolean array (n, POINTS)."""
     vectors = np.nan_to_num(np.asarray(vectors, dtype=float), nan=1.0)
     from scipy.stats import qmc  # takes a third of a second to import
 

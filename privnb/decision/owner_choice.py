@@ -21,7 +21,6 @@ SCENARIOS = {"A", "A_distinct", "B", "C", "C_distinct"}  # that every adversary 
 CRITERION = ("miner_set", "miner", "control")  # whose anti-utility is compared, and what is taken off it
 Criterion = tuple[str, str, str]
 Release = tuple[str, str]
-Row = dict[str, Any]
 WORST = ("", "worst", "")  # the paper's own criterion
 GUESS, PERMUTED = "guess", "permuted"  # what a criterion may take off
 
@@ -71,7 +70,7 @@ def chosen(kept: Results, attacked: Results, *, min_good: Any = 0.95, scenarios:
         seed. No rows where no sanitizer is acceptable.
     """
     attacked = measured(attacked[attacked.measure == "anti_utility"])
-    attacked = attacked.assign(feared=_named(attacked))
+    attacked = attacked.assign(feared=attacked.scenario + np.where(attacked.variant == "distinct", "_distinct", ""))
     there = set(attacked.feared[(attacked[list(CRITERION)] == list(WORST)).all(axis=1)])
     if not there:
         raise ValueError(
@@ -81,17 +80,17 @@ def chosen(kept: Results, attacked: Results, *, min_good: Any = 0.95, scenarios:
     decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst") & (kept.miner_set == "")]
     decline = decline.groupby(SETTING).value.mean(skipna=False)
     enough = decline[decline <= 1 - min_good + EXACT].sort_values(kind="stable")
-    releases = kept.drop_duplicates(SETTING).set_index(SETTING)[["dataset", "parameter", "bound", "randomized"]]
+    stated = [*SETTING, "dataset", "parameter", "bound", "randomized"]
+    releases = kept.drop_duplicates(SETTING).set_index(SETTING, drop=False)[stated]
     rows = []
     for feared in asked:
         of_it = attacked[attacked.feared == feared]
         scenario, distinct = of_it.scenario.iloc[0], of_it.variant.iloc[0] == "distinct"
         case: dict[str, Any] = {"scenario": scenario, "variant": "distinct" if distinct else "", "seed": np.nan}
         for criterion, (values, shown) in _criteria(of_it, enough.index).items():
-            columns = case | dict(zip(CRITERION, criterion, strict=True))
-            made = partial(_row, releases, columns)
+            made: Any = partial(row, **case | dict(zip(CRITERION, criterion, strict=True)))
             picked = values.idxmin(axis=1).value_counts(normalize=True)
-            rows += [made(setting, "chosen", share) for setting, share in picked.items()]
+            rows += [made("chosen", share, **releases.loc[setting]) for setting, share in picked.items()]
             if criterion != WORST:
                 continue
             more = shown.sub(shown[picked.index[0]], axis=0).drop(columns=[picked.index[0]])
@@ -100,7 +99,8 @@ def chosen(kept: Results, attacked: Results, *, min_good: Any = 0.95, scenarios:
                 # No more differ than there are people, or than they weigh: Student's t does not know that.
                 most = np.nan_to_num(of_it.of.max(), nan=np.inf)
                 bounds = np.clip(t_interval(more[setting]), -most, most) if known else (np.nan, np.nan)
-                rows.append(made(setting, "excess_over_choice", more[setting].mean(skipna=False), interval=bounds))
+                mean = more[setting].mean(skipna=False)
+                rows.append(made("excess_over_choice", mean, interval=bounds, **releases.loc[setting]))
     return tidy(rows)
 
 
@@ -137,11 +137,6 @@ def check(scenarios: str, min_good: Any, *, weights: str = "", there: Set[str] |
     return asked
 
 
-def _named(attacked: pd.DataFrame) -> pd.Series:
-    """The scenario of each row as an owner names it: "A", or of distinct records "A_distinct"."""
-    return attacked.scenario + np.where(attacked.variant == "distinct", "_distinct", "")
-
-
 def _criteria(rows: pd.DataFrame, settings: Iterable[Release]) -> dict[Criterion, tuple[pd.DataFrame, pd.DataFrame]]:
     """`{criterion: (anti-utilities to compare, those that are shown)}`, frames with one row per seed and one
     column per setting; a criterion is (set of miners, miner, control).
@@ -171,10 +166,3 @@ def _criteria(rows: pd.DataFrame, settings: Iterable[Release]) -> dict[Criterion
 def _wide(rows: pd.DataFrame, column: str, settings: Iterable[Release]) -> pd.DataFrame:
     wide = rows.set_index(["seed", *SETTING])[column].unstack(SETTING)
     return wide[[setting for setting in settings if setting in wide]]
-
-
-def _row(
-    releases: pd.DataFrame, columns: dict[str, Any], setting: Release, measure: str, value: float, **more: Any
-) -> Row:
-    named: dict[str, Any] = dict(zip(SETTING, setting, strict=True))
-    return row(measure, value, **named, **releases.loc[setting], **columns, **more)

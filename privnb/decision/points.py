@@ -12,38 +12,22 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.combinations import Floor
-from privnb.evaluation.results import (
-    NUMBERS,
-    SETTING,
-    Results,
-    measured,
-    places_alike,
-    setting as called,
-    setting_names,
-)
+from privnb.evaluation.results import NUMBERS, SETTING, Results, measured, places_alike, setting_names
 from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, FloatArray
 from privnb.runtime.tolerances import nearly_equal
 from privnb.runtime.validation import Validated, instead, optional, validated
-from privnb.sanitizers import Identity
+from privnb.sanitizers.catalogue import reference_sanitizers
 
 AXES = ("privacy", "utility")
 SEEDS = 10  # fewer repeats say too little about what a random release loses
 ENDS = ("", "_low", "_high", "_seeds", "_baseline", "_of", "_measure")
-COLUMNS = [
-    *SETTING,
-    "parameter",
-    "bound",
-    "setting",
-    "kind",
-    *(f"{axis}{end}" for axis in AXES for end in ENDS),
-    "status",
-    "why",
-    "refused",
-]
-ORIGINAL, IS_ORIGINAL = called(Identity())["sanitizer"], "it publishes the data as they are"
+NUMBERED = [f"{axis}{end}" for axis in AXES for end in ENDS]
+COLUMNS = [*SETTING, "parameter", "bound", "setting", "kind", *NUMBERED, "status", "why", "refused"]
+ORIGINAL, BARE = (type(each).__name__ for each in reference_sanitizers())
+IS_ORIGINAL = "it publishes the data as they are"
 UNSURE = "how many people share its rarest combination is not known"
 
 
@@ -284,20 +268,12 @@ def _judged(table: pd.DataFrame) -> dict[str, Any]:
     refused = table.refused.fillna("") != ""
     sure = comparable(table) & ~refused.to_numpy()
     beats = _beats(table, sure)
-    below = {axis: _from_below(table, axis) for axis in AXES}
     means = {f"{axis}_low": table[axis] for axis in AXES}
-    means |= {f"{axis}_high": table[axis].mask(below[axis], np.inf) for axis in AXES}
+    means |= {f"{axis}_high": table[axis].mask(_from_below(table, axis), np.inf) for axis in AXES}
     likely = _beats(table.assign(**means), sure)
     twins = np.logical_and.reduce([nearly_equal(table[a].to_numpy()[:, None], table[a].to_numpy()) for a in AXES])
-    status = np.select(
-        [
-            refused,
-            beats.any(axis=0),
-            ~sure | table[list(AXES)].isna().any(axis=1) | likely.any(axis=0) | np.any([*below.values()], axis=0),
-        ],
-        ["refused", "dominated", "undecided"],
-        "efficient",
-    )
+    unsure = ~sure | table[list(AXES)].isna().any(axis=1) | likely.any(axis=0) | ~bounded(table)
+    status = np.select([refused, beats.any(axis=0), unsure], ["refused", "dominated", "undecided"], "efficient")
     why = []
     for i, row in enumerate(table.to_dict("records")):
         if status[i] == "refused":
@@ -306,8 +282,11 @@ def _judged(table: pd.DataFrame) -> dict[str, Any]:
             by = np.flatnonzero(beats[:, i])
             # The one to publish instead, not one that is dominated itself.
             first = min(by, key=lambda j: (("efficient", "undecided", "dominated").index(status[j]), table.utility[j]))
+            less = [axis for axis in AXES if not nearly_equal(table[axis][first], table[axis][i])]
+            kept, lost = ("utility", "privacy") if less == ["privacy"] else ("privacy", "utility")
+            how = "less of both" if len(less) == 2 else f"as much {kept} and less {lost}"
             more = f", and {len(by) - 1} more" if len(by) > 1 else ""
-            why.append(f"{table.setting[first]} loses {_than(table, int(first), i)}{more}")
+            why.append(f"{table.setting[first]} loses {how}{more}")
         elif status[i] == "undecided":
             by = np.flatnonzero(likely[:, i])
             why.append(_unsure(row) or f"on average {table.setting[by[0]]} loses less, but the intervals overlap")
@@ -365,14 +344,6 @@ def beats(low: FloatArray, high: FloatArray) -> tuple[Any, Any]:
     equal = exact[:, None] & exact & nearly_equal(low[:, None], low)
     less = (high[:, None] < low) & ~nearly_equal(high[:, None], low)
     return (less | equal).all(axis=2), less.any(axis=2)
-
-
-def _than(table: pd.DataFrame, i: int, j: int) -> str:
-    """How release i dominates release j, in words."""
-    less = [axis for axis in AXES if not nearly_equal(table[axis][i], table[axis][j])]
-    if len(less) == 2:
-        return "less of both"
-    return "as much utility and less privacy" if less == ["privacy"] else "as much privacy and less utility"
 
 
 def _unsure(row: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.decision import by_policy, halving, policies
 from privnb.decision.by_policy import Release
 from privnb.decision.card import Card
-from privnb.decision.points import refused
+from privnb.decision.points import BARE, ORIGINAL, refused
 from privnb.decision.policies import Policy
 from privnb.decision.summary import reservations
 from privnb.evaluation import trade_off
@@ -94,7 +94,7 @@ class Searched:
     @property
     def of_risks(self) -> pd.DataFrame:
         """The rows of `results` that are risks of the original and of what is chosen."""
-        wanted = {(by_policy.ORIGINAL, ""), (self.decision.sanitizer, self.decision.parameters)}
+        wanted = {(ORIGINAL, ""), (self.decision.sanitizer, self.decision.parameters)}
         chosen = np.array([key in wanted for key in map(tuple, self.results[SETTING].to_numpy())])
         return self.results[self.results.measure.isin(RISK_MEASURES) & chosen]
 
@@ -127,21 +127,13 @@ class Searched:
                 "and leaving them out was tried as well, and no release keeps the policy then either."
             )
             yield from self.without
-        if not self.roles:
-            return
-        done = {
-            Role.QUASI_IDENTIFIER: "generalizes {} like quasi-identifiers",
-            Role.UNUSED: "leaves {} out",
-        }
-        parts = [
-            words.format(listed([name for name, own in self.roles.items() if own is role]))
-            for role, words in done.items()
-            if role in self.roles.values()
-        ]
-        yield (
-            f"This release {listed(parts)}: an adversary may know these columns, and no release that publishes them as "
-            "they are keeps the policy."
-        )
+        done = {Role.QUASI_IDENTIFIER: "generalizes {} like quasi-identifiers", Role.UNUSED: "leaves {} out"}
+        of = {role: [name for name, own in self.roles.items() if own is role] for role in done}
+        if parts := [words.format(listed(of[role])) for role, words in done.items() if of[role]]:
+            yield (
+                f"This release {listed(parts)}: an adversary may know these columns, and no release that publishes "
+                "them as they are keeps the policy."
+            )
 
 
 def other_roles(schema: Schema) -> list[dict[str, Role]]:
@@ -187,13 +179,14 @@ def searched_in_roles(
     """
     asked: dict[str, Any] = {"profile": profile, "seeds": seeds, "fewest": fewest, "store": store, "records": records}
     first = searched(dataset, policy, **asked)
-    if first.chosen is not None and first.decision.sanitizer != by_policy.BARE:
+    of_little_use = by_policy.NONE, BARE
+    if first.decision.sanitizer not in of_little_use:
         return dataset, first
     tried, without = other_roles(dataset.schema), list[str]()
     for roles in tried:
         other = load(roles)
         found = searched(other, policy, **asked)
-        if found.chosen is not None and found.decision.sanitizer != by_policy.BARE:
+        if found.decision.sanitizer not in of_little_use:
             return other, replace(found, roles=roles)
         without = found.decision.unattainable
     if first.chosen is not None:
@@ -256,29 +249,21 @@ def searched(
     tried = [*family(dataset, k=sizes, profile=profile), *diverse(dataset, k=sizes)]
     known = [each for each in tried if not each.reference]
     settings = [each for each in known if each.fits(max(records, len(dataset)))]
-    results = {}
+    results, last = {}, halving.rungs(len(dataset), len(settings))[-1]
+    repeats = seeds or SEEDS.get(profile, SEEDS["full"])
 
-    def measured(tried: Sequence[Sanitizer], records: int, seeds: int = 1) -> tuple[FloatArray, list[int]]:
+    def measured(tried: Sequence[Sanitizer], records: int) -> tuple[FloatArray, list[int]]:
         sample = dataset if records == len(dataset) else dataset.sample(records, rng=0)
-        results[records] = _measured(sample, [*reference_sanitizers(), *tried], policy, profile, seeds, fewest, store)
+        both, seeds = [*reference_sanitizers(), *tried], repeats if records == last.records else 1
+        results[records] = _measured(sample, both, policy, profile, seeds, fewest, store)
         found = decision.decide(results[records], policy, people=sample.headcount)
         vectors, unknown = by_policy.scaled(found.vectors), np.full(len(policy.caps) + 1, np.nan)
-        open_to = found.releases[found.releases.status != "refused"]
-        able, kept = ({*map(tuple, rows[SETTING].to_numpy())} for rows in (open_to, open_to[open_to.kept]))
-        places, keys = (
-            {_key(each): place for place, each in enumerate(tried)},
-            map(tuple, found.releases[SETTING].to_numpy()),
-        )
-        first = [places[key] for key in keys if key in kept and key in places]
-        return np.array([vectors[key] if key in able else unknown for key in places]), first
+        open_to, keys = found.releases[found.releases.status != "refused"], [_key(each) for each in tried]
+        able, kept = ([*map(tuple, rows[SETTING].to_numpy())] for rows in (open_to, open_to[open_to.kept]))
+        first = [keys.index(key) for key in kept if key in keys]
+        return np.array([vectors[key] if key in able else unknown for key in keys]), first
 
-    last = halving.rungs(len(dataset), len(settings))[-1]
-    repeats = seeds or SEEDS.get(profile, SEEDS["full"])
-    steps = halving.search(
-        settings,
-        len(dataset),
-        lambda tried, records: measured(tried, records, repeats if records == last.records else 1),
-    )
+    steps = halving.search(settings, len(dataset), measured)
     found = results[last.records]
     tried = [*reference_sanitizers(), *steps[-1][1]]
     sampled_of = records if records > len(dataset) else 0

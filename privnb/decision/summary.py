@@ -3,7 +3,7 @@
 Long, since what a line is about, and of which rows its numbers are, stand side by side.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -106,7 +106,6 @@ CHANGED = (("categories changed", "change_rate"), ("numbers moved", "mean_absolu
 READ = [*(name for *_, names in QUESTIONS for name in names), *(name for _, name in CHANGED)]
 # What a line is called of which numbers hold what others' records give, too.
 WHOLE = {"attribute_risk": "attribute: sensitive value guessed; baseline: from others' records"}
-WITHOUT = ("certainty_penalty",)  # measures that have no baseline of their own: the release without quasi-identifiers
 
 
 @validated
@@ -225,7 +224,7 @@ def _line(
     """
     if measures == ("certainty_penalty",):
         for other, name in CHANGED:
-            if (changed := _number(_of(sides["release"], name))) is not None:
+            for changed in _numbers(_of(sides["release"], name)):
                 return Line(kind, other, facts(name).format, "lower", (0.0, np.nan, np.nan), changed)
     there = [measure for measure in measures if (sides["original"].measure == measure).any()]
     if not there:
@@ -233,7 +232,7 @@ def _line(
     name = there[0]
     stated, found = facts(name), {side: _of(rows, name) for side, rows in sides.items()}
     baseline = _baseline(name, sides["release"] if len(found["release"]) else sides["original"], found["without"])
-    numbers: dict[str, Any] = {side: _number(found[side]) for side in ("original", "release")}
+    numbers: dict[str, Any] = {side: next(_numbers(found[side]), None) for side in ("original", "release")}
     if name in without:
         title, share = WHOLE[name], without[name]
         numbers = {side: number and tuple(share + each for each in number) for side, number in numbers.items()}
@@ -250,22 +249,19 @@ def _of(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
     return (worst if len(worst) else rows).head(1)
 
 
-def _number(rows: pd.DataFrame) -> Number | None:
-    if rows.empty:
-        return None
-    value, low, high = (float(each) for each in rows.iloc[0][["value", "low", "high"]])
-    return value, low, high
+def _numbers(rows: pd.DataFrame) -> Iterator[Number]:
+    return rows[["value", "low", "high"]].astype(float).itertuples(index=False, name=None)
 
 
 def _baseline(name: str, rows: pd.DataFrame, without: pd.DataFrame) -> Number | None:
     """What is reached without the release: of the worst miner what the strongest control reaches, which needs none."""
-    if name in WITHOUT:
-        return _number(without)
+    if name == "certainty_penalty":  # the release without quasi-identifiers is its baseline
+        return next(_numbers(without), None)
     base = _of(rows, name).baseline
-    reached = [(float(each), np.nan, np.nan) for each in base if pd.notna(each)]
+    reached = [(float(each), np.nan, np.nan) for each in base.dropna()]
     controls = rows[(rows.measure == name) & (rows.scenario == "A") & (rows.variant == "")]
     controls = controls[controls.control.isin(["ZeroR", "permuted"]) & controls.value.notna()]
-    reached += filter(None, [_number(controls.iloc[[place]]) for place in range(len(controls))])
+    reached += _numbers(controls)
     if reached or base.empty:
         return max(reached, default=None)
     return (np.nan, np.nan, np.nan)  # withheld

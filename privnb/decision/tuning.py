@@ -9,7 +9,7 @@ around the best value so far, two steps to the looser side for one to the strict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -48,10 +48,8 @@ class Tuned:
 
 
 @validated
-def grid(
-    low: Number, high: Number, size: Annotated[int, at_least(2)], *, scale: Literal["log", "linear"] = "log"
-) -> list[float]:
-    """Values of a parameter from `low` to `high`, evenly spread.
+def grid(low: Number, high: Number, size: Annotated[int, at_least(2)]) -> list[float]:
+    """Return values of a parameter from `low` to `high`, spread evenly by ratio.
 
     Parameters
     ----------
@@ -59,8 +57,6 @@ def grid(
         Values are whole numbers where both ends are, else numbers of four digits.
     size : int
         How many values, 2 to 1,000,000; fewer if some would be the same.
-    scale : str
-        "log": spread evenly by ratio; "linear": by distance.
 
     Returns
     -------
@@ -75,16 +71,12 @@ def grid(
 
     >>> grid(2, 64, 6)
     [2, 4, 8, 16, 32, 64]
-    >>> grid(0.1, 0.4, 4, scale="linear")
-    [0.1, 0.2, 0.3, 0.4]
     """
     if size > MOST:
         raise ValueError(f"size must be at most {MOST:,}, got {size!r}: nobody searches so fine a grid.")
-    if not low < high or (scale == "log" and low <= 0):
-        raise ValueError(
-            f'a grid has low < high, above 0 for the scale "log"; got low={low!r}, high={high!r}, scale={scale!r}.'
-        )
-    spread = (np.geomspace if scale == "log" else np.linspace)(float(low), float(high), size).tolist()
+    if not 0 < low < high:
+        raise ValueError(f"a grid has 0 < low < high; got low={low!r} and high={high!r}.")
+    spread = np.geomspace(float(low), float(high), size).tolist()
     whole = isinstance(low, int) and isinstance(high, int)
     values = sorted({round(value) if whole else float(f"{value:.4g}") for value in spread})
     if len(values) < min(size, FEWEST):
@@ -138,8 +130,7 @@ def tune(
             f"a search needs at least {FEWEST} values in rising or falling order, got {len(values)}. Of fewer, "
             "evaluate all and see `choices`."
         )
-    found: dict[int, pd.DataFrame] = {}
-    unreachable: list[float] = []
+    found, unreachable = dict[int, pd.DataFrame](), list[float]()
 
     def losses(position: int) -> Pair:
         try:
@@ -156,11 +147,11 @@ def tune(
 
     cap += ROUNDING * abs(cap) + EXACT  # what is equal but for rounding keeps it, as in `choices`
     tried = search(losses, len(values), cap)
-    kept = [position for position in sorted(found) if tried[position][0] <= cap]
-    best = min(kept, key=lambda position: (tried[position][1], tried[position][0]), default=None)
     if not found:
         raise SanitizationError(f"the table cannot be sanitized at any of {unreachable}. Relax the grid.")
     order = sorted(found)
+    kept = [position for position in order if tried[position][0] <= cap]
+    best = min(kept, key=lambda position: tried[position][::-1], default=None)
     releases = points(join(*(found[position] for position in order)), privacy=privacy, utility=utility, floor=floor)
     if len(releases) != len(order):
         raise ValueError(f"evaluate gave {releases.setting[0]} for several values: its results must name the value.")
@@ -191,7 +182,7 @@ def search(losses: Callable[[int], Pair], size: Annotated[int, at_least(2)], cap
     looser = 1 if tried[0][1] > tried[size - 1][1] else -1
     while len(tried) < size // SHARE:
         kept = {position: utility for position, (privacy, utility) in tried.items() if privacy <= cap}
-        gaps: list[tuple[int, int]] = [(a, b) for a, b in pairwise(sorted(tried)) if b - a > 1]
+        gaps = [(a, b) for a, b in pairwise(sorted(tried)) if b - a > 1]
         crossings = [(a, b) for a, b in gaps if (a in kept) != (b in kept)]
         if crossings:
             position = sum(crossings[0]) // 2
@@ -201,17 +192,10 @@ def search(losses: Callable[[int], Pair], size: Annotated[int, at_least(2)], cap
         else:
             best = min(kept, key=lambda position: (kept[position], -looser * position))
             step = -looser if len(tried) % 3 == 0 else looser
-            free = _free(tried, best, step, size)
-            position = free if free is not None else _free(tried, best, -step, size)
+            ways = [range(best, size if way > 0 else -1, way) for way in (step, -step)]
+            position = next(place for way in ways for place in way if place not in tried)
         tried[position] = losses(position)
     return tried
-
-
-def _free(tried: Mapping[int, Pair], position: int, step: int, size: int) -> Any:
-    """The next position from `position` on that was not tried, or None."""
-    while position in tried:
-        position += step
-    return position if 0 <= position < size else None
 
 
 def _release(results: pd.DataFrame, wanted: Mapping[str, AnyLoss], floor: int | None) -> pd.Series:

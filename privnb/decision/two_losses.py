@@ -5,17 +5,18 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from privnb.decision.points import AXES, IS_ORIGINAL, ORIGINAL, Releases, bounded, comparable
+from privnb.decision.points import AXES, BARE, IS_ORIGINAL, ORIGINAL, Releases, bounded, comparable
 from privnb.evaluation.combinations import Floor
 from privnb.evaluation.results import SETTING
 from privnb.runtime import expect, numerals
 from privnb.runtime.tolerances import ROUNDING, nearly_equal
 from privnb.runtime.validation import optional, validated
-from privnb.sanitizers.catalogue import references
 
 SHARE = 0.2  # of the way to the original's privacy loss, unless the owner accepts another one
 LOSSES = [f"{axis}{end}" for axis in AXES for end in ("", "_low", "_high", "_baseline", "_of")]
 CHOICES = ["question", "setting", *SETTING, *LOSSES, "why", "costs"]
+# The harmless end of each axis.
+HARMLESS = {"privacy": (BARE, "the release without quasi-identifiers"), "utility": (ORIGINAL, "the original")}
 Caps = dict[str, float | None]
 Limit = Annotated[float | None, optional(expect.number)]
 
@@ -76,11 +77,11 @@ def caps(releases: Releases, *, privacy: AnyShare = SHARE, utility: AnyShare = 0
     """
     found: Caps = {}
     for axis, share in {"privacy": privacy, "utility": utility}.items():
-        if share and _ends(releases)[axis].empty:
+        name, words = HARMLESS[axis]
+        if share and _loss_of(name, axis, releases).empty:
             raise ValueError(
-                f"no {axis} cap can be counted: it begins at the {axis} loss of the "
-                f"{'release without quasi-identifiers' if axis == 'privacy' else 'original'}, which is not there. "
-                "Give both reference releases among the releases, or no cap."
+                f"no {axis} cap can be counted: it begins at the {axis} loss of {words}, which is not there. Give both "
+                "reference releases among the releases, or no cap."
             )
         low, high = ends(axis, releases)
         way = share * max(high - low, 0) if np.isfinite(high) else 0.0
@@ -90,16 +91,15 @@ def caps(releases: Releases, *, privacy: AnyShare = SHARE, utility: AnyShare = 0
 
 def ends(axis: str, releases: pd.DataFrame) -> tuple[float, float]:
     """Return the losses that a cap on this axis lies between, the harmless one first: NaN if withheld or missing."""
-    both = _ends(releases)
-    losses = {name: end[axis].fillna(end[f"{axis}_low"]).tolist() for name, end in both.items()}
-    near, (far,) = losses.pop(axis), losses.values()
-    return near[0] if near else np.nan, far[0] if far else np.nan
+    order = (BARE, ORIGINAL) if axis == "privacy" else (ORIGINAL, BARE)
+    near, far = (next(iter(_loss_of(name, axis, releases)), np.nan) for name in order)
+    return near, far
 
 
-def _ends(releases: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the harmless end of each axis: the release without quasi-identifiers, and the original."""
-    bare = releases[releases.sanitizer.isin(references()) & (releases.sanitizer != ORIGINAL)]
-    return {"privacy": bare[bare.parameters == ""], "utility": releases[releases.sanitizer == ORIGINAL]}
+def _loss_of(sanitizer: str, axis: str, releases: pd.DataFrame) -> pd.Series:
+    """Return the loss of a reference release on an axis: one number, or none."""
+    rows = releases[(releases.sanitizer == sanitizer) & (releases.parameters == "")]
+    return rows[axis].fillna(rows[f"{axis}_low"])
 
 
 @validated
@@ -154,9 +154,8 @@ def choices(releases: Releases, *, privacy_cap: Limit = None, utility_cap: Limit
         why = "of the efficient releases the farthest below the line between the frontier's ends"
         rows.append({**corner, "question": "the knee of the frontier", "why": why})
     least = {axis: _least(there, axis, other).iloc[0] for axis, other in (AXES, AXES[::-1]) if len(there)}
-    rows += [
-        {**end, "question": f"the least {axis} loss", "why": "an end of the frontier"} for axis, end in least.items()
-    ]
+    for axis, end in least.items():
+        rows.append({**end, "question": f"the least {axis} loss", "why": "an end of the frontier"})
     return pd.DataFrame([{**row, "costs": _costs(row, least)} for row in rows], columns=CHOICES)
 
 
@@ -174,9 +173,9 @@ def _first(releases: pd.DataFrame, limits: dict[str, float]) -> dict[str, Any]:
     axis, other = AXES if list(limits) == ["utility"] else AXES[::-1]
     under = " and ".join(f"a {each} loss of at most {_number(cap)}" for each, cap in limits.items())
     question = f"the least {axis} loss {f'with {under}' if limits else 'without a cap'}"
-    there = _known(releases)
+    there, low, high = _known(releases), f"{axis}_low", f"{axis}_high"
     missing = len(releases) - len(there)
-    unknown = int((~(comparable(releases) & bounded(releases)) & (releases.refused == "")).sum())
+    unknown = int((releases.refused == "").sum()) - len(there)
     left = f"; {missing} cannot be chosen whatever the caps" if missing else ""
     of_them = f"{unknown} of them " if unknown < missing else ""
     left += f", {of_them}because a loss is not known in full" if unknown else ""
@@ -187,8 +186,7 @@ def _first(releases: pd.DataFrame, limits: dict[str, float]) -> dict[str, Any]:
         return {"question": question, "setting": "none", "why": why}
     order = _least(kept, axis, other)
     first, others = order.iloc[0], order.iloc[1:]
-    low, high = (others[f"{axis}_{end}"] for end in ("low", "high"))
-    near = others[(low <= first[f"{axis}_high"]) & (high >= first[f"{axis}_low"])]
+    near = others[(others[low] <= first[high]) & (others[high] >= first[low])]
     what = "the caps" if len(limits) > 1 else "the cap" if limits else "the floor"
     verb = "keeps" if len(kept) == 1 else "keep"
     why = f"{len(kept)} of {len(releases)} releases {verb} {what}, and this one loses least {axis}{left}"
@@ -200,10 +198,10 @@ def _relaxed(there: pd.DataFrame, limits: dict[str, float]) -> list[str]:
     """Return what would have to be accepted of each loss so that a release that keeps the other cap could be chosen."""
     said = []
     for axis in limits:
-        others = {each: cap for each, cap in limits.items() if each != axis}
-        for _, row in _keeping(there, others).sort_values(f"{axis}_high", kind="stable").head(1).iterrows():
+        kept = _keeping(there, {each: cap for each, cap in limits.items() if each != axis})
+        for row in kept.nsmallest(1, f"{axis}_high").to_dict("records"):
             accepted = _number(row[f"{axis}_high"])
-            said.append(f"for {row.setting} a {axis} loss of {accepted} would have to be accepted")
+            said.append(f"for {row['setting']} a {axis} loss of {accepted} would have to be accepted")
     return said
 
 

@@ -44,7 +44,9 @@ def main():
     grid = searched(dataset, policy, seeds=1, store=asked.store)
     halving.rungs = few
     whole, part = vectors(grid), vectors(search)
-    volumes = [halving.hypervolume([whole[key] for key in each]) for each in (whole, whole.keys() & part.keys())]
+    volumes = [
+        halving.covered([whole[key] for key in each]).any(axis=0).mean() for each in (whole, whole.keys() & part.keys())
+    ]
     print(f"{asked.dataset}, {len(dataset):,} records, {asked.policy}: {len(grid.steps[0][1])} settings in the grid,")
     print(f"{len(whole)} of them keep the floor; the search ends with {len(search.steps[-1][1])}.")
     print(f"Hypervolume: grid {volumes[0]:.4f}, search {volumes[1]:.4f}, a share of {volumes[1] / volumes[0]:.1%}.")

@@ -139,7 +139,7 @@ def test_an_unknown_or_absent_risk_keeps_no_cap():
     below = set(found.releases.setting[found.releases.status == "refused"])
     assert all("was not measured" in reasons[-1] for name, reasons in found.ruled_out if name not in below)
     assert all(len(reasons) == 1 for name, reasons in found.ruled_out if name in below)
-    assert found.nearest.setting not in below
+    assert found.nearest_first.iloc[0].setting not in below
 
 
 def test_a_cap_of_the_worst_group_reads_each_group():

@@ -17,7 +17,7 @@ from support.results_frame import made as row
 
 from privnb import cli, decision
 from privnb.datasets.dataset import load
-from privnb.decision import answer, card as cards, group_sizes
+from privnb.decision import answer, card as cards
 from privnb.decision.by_policy import LOSS, averaged
 from privnb.decision.card import Card, CardError
 from privnb.decision.policies import Cap, Need, Policy
@@ -368,11 +368,11 @@ def test_no_small_group_follows_from_the_sizes_of_others(made):
     dataset = load(CLINIC)
     (attribute, (number, labels)), *_ = groups_of(dataset).by_attribute.items()
     names = [f"{attribute}: {label}" for label in labels]
-    found = group_sizes.sizes(dataset, [*names, f"{attribute}: {OTHERS}"])
+    found = cards.group_sizes(dataset, [*names, f"{attribute}: {OTHERS}"])
     assert len(found) > 1
     assert {name: (number == place).sum() for place, name in enumerate(names) if name in found}.items() <= found.items()
     # Where a risk has groups of its own, how many the others are would tell how many one of them is.
-    fewer = group_sizes.sizes(dataset, [*names[1:], f"{attribute}: one more", f"{attribute}: {OTHERS}"])
+    fewer = cards.group_sizes(dataset, [*names[1:], f"{attribute}: one more", f"{attribute}: {OTHERS}"])
     assert fewer == {name: found[name] for name in names[1:] if name in found}
     assert not {f"{attribute}: one more", f"{attribute}: {OTHERS}"} & {*fewer}
 

@@ -347,7 +347,7 @@ def test_a_page_shows_the_card_that_would_leave_and_else_the_nearest_ones(clinic
     none = replace(first.found, decision=decide_again(first.found.results, strict))
     assert none.chosen is None
     content = decided.shown(source, none, dataset, render=release_card.texts).content
-    assert content["decision"]["release"] == none.decision.nearest.setting
+    assert content["decision"]["release"] == none.decision.nearest_first.iloc[0].setting
     assert (content["decision"]["chosen"], content["answer"]["keeps"]) == ("", False)
     releases = none.decision.releases
     original = replace(none, decision=replace(none.decision, releases=releases[releases.sanitizer == "Identity"]))

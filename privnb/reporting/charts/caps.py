@@ -6,8 +6,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from privnb.decision.by_policy import LOSS, ORIGINAL, Decision
+from privnb.decision.by_policy import LOSS, Decision
 from privnb.decision.card import Card
+from privnb.decision.points import ORIGINAL
 from privnb.reporting.charts.base import distinguished, of_columns
 from privnb.reporting.charts.drawing import Drawn, drawing, some
 from privnb.reporting.charts.looks import COLOURS, INK, PALE
