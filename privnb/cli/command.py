@@ -69,27 +69,23 @@ def _refused(error: Exception) -> int | None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     if wants_memory(error):
-        print(
-            f"privnb: there is not enough memory{memory_limit()}. Allow this process more, lower --memory where the "
-            "command has it, or give fewer records or columns.",
-            file=sys.stderr,
+        said = (
+            f"there is not enough memory{memory_limit()}. Allow this process more, lower --memory where the command "
+            "has it, or give fewer records or columns."
         )
-        return 2
-    if isinstance(error, ModuleNotFoundError) and not (error.name or "privnb").startswith("privnb"):
-        print(
-            f"privnb: this needs the module {error.name}, which is not installed. Notebooks, reports and the explorer "
-            "come with privnb[notebook], tables of Excel, SPSS, Stata and SAS with privnb[files].",
-            file=sys.stderr,
+    elif isinstance(error, ModuleNotFoundError) and not (error.name or "privnb").startswith("privnb"):
+        said = (
+            f"this needs the module {error.name}, which is not installed. Notebooks, reports and the explorer come "
+            "with privnb[notebook], tables of Excel, SPSS, Stata and SAS with privnb[files]."
         )
-        return 2
-    if isinstance(error, OSError) and error.filename is not None:  # a file that cannot be read or written
-        print(f"privnb: {error.filename}: {error.strerror}.", file=sys.stderr)
-        return 2
-    if isinstance(error, ValueError | OSError):
-        if is_ours(error):
-            print(f"privnb: {error}", file=sys.stderr)
-            return 2
-    return None
+    elif isinstance(error, OSError) and error.filename is not None:  # a file that cannot be read or written
+        said = f"{error.filename}: {error.strerror}."
+    elif isinstance(error, ValueError | OSError) and is_ours(error):
+        said = str(error)
+    else:
+        return None
+    print(f"privnb: {said}", file=sys.stderr)
+    return 2
 
 
 def parser() -> Parser:

@@ -43,11 +43,9 @@ def run(args: Namespace) -> int:
     policy = policies.read(args.policy)
     if args.release:
         decided.refuse_place(args.release, spreadsheet_safe=args.spreadsheet_safe)
-    elif args.allow is not None:
-        raise SchemaError("--allow is for the file that --release names. Add --release OUT.csv, or leave out --allow.")
-    elif args.spreadsheet_safe:
+    elif option := "--allow" if args.allow is not None else args.spreadsheet_safe and OPTION:
         raise SchemaError(
-            f"{OPTION} changes text in the file that --release names. Add --release OUT.csv, or leave out {OPTION}."
+            f"{option} is for the file that --release names. Add --release OUT.csv, or leave out {option}."
         )
     named = study(args.name, args.study or "")
     whole = load(args.name, named)
