@@ -74,8 +74,7 @@ def explore(
     OSError
         For a policy that cannot be read.
     """
-    setting = Setting() if setting is None else setting
-    return Board(dataset, setting, pins=pins, store=store, source=source, policy=policy, fewest=fewest)
+    return Board(dataset, setting or Setting(), pins=pins, store=store, source=source, policy=policy, fewest=fewest)
 
 
 class Board(Session):
@@ -170,7 +169,8 @@ class Board(Session):
     def _gauge(self) -> None:
         if self.reading and self.reading.refused:
             self._gauged = None
-            self._put("risks", gauges.no_gauges(self.policy, "There is no release to attack.", self._own))
+            why = "There is no release to attack."
+            self._put("risks", gauges.gauges(self.policy, None, of=why, own=self._own))
             return
         failed = self._unmeasured.get(self._release, "")
         what = self._release, self.policy, *self.risks, failed
@@ -197,16 +197,10 @@ class Board(Session):
     def _take(self, reading: Reading) -> Markup:
         if reading.refused:
             return render("taken", refused=True)
-        return render(
-            "taken",
-            refused=False,
-            code=export.code(self.dataset, self.setting, self.source),
-            command=export.command(self.dataset, self.setting, self.source, self.fewest),
-            terms=reading.terms,
-            formats=saving.FORMATS,
-            format=self.format,
-            said=self.said,
-        )
+        code = export.code(self.dataset, self.setting, self.source)
+        command = export.command(self.dataset, self.setting, self.source, self.fewest)
+        shown = {"terms": reading.terms, "formats": saving.FORMATS, "format": self.format, "said": self.said}
+        return render("taken", refused=False, code=code, command=command, **shown)
 
     def _put(self, name: str, html: str) -> None:
         self._pages[name].html = str(html)
@@ -236,12 +230,10 @@ class Board(Session):
                 getattr(self, name)(setting)
         elif name == "policy":
             self.choose(value)
-        elif name == "letter":
-            self.letter = value
+        elif name in ("letter", "format"):
+            setattr(self, name, value)
         elif name == "sweep":
             self.sweep(self.letter)
-        elif name == "format":
-            self.format = value
         elif name == "save":
             self.save(self.format)
         elif name in ("pin", "undo", "cancel", "again"):

@@ -12,14 +12,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.cases import Case, OfMeasure, Question, answer_rows
-from privnb.evaluation.disclosure.leakage import (
-    attribute_rows,
-    check_readable,
-    class_rows,
-    identity_rows,
-    original_rows,
-    people_rows,
-)
+from privnb.evaluation.disclosure import leakage
 from privnb.evaluation.releases import Costs, Gains
 from privnb.evaluation.results import collect
 from privnb.evaluation.trade_off import Losses
@@ -37,35 +30,33 @@ from privnb.sanitizers.base import MODELS
 
 Rows = list[dict[str, Any]]
 
+_REACHED = {"kind": "privacy", "baseline": "asked"}
 state(
     "l_achieved",
-    kind="privacy",
+    **_REACHED,
     better="higher",
     bounds=(1, np.inf),
     title="Commonest value where it is commonest (l)",
     sentence="In the worst class one in l has the commonest sensitive value. l = 1: everybody there has it, so that it "
     "is disclosed.",
     source="l-diversity by frequency: Machanavajjhala et al., ICDE 2006; Xiao and Tao, VLDB 2006",
-    baseline="asked",
 )
 state(
     "t_achieved",
-    kind="privacy",
+    **_REACHED,
     bounds=(0, 1),
     title="Worst class against the whole table (t)",
     sentence="The share of the worst class that would need another sensitive value to be like the whole table.",
     source="Li, Li, Venkatasubramanian, ICDE 2007, equal distances",
-    baseline="asked",
 )
 state(
     "delta_achieved",
-    kind="privacy",
+    **_REACHED,
     bounds=(0, np.inf),
     title="Most changed value of a class (delta)",
     sentence="In the worst class a value is e to the delta times as common, or as rare, as in the table. Unbounded: "
     "somebody's class has nobody with that value, so that it is ruled out for them.",
     source="Brickell and Shmatikov, KDD 2008, definition 1",
-    baseline="asked",
 )
 
 
@@ -130,15 +121,15 @@ def _guesses(case: Case, sensitive: str) -> Rows:
     Raises Unreadable where nothing is known of how a record's cells and its values hang together.
     """
     release = case.release
-    check_readable(release)
+    leakage.check_readable(release)
     if release.people is not None:
-        return people_rows(case, release, sensitive)
-    leaks = identity_rows(case, release)
+        return leakage.people_rows(case, release, sensitive)
+    leaks = leakage.identity_rows(case, release)
     if release.classes is None or release.buckets is not None:
-        leaks += original_rows(case, sensitive)
+        leaks += leakage.original_rows(case, sensitive)
     for name in release.treated("noisy"):
-        leaks += attribute_rows(case, release, name)
-    return leaks + (class_rows(case, release, sensitive) if release.classes is not None else [])
+        leaks += leakage.attribute_rows(case, release, name)
+    return leaks + (leakage.class_rows(case, release, sensitive) if release.classes is not None else [])
 
 
 def _levels(case: Case, setting: Setting) -> Rows:

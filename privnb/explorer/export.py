@@ -3,8 +3,7 @@
 import os
 import re
 import shlex
-from dataclasses import asdict, fields, replace
-from typing import get_type_hints
+from dataclasses import asdict, replace
 
 from privnb import privacy_models, sanitizers
 from privnb.datasets.dataset import Dataset, Source
@@ -16,9 +15,6 @@ from privnb.runtime.processes import runs_as
 from privnb.runtime.validation import validated
 
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
-STATE = "PRIVNB_BOARD"  # names the file in which a page keeps where its board stands
-DEFAULTS = {field.name: field.default for field in fields(Setting)}
-KINDS = get_type_hints(Setting)
 
 
 @validated
@@ -48,19 +44,14 @@ def code(dataset: Dataset, setting: Setting, source: Source = "") -> str:
     given = f", {study!r}" * bool(study) + f", records={records}" * bool(records)
     roles = ", ".join(f"{field}={names!r}" for field, names in own.items())
     named = set(re.findall(r"[A-Z]\w+(?=\()", repr(made)))
-    imports = [
-        "from privnb.datasets.dataset import load",
-        "from privnb.explorer.setting import Setting, of_roles" if own else "",
-        *(
-            f"from {home.__name__} import {', '.join(sorted(named & set(home.__all__)))}"
-            for home in (privacy_models, sanitizers)
-            if named & set(home.__all__)
-        ),
-    ]
+    imports = "from privnb.datasets.dataset import load\n"
+    imports += "from privnb.explorer.setting import Setting, of_roles\n" * bool(own)
+    for home in (privacy_models, sanitizers):
+        if there := sorted(named & set(home.__all__)):
+            imports += f"from {home.__name__} import {', '.join(there)}\n"
     rng = stream(setting.seed, made, "sanitize") if made.draws else setting.seed
     return (
-        "\n".join(filter(None, imports))
-        + f"\n\ndataset = load({name!r}{given})\n"
+        f"{imports}\ndataset = load({name!r}{given})\n"
         + f"dataset = of_roles(dataset, Setting({roles}))\n" * bool(own)
         + CAUTION * made.draws
         + f"release = {made!r}.sanitize(dataset, rng={rng!r})\n"
@@ -90,14 +81,16 @@ def command(dataset: Dataset, setting: Setting, source: Source = "", fewest: Min
     """
     setting = checked(setting, dataset)
     name, study, records = _origin(dataset, source)
-    given: dict[str, object] = {"STUDY": study} if study else {}
-    given |= {"RECORDS": records} if records else {}
+    usual = {"study": "", "records": 0, **asdict(Setting()), "fewest": withholding.LIMIT}
     asked = asdict(setting) | {"quasi_identifiers": "", "sensitive": ""} | _roles(setting, dataset)
-    read = [field for field in asked if field not in LETTERS or field in setting.asked]
-    given |= {field.upper(): asked[field] for field in read if asked[field] != DEFAULTS[field]}
-    given |= {"FEWEST": fewest} if fewest != withholding.LIMIT else {}
+    idle = [letter for letter in LETTERS if letter not in setting.asked]
+    given = (
+        usual | asked | {"study": study, "records": records, "fewest": fewest} | {each: usual[each] for each in idle}
+    )
     words = [runs_as(), "report", "--notebook", "09_explore", "--dataset", name]
-    return shlex.join([*words, *(str(word) for item in given.items() for word in ("-p", *item))])
+    for field, value in given.items():
+        words += ["-p", field.upper(), str(value)] if value != usual[field] else []
+    return shlex.join(words)
 
 
 def _roles(setting: Setting, dataset: Dataset) -> dict[str, str]:

@@ -20,13 +20,7 @@ from privnb.runtime.numerals import percent
 
 POLICY, NONE = "ontario-2025", "none"
 WORKING = "working …"
-VERDICTS = {
-    "kept": "✓ kept",
-    "broken": "✗ not kept",
-    "unknown": "? unknown",
-    "uncapped": "no cap",
-    "working": WORKING,
-}
+VERDICTS = {"kept": "✓ kept", "broken": "✗ not kept", "unknown": "? unknown", "uncapped": "no cap", "working": WORKING}
 READ = (
     "The bar is the risk, its light end the upper end of the 95% interval, the tall tick the cap. Bars grow with the "
     "square root, so that small risks are seen. A cap counts the upper end; an unknown risk keeps none. "
@@ -57,7 +51,9 @@ def menu(own: str = POLICY) -> dict[str, Policy | None]:
     return {name: policies.read(name) for name in dict.fromkeys([*policies.ready(), own])} | {NONE: None}
 
 
-def gauges(name: str, found: Mapping[str, pd.DataFrame], failed: str = "", of: str = "", own: str = POLICY) -> Markup:
+def gauges(
+    name: str, found: Mapping[str, pd.DataFrame] | None, failed: str = "", of: str = "", own: str = POLICY
+) -> Markup:
     """Return the risks of a release compared with a policy.
 
     Parameters
@@ -65,28 +61,23 @@ def gauges(name: str, found: Mapping[str, pd.DataFrame], failed: str = "", of: s
     name
         Of `menu(own)`.
     found
-        By risk its tidy results, as far as they are known.
+        By risk its tidy results, as far as they are known; None where there is no release: the panel has no gauges,
+        and keeps the height that it had.
     failed
         Why the others are not measured; empty: they are on their way.
     of
-        Of whom they are measured, where it is not the table: a sentence.
+        Of whom they are measured, where it is not the table, or why there is no release: a sentence.
+    own
+        The path of the owner's file, or the name of a ready policy.
     """
-    policy = menu(own)[name]
-    return _panel(name, own, of, [_gauge(risk, _hardest(policy, risk, found.get(risk)), failed) for risk in RISKS])
-
-
-def no_gauges(name: str, why: str, own: str = POLICY) -> Markup:
-    """Return the panel where there is no release; it keeps the height that it had."""
-    return _panel(name, own, why, [])
-
-
-def _panel(name: str, own: str, above: str, drawn: list[Gauge]) -> Markup:
     titles = {each: policy.title if policy else NONE for each, policy in menu(own).items()}
     read, policy = READ, menu(own)[name]
     if policy:
         checked = "" if policy.verified else " They are not checked against the source itself."
         read += f" The caps are of {policy.source}.{checked} {policy.convention}".rstrip()
-    return render("gauges", name=name, titles=titles, above=above, gauges=drawn, help=read)
+    risks = () if found is None else RISKS
+    drawn = [_gauge(risk, _hardest(policy, risk, (found or {}).get(risk)), failed) for risk in risks]
+    return render("gauges", name=name, titles=titles, above=of, gauges=drawn, help=read)
 
 
 def _hardest(policy: Policy | None, risk: str, rows: pd.DataFrame | None) -> SimpleNamespace | None:
@@ -105,7 +96,7 @@ def _hardest(policy: Policy | None, risk: str, rows: pd.DataFrame | None) -> Sim
 
 
 def _gauge(risk: str, row: SimpleNamespace | None, failed: str) -> Gauge:
-    number, marks = "", [] if row is None else _tick(row.cap)
+    number, marks = "", [] if row is None or np.isnan(row.cap) else [("cap", _place(row.cap), 0.0)]
     if row is None:
         verdict, value, beside = ("unknown", "unknown", failed) if failed else ("working", WORKING, "")
     elif np.isnan(row.high):
@@ -113,7 +104,9 @@ def _gauge(risk: str, row: SimpleNamespace | None, failed: str) -> Gauge:
     else:
         verdict = "uncapped" if np.isnan(row.cap) else "kept" if keeps(row) else "broken"
         value, opening, interval = numerals.share(row.value, row.low, row.high).partition(" (")
-        beside, marks = _beside(risk, row, opening + interval), _bar(row) + marks
+        low, high = _place(row.high if np.isnan(row.value) else row.value), _place(row.high)  # and what is added
+        beside = _beside(risk, row, opening + interval)
+        marks = [("of", 0.0, low), ("to", low, high - low), *marks]
     if row is not None and not np.isnan(row.value):
         number = repr(float(row.value))
     is_broken = verdict == "unknown" and row is not None and bool(np.isfinite(row.cap))
@@ -133,16 +126,6 @@ def _beside(risk: str, row: SimpleNamespace, interval: str) -> str:
         baseline = facts(row.measure).baseline
         said.append(f"{baseline[:1].upper()}{baseline[1:]}: {percent(row.baseline)}.")
     return " ".join(said)
-
-
-def _bar(row: SimpleNamespace) -> list[Mark]:
-    """The value and what its interval adds."""
-    low, high = _place(row.high if np.isnan(row.value) else row.value), _place(row.high)
-    return [("of", 0, low), ("to", low, high - low)]
-
-
-def _tick(cap: float) -> list[Mark]:
-    return [] if np.isnan(cap) else [("cap", _place(cap), 0)]
 
 
 def _place(share: float) -> float:

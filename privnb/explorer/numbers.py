@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Annotated, Any
+from typing import Any
 
 import pandas as pd
 
@@ -27,14 +27,13 @@ from privnb.measures.base import Measure
 from privnb.microdata import withholding
 from privnb.microdata.release import Release
 from privnb.microdata.treatment import TRUE, Rows
-from privnb.microdata.withholding import LIMIT
+from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.reporting.charts.base import Aggregate
 from privnb.reporting.findings import steep_hierarchy
 from privnb.runtime.validation import validated
 from privnb.sanitizers import Suppress
 
 READINGS = 500  # that are kept
-MinCount = Annotated[int, lambda name, value: withholding.check(value, name)]
 CHANGED = {"noisy": ", with noise", "perturbed": ", with other values in it"}
 
 
@@ -77,7 +76,10 @@ def counted(dataset: Dataset, setting: Setting, *, fewest: int = LIMIT) -> Readi
     -------
     Reading
     """
-    return recalled(dataset, setting, fewest) or remember(dataset, _reading(dataset, checked(setting, dataset), fewest))
+    if found := recalled(dataset, setting, fewest):
+        return found
+    with _libraries().limit(limits=1, user_api="blas"):
+        return remember(dataset, _read(dataset, checked(setting, dataset), fewest))
 
 
 def recalled(dataset: Dataset, setting: Setting, fewest: int = LIMIT) -> Reading | None:
@@ -170,12 +172,11 @@ def plane(
     if not there:
         raise ValueError("none of these settings has a release to show. Ask for less.")
     for axis, measure in (("privacy", privacy), ("utility", utility)):
-        found = axes(axis, there)
-        if measure not in [each.name for each in found]:
-            others = " or ".join(f"'{each.title}'" for each in found)
+        found = {each.name: f"'{each.title}'" for each in axes(axis, there)}
+        if measure not in found:
+            others = f": {' or '.join(found.values())}." if found else ", or another sanitizer."
             raise ValueError(
-                f"nothing is known of '{facts(measure).title}' here. Choose another measure of {axis}"
-                + (f": {others}." if others else ", or another sanitizer.")
+                f"nothing is known of '{facts(measure).title}' here. Choose another measure of {axis}{others}"
             )
     # In full: beside k=10, a k=10 that is asked for t as well is another release.
     names = {tuple(each.results.iloc[0][["sanitizer", "parameters"]]): label(each.setting) for each in there}
@@ -189,11 +190,6 @@ def _libraries() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-def _reading(dataset: Dataset, setting: Setting, fewest: int = LIMIT) -> Reading:
-    with _libraries().limit(limits=1, user_api="blas"):
-        return _read(dataset, setting, fewest)
 
 
 @lru_cache(maxsize=1)  # its risks are counted right after it

@@ -36,8 +36,6 @@ class Miner(NamedTuple):
 
 def published(reading: Reading) -> Markup:
     """Return what is published: levels reached beside those asked for, costs, class sizes, a dozen sanitized rows."""
-    if reading.refused:
-        return render("published", reading=reading)
     parts, sizes = _parts(reading), reading.sizes
     return render(
         "published",
@@ -57,8 +55,6 @@ def kept(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -
     `mined`: results of the miner, or None while there are none; `why`: why this release is not mined; `trouble`: what
     went wrong.
     """
-    if reading.refused:
-        return render("kept", reading=reading)
     return render(
         "kept",
         reading=reading,
@@ -71,8 +67,6 @@ def kept(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -
 
 def gained(reading: Reading, mined: pd.DataFrame | None, why: str, trouble: str) -> Markup:
     """Return what the adversary gains: by counts, by a miner, and who is hit most; arguments as of `kept`."""
-    if reading.refused:
-        return render("gained", reading=reading)
     return render(
         "gained",
         reading=reading,

@@ -33,13 +33,9 @@ FAULT = "This is a fault of the explorer. Change a control, or take back the las
 RELEASES = "releases"  # the folder, beside the notebook, of what is saved
 FIELDS = get_type_hints(Setting)
 DOING = {
-    "miner": "Miner",
-    "risks": "Risks",
-    "sweep": "Sweep",
-    "count": "Counting",
-    "pins": "Pinned settings",
+    "miner": "Miner", "risks": "Risks", "sweep": "Sweep", "count": "Counting", "pins": "Pinned settings",
     "save": "Saving",
-}
+}  # fmt: skip
 ASKED = ("sweep", "save", "pins")  # which go on while controls move
 
 
@@ -120,6 +116,7 @@ class Session:
 
     @property
     def mined(self) -> pd.DataFrame | None:
+        """What the miner tells of the setting, or None."""
         return self._mined.get(self.setting)
 
     @property
@@ -301,7 +298,7 @@ class Session:
     def _missing(self) -> list[str]:
         """The risks that can still be measured of the setting."""
         without = not self.reading or self.reading.refused or self._release in self._unmeasured
-        return [] if without else [risk for risk in risks.ORDER if risk not in self.risks]
+        return [risk for risk in risks.ORDER if not without and risk not in self.risks]
 
     def _measured(
         self, release: tuple[Any, ...], roles: tuple[str, str], measured: tuple[dict[str, pd.DataFrame], dict[Any, Any]]
@@ -333,9 +330,8 @@ class Session:
 
     def _mine(self) -> None:
         """Start the miner, if somebody looks on, it has given no number yet, and it can."""
-        settled = (
-            self._doing or not self.reading or self.reading.refused or self.setting in {**self._mined, **self._failed}
-        )
+        known = {**self._mined, **self._failed}
+        settled = self._doing or not self.reading or self.reading.refused or self.setting in known
         if self._open and not settled and len(unmined(self.setting, self.dataset)) < 2:
             task = partial(mined, self.dataset, self.setting, self.store, self.fewest)
             self._start("miner", task, partial(self._mined_by, self.setting))

@@ -17,8 +17,7 @@ from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.names import meant
 from privnb.runtime.sentences import Page
 from privnb.runtime.validation import validated
-from privnb.sanitizers import catalogue
-from privnb.sanitizers.catalogue import kinds
+from privnb.sanitizers.catalogue import kinds, title
 
 LEAST = 2  # the k beside an l, t or delta
 GROUP = 5  # settings per task
@@ -62,11 +61,9 @@ def grid(
 
 def _at(kind: str, letter: str, step: float) -> Setting | None:
     """The setting of one bound, or None where this kind has no such bound."""
-    if not letter or step is None:
-        return Setting(kind)
-    if step is None or not kinds()[kind].accepts(letter, step):
+    if letter and not kinds()[kind].accepts(letter, step):
         return None
-    return changed(Setting(kind), **{"k": LEAST, letter: step})
+    return changed(Setting(kind), **({"k": LEAST, letter: step} if letter else {}))
 
 
 @validated
@@ -132,7 +129,7 @@ def first(steps: pd.DataFrame, start: str = "") -> str:
 def _series(setting: Setting) -> str:
     *_, letter = ("", *setting.asked)
     least = f" (k = {LEAST})" if letter in ("l", "t", "delta") and "k" in setting.asked else ""
-    return f"{catalogue.title(setting.sanitizer)}: {letter}{least}".removesuffix(": ")
+    return f"{title(setting.sanitizer)}: {letter}{least}".removesuffix(": ")
 
 
 def measures() -> list[str]:

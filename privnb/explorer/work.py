@@ -19,6 +19,7 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -42,7 +43,6 @@ class Work:
 
     def __init__(self, *shared: Any) -> None:
         self._shared = shared
-        self._sent: bytes | None = None  # the same as bytes, once they are needed
         self._worker: _Worker | None = None
         self._reserve: _Worker | None = None
         self._job: _Job | None = None
@@ -60,12 +60,9 @@ class Work:
         Returns at once, but for the time that it takes to pickle what is shared: a tenth of a second for Adult.
         """
         with self._lock:
-            alive = [
-                worker
-                for worker in (self._worker, self._reserve)
-                if worker is not None and worker.process.returncode is None
-            ]
-            self._worker, self._reserve, *_ = [*(alive or [self._new()]), None]
+            both = filter(None, (self._worker, self._reserve))
+            alive = [worker for worker in both if worker.process.returncode is None]
+            self._worker, self._reserve, *_ = [*(alive or [_Worker(self._sent)]), None]
 
     def start(
         self,
@@ -115,10 +112,9 @@ class Work:
                 worker.end()
             self._worker = self._reserve = None
 
-    def _new(self) -> "_Worker":
-        if self._sent is None:
-            self._sent = pickle.dumps(self._shared)
-        return _Worker(self._sent)
+    @cached_property
+    def _sent(self) -> bytes:
+        return pickle.dumps(self._shared)
 
     def _tick(self, loop: asyncio.AbstractEventLoop, job: "_Job") -> None:
         with self._lock:  # held during callbacks: a newer task cannot start in the middle of one
@@ -140,7 +136,7 @@ class Work:
             job.tell()  # which may start a newer one
             if job is self._job and worker.ready and not job.begun:
                 job.begun = True
-                self._reserve = self._reserve or self._new()
+                self._reserve = self._reserve or _Worker(self._sent)
                 with contextlib.suppress(OSError):  # it has ended: the next look will tell
                     worker.line.send_bytes(job.task)
 

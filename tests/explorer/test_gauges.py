@@ -19,7 +19,7 @@ from privnb.evaluation.every_sanitizer import appraised
 from privnb.evaluation.results import join
 from privnb.evaluation.risks import attribute
 from privnb.explorer.board import Board, explore
-from privnb.explorer.gauges import NONE, POLICY, gauges, menu, no_gauges
+from privnb.explorer.gauges import NONE, POLICY, gauges, menu
 from privnb.explorer.risks import ORDER, at_once, beside
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
 from privnb.runtime import numerals
@@ -148,7 +148,7 @@ def test_an_owners_own_file_stands_in_the_menu_and_its_caps_beside_the_gauges(fo
 
 
 def test_without_a_release_no_gauge_stands_and_the_height_stays():
-    html = no_gauges(POLICY, "There is no release.")
+    html = gauges(POLICY, None, of="There is no release.")
     assert "data-empty" in html
     assert read(html) == {}
     assert 'name="policy"' in html
