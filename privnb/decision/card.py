@@ -137,13 +137,7 @@ class Card:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Card":
         """A card from its file. Raises CardError for what is none, and OSError for what cannot be read."""
-        text = Path(expect.path("path", path)).read_bytes()
-        try:
-            content = json.loads(text.decode("utf-8"))
-        except (UnicodeDecodeError, ValueError, RecursionError) as error:
-            raise CardError(
-                f"{path} is no card: it is no JSON ({error}). Give the file that ends in {ENDING}."
-            ) from None
+        content = _parsed(Path(expect.path("path", path)), "card", f"Give the file that ends in {ENDING}.")
         if not isinstance(content, dict) or "card" not in content or not isinstance(content.get("release"), dict):
             raise CardError(f"{path} is no card of a release. Give the file that ends in {ENDING}.")
         if content["card"] != VERSION:
@@ -197,7 +191,8 @@ def card(
     hierarchies = getattr(dataset, "hierarchies", {})
     own = results[_of(results, of) & (results.control == "")]
     axes = decision.vectors[_of(decision.vectors, of)]
-    if not _made_by(done["sanitizer"], own.iloc[0]):
+    bound = "" if own.parameter.iloc[0] == "" else f"={own.bound.iloc[0]:g}"
+    if done["sanitizer"].partition("(")[0] != own.sanitizer.iloc[0] or bound not in done["sanitizer"]:
         raise CardError(
             f"{path.name} was made by {done['sanitizer']}, and the decision chose {of.setting}. Make the "
             "chosen release, or decide anew."
@@ -224,12 +219,6 @@ def card(
     return Card(content | {"sha256": digest(content)})
 
 
-def _made_by(said: str, row: pd.Series) -> bool:
-    """Whether a provenance names the sanitizer of a row of results, with its main parameter."""
-    bound = "" if row.parameter == "" else f"={row.bound:g}"
-    return said.partition("(")[0] == row.sanitizer and bound in said
-
-
 def provenance(path: Path) -> Part:
     """How a release was made, of the file beside it: a dictionary. Raises CardError where there is none."""
     beside = path.with_name(path.name + FACTS)
@@ -240,14 +229,19 @@ def provenance(path: Path) -> Part:
             f"{path.name} has no provenance: {beside.name} is not beside it. A card is of a release whose making is "
             "known. Make it with `privnb sanitize` or `privnb decide --release`."
         )
-    try:
-        done = json.loads(beside.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise CardError(f"{beside} is no provenance: it is no JSON ({error}). Make the release anew.") from None
+    done: Part = _parsed(beside, "provenance", "Make the release anew.")
     lacking = {"sanitizer", "parameters", "claims", "promise", "columns", "rows", "use"} - {*done}
     if lacking:
         raise CardError(f"{beside} is no provenance: it lacks {', '.join(sorted(lacking))}. Make the release anew.")
     return done
+
+
+def _parsed(path: Path, what: str, advice: str) -> Any:
+    text = path.read_bytes()
+    try:
+        return json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise CardError(f"{path} is no {what}: it is no JSON ({error}). {advice}") from None
 
 
 def facts_of_file(path: Path, names: list[str], done: Part) -> Part:

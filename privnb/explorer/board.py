@@ -5,7 +5,9 @@ Widgets take values and never redirect output: an `Output` widget can hang a not
 
 import gc
 import os
+from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from markupsafe import Markup
@@ -91,9 +93,8 @@ class Board(Session):
         self._gauged: tuple[Any, ...] | None = None
         sample = record_by_record(dataset)
         self._sample = "" if sample is dataset else f"Of a random sample: {sample.name}."
-        path = os.environ.get(kept.STATE)  # which a page sets, for it has no kernel of before
-        self.stand = kept.Stand(path) if path else None
-        if self.stand and (stood := self.stand.read()) and means_something(stood[0], dataset):
+        self._stand = os.environ.get(kept.STATE)  # which a page sets, for it has no kernel of before
+        if self._stand and (stood := kept.stood(self._stand)) and means_something(stood[0], dataset):
             self.setting = checked(stood[0], dataset)
             self.place.axes |= stood[1]
             self.policy = stood[2] if stood[2] in gauges.menu(self._own) else self.policy
@@ -144,8 +145,9 @@ class Board(Session):
             self._clear()
         self._state()
         self._gauge()
-        if self.stand:
-            self._soon("stand", partial(self.stand.write, self.setting, self.place.axes, self.policy), SOON)
+        if self._stand:
+            stand = {"setting": asdict(self.setting), "axes": self.place.axes, "policy": self.policy}
+            self._soon("stand", partial(kept.write, Path(self._stand), stand), SOON)
         undo = self.changes[-1][0] if self.changes else ""
         pinned = self.setting in self.pinned
         self._put("actions", render("actions", letters=letters, letter=self.letter, pinned=pinned, undo=undo))

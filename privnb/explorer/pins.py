@@ -82,28 +82,15 @@ class Pins:
         self.settings = settings
 
 
-class Stand:
-    """Where a board stands, its setting, axes and policy, in a file: for a page that is loaded again.
-
-    `path`: the file.
+def stood(path: str) -> tuple[Setting, dict[str, str], str] | None:
+    """Return the setting, the axes (`{axis: measure}`) and the policy of a board before its page was loaded again, from
+    the file that it keeps them in; None where none can be read: a board that begins anew does no harm.
     """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(expect.path("path", path))
-
-    def read(self) -> tuple[Setting, dict[str, str], str] | None:
-        """The setting, the axes (`{axis: measure}`) and the policy that were written last; None where none can be read:
-        a board that begins anew does no harm.
-        """
-        try:
-            held = json.loads(self.path.read_text(encoding="utf-8"))
-            return _setting(held["setting"]), dict(held["axes"]), str(held["policy"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return None
-
-    def write(self, setting: Setting, axes: Mapping[str, str], policy: str) -> None:
-        """Write all three."""
-        write(self.path, {"setting": asdict(setting), "axes": axes, "policy": policy})
+    try:
+        held = json.loads(Path(path).read_text(encoding="utf-8"))
+        return _setting(held["setting"]), dict(held["axes"]), str(held["policy"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def write(path: Path, what: object) -> None:

@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from privnb.microdata.schema import Numbers, Role
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.publishing.gate import CertainValue, Verdict, gate
 from privnb.publishing.job import claim_levels
-from privnb.runtime import expect, unfinished, validation
+from privnb.runtime import unfinished, validation
 from privnb.runtime.arrays import Array
 from privnb.runtime.validation import validated
 from privnb.tables import writing
@@ -28,6 +28,7 @@ from privnb.tables.spreadsheets import Formulas, holds_formula
 from privnb.tables.writing import FACTS
 
 FORMATS = ("CSV", "Parquet")
+Format = Annotated[str, validation.one_of(FORMATS)]
 
 
 class Terms(NamedTuple):
@@ -103,7 +104,7 @@ def _texts(release: Release, name: str) -> Sequence[Any] | Array:
 
 @validated
 def save(
-    dataset: Dataset, setting: Setting, folder: validation.Path, format: str = "CSV", allow: str | None = None
+    dataset: Dataset, setting: Setting, folder: validation.Path, format: Format = "CSV", allow: str | None = None
 ) -> tuple[Path, ...]:
     """Publish: write the release of a setting with its provenance into a new folder of `folder`.
 
@@ -141,8 +142,6 @@ def save(
         For another format, and for a folder that is a file.
     """
     setting = checked(setting, dataset)
-    if not (isinstance(format, str) and format in FORMATS):
-        raise ValueError(f"a release is saved as {' or '.join(FORMATS)}, got {expect.found(format)}.")
     if file := next((each for each in (Path(folder), *Path(folder).parents) if each.is_file()), None):
         raise ValueError(f"folder must be a folder, got '{folder}', and '{file}' is a file. Name another place.")
     release = sanitizer(setting, dataset).sanitize(of_roles(dataset, setting), rng=None)
@@ -170,11 +169,11 @@ def save(
 
 def _write(made: Path, name: str, format: str, release: Release) -> list[Path]:
     """Write the table of a release, and that of its buckets, and return their paths."""
-    # Parquet has a word of its own for a missing number.
-    domains = {each.name: each.domain for each in release.schema.attributes if each.name in release.table}
-    gaps = {each: domain for each, domain in domains.items() if isinstance(domain, Numbers) and format == "CSV"}
-    gaps = {each: domain for each, domain in gaps.items() if release.table[each].isna().any()}
-    tables = {name: release.table.assign(**{each: gaps[each].written(release.table[each]) for each in gaps})}
+    tables = {name: release.table}
+    for each in release.schema.attributes if format == "CSV" else ():  # Parquet has a word for a missing number
+        cells, domain = release.table.get(each.name), each.domain
+        if cells is not None and isinstance(domain, Numbers) and cells.isna().any():
+            tables[name] = tables[name].assign(**{each.name: domain.written(cells)})
     if release.buckets is not None:  # numbers and words of several attributes: Parquet's columns are of one kind
         tables[f"{name}.buckets"] = release.buckets.astype({"value": str})
     paths = []
@@ -216,8 +215,5 @@ def _measured(release: Release) -> dict[str, Any]:
 
 def _moved(made: Path, place: Path) -> Path:
     """Rename the folder `made` to `place`, or to the first of place-2, place-3, ... that is free."""
-    for number in count(1):
-        free = place if number == 1 else place.with_name(f"{place.name}-{number}")
-        if not free.exists():
-            return made.rename(free)  # which fails if another has just filled it
-    raise AssertionError
+    places = chain([place], (place.with_name(f"{place.name}-{number}") for number in count(2)))
+    return made.rename(next(each for each in places if not each.exists()))  # which fails if another has just filled it

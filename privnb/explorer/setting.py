@@ -6,7 +6,6 @@ One module, for what may be asked, what is refused and what it is called follow 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property, lru_cache
-from numbers import Integral
 from typing import Any, ClassVar
 
 from privnb.datasets.dataset import Dataset
@@ -162,12 +161,8 @@ def idle(setting: Setting, dataset: Dataset) -> dict[str, str]:
     kind, letters = setting.sanitizer, setting.kind.letters
     reads = f"it reads {', '.join(letters)}" if letters else "it has no parameter"
     reasons = {letter: f"{kind} has no {letter}: {reads}." for letter in LETTERS if letter not in letters}
-    without = unmined(setting, dataset)
-    if "adversary" in without:
-        reasons["scenario"] = without["adversary"]
-        if "user" in without:
-            reasons["miner"] = without["user"]
-    return reasons
+    control = {"adversary": "scenario", "user": "miner"}  # a user is never alone without a miner
+    return reasons | {control[whom]: why for whom, why in unmined(setting, dataset).items()}
 
 
 def unmined(setting: Setting, dataset: Dataset) -> dict[str, str]:
@@ -183,23 +178,22 @@ def unmined(setting: Setting, dataset: Dataset) -> dict[str, str]:
     dict of str to str
         By "user" or "adversary" why not.
     """
-    setting, treatment, reasons = checked(setting, dataset), setting.kind.treatment, {}
+    setting, treatment = checked(setting, dataset), setting.kind.treatment
     if treatment == "bucketized":
-        why = "Miners do not read buckets, which hide whose a sensitive value is."
-        return {"user": why, "adversary": why}
+        return dict.fromkeys(
+            ("user", "adversary"), "Miners do not read buckets, which hide whose a sensitive value is."
+        )
     target = attacked(setting, dataset)
     if treatment == "exact":
-        reasons["adversary"] = "Every value is published exactly: no prediction can be nearer."
-    elif (
-        treatment not in TRUE
-        and dataset.schema[target].numeric
-        and not getattr(reference_set(setting.miner)[0], "regressor", None)
-    ):
-        reasons["adversary"] = (
-            f"{setting.sanitizer} publishes '{target}' as numbers, which {setting.miner} cannot guess. Choose another "
-            "miner, such as decision tree."
-        )
-    return reasons
+        return {"adversary": "Every value is published exactly: no prediction can be nearer."}
+    if treatment in TRUE or not dataset.schema[target].numeric:
+        return {}
+    if getattr(reference_set(setting.miner)[0], "regressor", None):
+        return {}
+    return {
+        "adversary": f"{setting.sanitizer} publishes '{target}' as numbers, which {setting.miner} cannot guess. Choose "
+        "another miner, such as decision tree."
+    }
 
 
 def attacked(setting: Setting, dataset: Dataset) -> str:
@@ -230,8 +224,7 @@ def check_bounds(setting: Setting) -> None:
         if letter == "k" or not (expect.is_number(bound) and bound == 0):
             model(bound, *["any"] * (letter != "k"))  # which refuses a bound that means nothing
     expect.positive("epsilon", setting.epsilon)
-    if isinstance(setting.seed, bool) or not isinstance(setting.seed, Integral) or setting.seed < 0:
-        raise ValueError(f"SEED is a whole number from 0, got {setting.seed!r}.")
+    expect.whole("SEED", setting.seed, 0)
 
 
 @validated

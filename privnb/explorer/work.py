@@ -49,11 +49,6 @@ class Work:
         # JupyterLab has widgets answered in another thread than cells, each with an event loop of its own.
         self._lock = threading.RLock()
 
-    @property
-    def busy(self) -> bool:
-        """Whether a task is on its way."""
-        return self._job is not None
-
     def warm(self) -> None:
         """Start a process ahead of the first task, which would else wait some seconds for its imports.
 

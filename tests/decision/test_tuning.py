@@ -296,9 +296,8 @@ def test_grids():
     assert grid(2, 1000, 100)[:4] == [2, 3, 4, 5]
     assert len(grid(2, 1000, 100)) < 100  # whole numbers: the first ones would be the same
     assert grid(0.5, 8, 5) == pytest.approx([0.5, 1, 2, 4, 8])
-    assert grid(1, 9, 5, scale="linear") == [1, 3, 5, 7, 9]
     with pytest.raises(ValueError, match="of 40 values was asked for, and from low=2 to high=20 there are 19, of at"):
         grid(2, 20, 40)
-    for bad in ((2, 1, 5, "log"), (0, 1, 5, "log")):
-        with pytest.raises(ValueError, match="a grid has low < high"):
-            grid(*bad[:3], scale=bad[3])
+    for low, high in ((2, 1), (0, 1)):
+        with pytest.raises(ValueError, match="a grid has 0 < low < high"):
+            grid(low, high, 5)

@@ -210,7 +210,7 @@ def test_numbers_and_words_by_bucket_are_text_in_parquet(tmp_path, kind):
 
 
 def test_another_format_is_refused(clinic, tmp_path):
-    with pytest.raises(ValueError, match="CSV or Parquet, got 'xlsx'"):
+    with pytest.raises(ValueError, match="format must be one of CSV, Parquet, got 'xlsx'"):
         save(clinic, FIVE, tmp_path, "xlsx")
     assert not list(tmp_path.iterdir())
 

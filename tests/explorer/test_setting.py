@@ -114,7 +114,7 @@ def test_names_are_filled_in_once():
         ({"quasi_identifiers": "diagnosis"}, "no sensitive attribute|cannot be both"),
         ({"miner": "naive bayes"}, "MINER is one of"),
         ({"scenario": "D"}, "SCENARIO is one of A, B, C; got 'D'"),
-        ({"seed": -1}, "SEED is a whole number from 0"),
+        ({"seed": -1}, "SEED must be a whole number of at least 0"),
     ],
 )
 def test_what_cannot_be_asked_for_says_what_can(change, message):

@@ -149,7 +149,7 @@ def test_a_task_is_done_elsewhere_and_told_of_on_the_callers_loop(work):
 
     async def main():
         done = started(work, partial(own, "sheep"))
-        assert work.busy
+        assert work._job
         done.add_done_callback(lambda _: threads.append(threading.current_thread()))
         return await asyncio.wait_for(done, 120)
 
@@ -157,7 +157,7 @@ def test_a_task_is_done_elsewhere_and_told_of_on_the_callers_loop(work):
     assert (kind, value) == ("done", "sheep")
     assert pid != os.getpid()
     assert threads == [threading.current_thread()]
-    assert not work.busy
+    assert not work._job
 
 
 @pytest.mark.slow
@@ -280,7 +280,7 @@ def test_a_task_that_cannot_be_sent_is_refused_and_leaves_the_older_one(work, lo
         await until(lambda: pids(log))
         with pytest.raises(AttributeError, match="lambda"):
             started(work, lambda: 1)
-        assert work.busy
+        assert work._job
         assert alive(pids(log)[0])
 
     asyncio.run(main())
@@ -289,7 +289,7 @@ def test_a_task_that_cannot_be_sent_is_refused_and_leaves_the_older_one(work, lo
 def test_without_an_event_loop_it_says_so(work):
     with pytest.raises(RuntimeError, match="running event loop"):
         work.start(partial(own, 1), done=print, failed=print, progress=print)
-    assert not work.busy
+    assert not work._job
 
 
 @pytest.mark.slow
@@ -298,7 +298,7 @@ def test_stop_ends_a_task_without_a_word(work, log):
         future = started(work, partial(slow, log))
         await until(lambda: pids(log))
         work.stop()
-        assert not work.busy
+        assert not work._job
         await until(lambda: not alive(pids(log)[0]))
         await asyncio.sleep(3 * module.POLL)
         assert not future.done()
