@@ -286,7 +286,6 @@ def of_one():
         "hierarchy.Ordered.values": ("a", "b"),
         "hierarchy.Sets.values": ("a", "b"), "hierarchy.Taxonomy.rows": (("a", "*"), ("b", "*")),
         "hierarchy.taxonomies.widths.widths": (5, 10), "hierarchy.taxonomies.cuts.levels": (30, 50),
-        "hierarchy.taxonomies.quantiles.groups": (2,), "hierarchy.taxonomies.quantiles.sample": (20, 30, 40, 50),
         "hierarchy.taxonomies.lists.groups": {"near": ["north", "east", "?"], "far": ["south", "west"]},
         "hierarchy.taxonomies.lists.attribute": region,
         "hierarchy.taxonomies.dates.attribute": replace(region, domain=Categories(("2000-01-01", "2000-02-01"))),

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -21,10 +21,8 @@ import numpy as np
 
 from privnb.microdata.hierarchy.categories import Taxonomy, values_of
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
-from privnb.microdata.hierarchy.intervals import Ranges
-from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, commonest, text
-from privnb.runtime import expect, lazy_pandas as pd
-from privnb.runtime.arrays import IntArray
+from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, text
+from privnb.runtime import expect
 from privnb.runtime.tolerances import STEP
 
 CLOCK = re.compile(r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z| ?[+-]\d{2}:?\d{2})?$")  # behind a day
@@ -141,66 +139,6 @@ def cuts(attribute: Attribute, *levels: Sequence[Sequence[float]]) -> Taxonomy:
     return _numbered(attribute, ends)
 
 
-def quantiles(attribute: Attribute, groups: Sequence[int], sample: Any) -> Taxonomy:
-    """Numbers in intervals that are about equally full in `sample`.
-
-    Parameters
-    ----------
-    attribute : Attribute
-    groups : list of int
-        How many intervals each level has, such as (8, 4, 2): each number divides the one before.
-    sample : array (n,)
-        Numbers of the domain, one per person. The cut points tell something about those people: take the sample from
-        another, public table, or public points (see `cuts`); points from the records themselves void every promise of
-        noise.
-
-    Returns
-    -------
-    Taxonomy
-
-    Raises
-    ------
-    SchemaError
-        If a value is so common that fewer groups can be distinguished.
-
-    >>> from privnb.microdata.schema import Attribute, Role
-    >>> age = Attribute("age", Role.QUASI_IDENTIFIER, Numbers(17, 99))
-    >>> quantiles(age, (4, 2), sample=[17, 19, 20, 24, 31, 38, 52, 90]).levels()
-       level  groups  largest                    examples
-    0      0      83        1             17, 18, 19, ...
-    1      1       4       48    17-19, 20-30, 31-51, ...
-    2      2       2       69                17-30, 31-99
-    3      3       1       83                           *
-    """
-    domain, groups = _domain(attribute, Numbers), tuple(expect.numbers("groups", groups))
-    several = bool(groups) and all(expect.is_whole(number) and number > 1 for number in groups)
-    if not several or any(fine % coarse or fine == coarse for fine, coarse in pairwise(groups)):
-        raise SchemaError(
-            f"'{attribute.name}': each number of groups must be whole and divide the one before, down to 2 or more; "
-            f"got {groups}."
-        )
-    codes = np.sort(Ranges(domain).codes(_sampled(sample, domain)))
-    firsts = codes[len(codes) * np.arange(1, groups[0]) // groups[0]] if len(codes) else codes
-    distinct = len(set(firsts.tolist()) - {0}) + 1
-    if distinct < groups[0]:
-        raise SchemaError(
-            f"'{attribute.name}': a sample of {len(codes)} numbers makes {distinct} groups, not {groups[0]}; the "
-            f"commonest are {commonest([domain.value(code) for code in codes])}. Ask for fewer groups, or give points "
-            "to `cuts`."
-        )
-    points = [domain.value(first) for first in firsts]
-    return cuts(attribute, *(points[fine - 1 :: fine] for fine in (groups[0] // number for number in groups)))
-
-
-def _sampled(sample: Any, domain: Numbers) -> IntArray:
-    """The sample as a list of numbers of the domain."""
-    numbers = expect.numbers("sample", sample.tolist() if isinstance(sample, np.ndarray | pd.Series) else sample)
-    outside = domain.outside(pd.Series(numbers))
-    if len(outside):
-        raise SchemaError(f"{len(outside)} numbers of the sample lie outside {domain}: {commonest(outside)}.")
-    return numbers
-
-
 def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-%d") -> Taxonomy:
     """Days by month, quarter, year and decade; the leaves are the texts of the domain.
 
@@ -231,16 +169,14 @@ def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-
     5      5       1        3                                   *
     """
     expect.text("form", form, "how days are written")
-    values = _without(attribute, apart)
-    forms = {value: next((each for each in (form, *coarser(form)) if _day(value, each)), "") for value in values}
-    if wrong := [value for value in values if not forms[value]]:
-        raise SchemaError(
-            f"'{attribute.name}': {wrong[:3]} are no days like {date(2024, 2, 29):{form}} ({len(wrong)} in all). "
-            "Correct them, or name them in `apart`."
-        )
-    days = {value: _day(value, each) for value, each in forms.items()}
+
+    @cache
+    def form_of(value: str) -> str:
+        return next((each for each in (form, *coarser(form)) if _day(value, each)), "")
+
+    values = _without(attribute, apart, f"days like {date(2024, 2, 29):{form}}", form_of)
     with_times = all(CLOCK.search(value) for value in values)  # a day alone is no label of others, too
-    within = "in " * any(each != form for each in forms.values())
+    within = "in " * any(form_of(value) != form for value in values)
     levels: list[tuple[str, Callable[[Any], str]]] = [
         *[("%d", date.isoformat)] * with_times,
         *[("%[mbB]", lambda day: f"{within}{day:%Y-%m}")] * ("%d" in form),
@@ -250,7 +186,7 @@ def dates(attribute: Attribute, apart: Collection[str] = (), form: str = "%Y-%m-
     ]
 
     def label(value: str, part: str, of: Callable[[Any], str]) -> str:
-        return of(days[value]) if re.search(part, forms[value]) else value  # a year is in no single month
+        return of(_day(value, form_of(value))) if re.search(part, form_of(value)) else value  # a year is in no month
 
     return _shortened(attribute, values, [partial(label, part=part, of=of) for part, of in levels])
 
@@ -290,12 +226,7 @@ def times(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
     2      2       2        2  06:00-11:59, 12:00-17:59
     3      3       1        3                         *
     """
-    values = _without(attribute, apart)
-    if wrong := [value for value in values if not TIME.match(value)]:
-        raise SchemaError(
-            f"'{attribute.name}': {wrong[:3]} are no times like 13:45 ({len(wrong)} in all). Correct them, or name "
-            "them in `apart`."
-        )
+    values = _without(attribute, apart, "times like 13:45", TIME.match)
 
     def between(value: str, hours: int) -> str:
         begin = Time.of(value).hours // hours * hours
@@ -393,14 +324,8 @@ def british(attribute: Attribute, apart: Collection[str] = ()) -> Taxonomy:
     >>> british(Attribute("post", Role.QUASI_IDENTIFIER, Categories(("SW1A 1AA", "M11AE")))).rows
     (('SW1A 1AA', 'SW1A ***', 'SW*', '*'), ('M11AE', 'M1 ***', 'M*', '*'))
     """
-    values = _without(attribute, apart)
-    parts = {value: match for value in values if (match := BRITISH.fullmatch(value))}
-    if wrong := [value for value in values if value not in parts]:
-        raise SchemaError(
-            f"'{attribute.name}': {wrong[:3]} are no British post codes ({len(wrong)} in all). Correct them, or name "
-            "them in `apart`."
-        )
-    return _shortened(attribute, values, [lambda v: f"{parts[v][1]} ***", lambda v: f"{parts[v][2]}*"])
+    values = _without(attribute, apart, "British post codes", BRITISH.fullmatch)
+    return _shortened(attribute, values, [partial(BRITISH.sub, r"\1 ***"), partial(BRITISH.sub, r"\2*")])
 
 
 def lists(attribute: Attribute, groups: Mapping[str, Any]) -> Taxonomy:
@@ -428,15 +353,11 @@ def lists(attribute: Attribute, groups: Mapping[str, Any]) -> Taxonomy:
         raise SchemaError(f"'{attribute.name}': {expect.found(groups)} is no group. Write {{group: [value, ...]}}.")
     paths = list(_paths(attribute, groups, ()))
     listed, values = {value for value, _ in paths}, values_of(domain)
-    for wrong, what in (
-        (
-            [value for value in values if value not in listed],
-            "stand in no group. List each of the domain once in groups",
-        ),
-        (sorted(listed - set(values)), "are listed and not in the domain. Correct them there or here"),
-    ):
-        if wrong:
-            raise SchemaError(f"'{attribute.name}': {len(wrong)} values such as {wrong[:3]} {what}.")
+    absent = [value for value in values if value not in listed]
+    if wrong := absent or sorted(listed - set(values)):
+        what = "stand in no group. List each of the domain once in groups"
+        what = what if absent else "are listed and not in the domain. Correct them there or here"
+        raise SchemaError(f"'{attribute.name}': {len(wrong)} values such as {wrong[:3]} {what}.")
     height = max(len(path) for _, path in paths)
     # The nearest group fills the levels of a shallower one: repeated further up, its label would stand for two sets.
     rows = ((v, *(path[:1] * (height - len(path))), *path, SUPPRESSED) for v, path in paths)
@@ -447,8 +368,8 @@ def _domain(attribute: Attribute, kind: Any) -> Any:
     expect.kind("attribute", attribute, Attribute, instead=Attribute.HINT)
     if not isinstance(attribute.domain, kind):
         raise SchemaError(
-            f"the public domain of '{attribute.name}' is {attribute.domain}. Numbers generalize by widths, cuts or "
-            "quantiles, text by dates or prefixes, both by lists."
+            f"the public domain of '{attribute.name}' is {attribute.domain}. Numbers generalize by widths or cuts, "
+            "text by dates or prefixes, both by lists."
         )
     return attribute.domain
 
@@ -475,14 +396,21 @@ def _numbered(attribute: Attribute, ends: Any) -> Taxonomy:
     return Taxonomy(attribute.name, tuple(rows))
 
 
-def _without(attribute: Attribute, apart: Collection[str]) -> list[str]:
-    """The values of a domain of text but for those that stay apart."""
+def _without(
+    attribute: Attribute, apart: Collection[str], what: str = "", fits: Callable[[str], object] = bool
+) -> list[str]:
+    """The values of a domain of text but for those that stay apart; all others must be `what` each that `fits` is."""
     values, apart = _domain(attribute, Categories).values, [apart] if isinstance(apart, str) else apart
     expect.texts("apart", apart, "values")
-    unknown = [value for value in apart if value not in values]
-    if unknown:
+    if unknown := [value for value in apart if value not in values]:
         raise SchemaError(f"'{attribute.name}': {unknown} should stay apart and are not in its domain. Correct them.")
-    return [value for value in values if value not in apart]
+    values = [value for value in values if value not in apart]
+    if what and (wrong := [value for value in values if not fits(value)]):
+        raise SchemaError(
+            f"'{attribute.name}': {wrong[:3]} are no {what} ({len(wrong)} in all). Correct them, or name them in "
+            "`apart`."
+        )
+    return values
 
 
 def _day(value: str, form: str) -> date | None:

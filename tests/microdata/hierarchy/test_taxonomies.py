@@ -100,43 +100,6 @@ def test_points_that_are_none_of_the_level_below_are_refused():
         taxonomies.cuts(numbers(), (3, 10), (5,))
 
 
-# Quantiles
-
-
-@given(st.lists(st.integers(0, 19), min_size=8, unique=True), st.sampled_from([(2,), (4, 2), (8, 4, 2), (3,), (6, 2)]))
-def test_quantiles_hold_equally_many(sample, groups):
-    """Distinct numbers: two groups differ by one number at the finest level, and by as many as were merged above."""
-    tree = taxonomies.quantiles(numbers(), groups, sample)
-    assert sizes(tree) == [20, *groups, 1]
-    for level, number in enumerate(groups, 1):
-        generalized = tree.generalize(sample, level)
-        held = [generalized.count(label) for label in set(generalized)]
-        assert len(held) == number
-        assert max(held) - min(held) <= 1
-
-
-def test_quantiles_depend_on_the_sample_as_a_whole_not_on_its_order():
-    sample = [1, 1, 1, 5, 9, 9, 12, 19]
-    expected = taxonomies.quantiles(numbers(), (4, 2), sample)
-    assert expected == taxonomies.quantiles(numbers(), (4, 2), sample[::-1])
-    assert expected == taxonomies.cuts(numbers(), (1, 9, 12), (9,))
-
-
-def test_a_value_too_common_for_its_quantile_is_named():
-    with pytest.raises(SchemaError, match=r"10 numbers makes 3 groups, not 5; the commonest are 0 \(5\).*fewer groups"):
-        taxonomies.quantiles(numbers(), (5,), [0] * 5 + [3, 4, 5, 5, 5])
-    with pytest.raises(SchemaError, match="0 numbers makes 1 groups, not 2"):
-        taxonomies.quantiles(numbers(), (2,), [])
-    with pytest.raises(SchemaError, match=r"1 numbers of the sample lie outside 0 to 19: 20 \(1\)"):
-        taxonomies.quantiles(numbers(), (2,), [1, 2, 20])
-
-
-@pytest.mark.parametrize("groups", [(), (1,), (4, 3), (2, 4), (4, 4), (4, 1), (4, 0), (4.0, 2.0), (4.5,)])
-def test_groups_that_do_not_nest_are_refused(groups):
-    with pytest.raises(SchemaError, match="each number of groups must be whole and divide the one before"):
-        taxonomies.quantiles(numbers(), groups, range(20))
-
-
 # Dates
 
 
@@ -231,7 +194,6 @@ def test_lists_that_do_not_fit_the_domain_are_refused(groups, message):
 BUILT = {
     "widths": taxonomies.widths(numbers(), (5, 10)),
     "cuts": taxonomies.cuts(numbers(), (5, 12), (12,)),
-    "quantiles": taxonomies.quantiles(numbers(), (4, 2), range(20)),
     "dates": taxonomies.dates(texts("2024-02-29", "2020-12-31")),
     "prefixes": taxonomies.prefixes(texts("53711", "02139")),
     "lists": taxonomies.lists(texts("a;b", 'c"', "d"), {"x": ["d", "a;b"], "y": ['c"']}),
@@ -249,7 +211,6 @@ def test_what_is_built_can_be_kept_in_a_file(tree, tmp_path):
     [
         (lambda a: taxonomies.widths(a, (5,)), texts("1", "2")),
         (lambda a: taxonomies.cuts(a, (1,)), texts("1", "2")),
-        (lambda a: taxonomies.quantiles(a, (2,), [1, 2]), texts("1", "2")),
         (taxonomies.dates, numbers()),
         (taxonomies.prefixes, numbers()),
         (lambda a: taxonomies.lists(a, {"x": ["a"]}), Attribute("code", Role.IDENTIFIER)),
