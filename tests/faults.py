@@ -254,5 +254,5 @@ FAULTS = [
     ),
     Fault("models", "_Against.parts", "fits @ people", "fits.sum(axis=1)", PRESENCE),
     Fault("models", "PrivacyModel.worst", 'self.better == "higher"', 'self.better == "lower"', ANONYMITY),
-    Fault("models", "counted_once", "-np.ones(len(once))", "np.zeros(len(once))", PEOPLE),
+    Fault("models", "Tally.counted", "-np.ones(len(once))", "np.zeros(len(once))", PEOPLE),
 ]

@@ -1,7 +1,5 @@
 """How many people share a class: k-anonymity and its relatives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -11,7 +9,7 @@ import numpy as np
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models.base import Graded, PrivacyModel, Sensitive
 from privnb.runtime import expect
-from privnb.runtime.arrays import Array, BoolArray, IntArray
+from privnb.runtime.arrays import Array, BoolArray
 from privnb.runtime.validation import Share, at_least
 
 _people = at_least(2, "1 protects nobody")
@@ -70,15 +68,13 @@ class AlphaKAnonymity(PrivacyModel):
     sensitive: Sensitive
     word = "alpha"
     better = "lower"
+    of_commonest = True
     of_members = True
     # Recursive (c, 2)-diversity would say no more than this: c = alpha / (1 - alpha).
     graded = (Graded(
         "alpha", "values", "share", "So many of a class share one value: 1 / (l, frequency). Lower is safer.",
         {"alpha": 1, "k": 2},
     ),)  # fmt: skip
-
-    def exposed(self, counts: Array) -> IntArray:
-        return counts.argmax(axis=1)
 
     def level(self, counts: Array, whole: Any = None) -> Array:
         return counts.max(axis=1) / counts.sum(axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -69,6 +69,8 @@ class PrivacyModel(Validated, ABC):
         The attribute whose values are counted: a parameter, or None for a model of sizes.
     of_sizes : bool
         Whether it bounds how many look alike, and nothing of the values that it reads.
+    of_commonest : bool
+        Whether the commonest value of a class explains its level.
     of_members : bool
         Whether each row of counts must add up to the people of its class.
     grows : bool
@@ -90,6 +92,7 @@ class PrivacyModel(Validated, ABC):
     better: str
     sensitive: Any  # a parameter of most models, and None for the others
     of_sizes: ClassVar[bool] = False
+    of_commonest: ClassVar[bool] = False
     of_members: ClassVar[bool] = False
     grows: ClassVar[bool] = False
     most: ClassVar[float | None] = None
@@ -130,7 +133,7 @@ class PrivacyModel(Validated, ABC):
         """Return the column of counts whose value, of all in it, is known best: integer array (classes,); None for a
         model whose level no single value explains.
         """
-        return None
+        return counts.argmax(axis=1) if self.of_commonest else None
 
     def columns(self, values: Sequence[Any]) -> Sequence[Any]:
         """The values that the columns of counts stand for, given those that occur in the order of their domain."""
@@ -153,7 +156,8 @@ class PrivacyModel(Validated, ABC):
         classes, values, people, times = release.counted(self.sensitive)
         if self.of_sizes and release.buckets is None:
             classes = release.equivalence_classes
-        return class_counts(self, *tally(self, values, release.schema[self.sensitive]), people, classes, times)
+        columns, width = tally(self, values, release.schema[self.sensitive])
+        return Tally(self, columns, width, times, people).by_class(classes)
 
     def worst(self, levels: Array) -> Any:
         """The level that protects least: one small class is enough to expose its members."""
@@ -177,70 +181,68 @@ class CountedRows(NamedTuple):
     width: int
 
 
-def class_counts(
-    model: PrivacyModel,
-    columns: IntArray,
-    width: int,
-    people: IntArray | None,
-    classes: IntArray,
-    times: IntArray | None = None,
-) -> tuple[Iterable[IntArray], IntArray]:
-    """Return the counts of a model in each class, some classes at a time, and those of everybody as one class.
+@dataclass(frozen=True)
+class Tally:
+    """What one model counts: row i adds `weights[i]` to one of `width` columns of its class, `columns[i]`.
 
-    `classes`: the class of each row, integer array (n,) from 0; other arguments as of `counted_once`.
+    Parameters
+    ----------
+    model : PrivacyModel
+    columns : integer array (n,)
+    width : int
+    weights : array (n,), optional
+        Of how many people each row is where `persons` does not say it; None: of one.
+    persons : integer array (n,), optional
+        Of a table with a key of people whose each row is: each counts once, see `PrivacyModel`.
+    whole : integer array, optional
+        The counts of everybody as one class; None: those of these rows.
     """
-    place, column, weights, wide = counted_once(model, columns, width, people, classes, times=times)
-    whole = whole_of(counted_once(model, columns, width, people, times=times))
-    return tabulated_in_parts(classes[place], column, (int(classes.max()) + 1, wide), weights), whole
+
+    model: PrivacyModel
+    columns: IntArray
+    width: int
+    weights: Array = None  # type: ignore[assignment]  # each row is of one
+    persons: IntArray | None = None
+    whole: IntArray = None  # type: ignore[assignment]  # it is counted when the tally is made
+
+    def __post_init__(self) -> None:
+        if self.whole is None:
+            every = self.counted(slice(None))
+            whole = np.bincount(every.columns, every.weights, minlength=every.width).astype(np.int64)
+            object.__setattr__(self, "whole", whole)
+
+    def counted(self, rows: slice | IntArray | BoolArray, *groups: IntArray) -> CountedRows:
+        """Return what is counted of `rows`, people `once_each` for a value in each of `groups`.
+
+        Rows of counts of a model `of_members` add up to its people: a last column takes away those whom several values
+        count.
+        """
+        columns = self.columns[rows]
+        if self.persons is None:
+            return CountedRows(slice(None), columns, None if self.weights is None else self.weights[rows], self.width)
+        people = self.persons[rows]
+        once = once_each(people, *groups, columns)
+        if not (self.model.of_members and self.width > 1):
+            return CountedRows(once, columns[once], None, self.width)
+        alone = once_each(people, *groups)
+        last = np.full(len(once) + len(alone), self.width)
+        weights = np.concatenate([np.ones(len(once)), -np.ones(len(once)), np.ones(len(alone))])
+        places = np.concatenate([once, once, alone])
+        return CountedRows(places, np.append(columns[once], last), weights, self.width + 1)
+
+    def by_class(self, classes: IntArray) -> tuple[Iterable[IntArray], IntArray]:
+        """Return the counts in each class, some classes at a time, and those of everybody as one class.
+
+        `classes`: the class of each row, integer array (n,) from 0.
+        """
+        place, column, weights, width = self.counted(slice(None), classes)
+        return tabulated_in_parts(classes[place], column, (int(classes.max()) + 1, width), weights), self.whole
 
 
 def worst_levels(models: Sequence[PrivacyModel], parts: Iterable[IntArray], whole: IntArray) -> list[Any]:
     """Return the level of the worst class for each of some models that count alike."""
     worst = [[model.worst(model.level(counts, whole)) for model in models] for counts in parts]
     return [model.worst(np.array(levels)) for model, levels in zip(models, zip(*worst, strict=True), strict=True)]
-
-
-def counted_once(
-    model: PrivacyModel,
-    columns: IntArray,
-    width: int,
-    people: IntArray | None,
-    *groups: IntArray,
-    times: IntArray | None = None,
-) -> CountedRows:
-    """What `model` counts of rows, people `once_each` for a value in each of `groups`.
-
-    Rows of counts of a model `of_members` add up to its people: a last column takes away those whom several values
-    count.
-
-    Parameters
-    ----------
-    model : PrivacyModel
-    columns : integer array (n,)
-        In which of `width` columns each row counts.
-    people : integer array (n,), or None
-    groups : integer arrays (n,)
-    times : integer array (n,), optional
-        Of how many people each row is where `people` does not say it; None: of one.
-
-    Returns
-    -------
-    CountedRows
-    """
-    once = once_each(people, *groups, columns)
-    if people is None:
-        return CountedRows(slice(None), columns, times, width)
-    if not (model.of_members and width > 1):
-        return CountedRows(once, columns[once], None, width)
-    alone = once_each(people, *groups)
-    last = np.full(len(once) + len(alone), width)
-    weights = np.concatenate([np.ones(len(once)), -np.ones(len(once)), np.ones(len(alone))])
-    return CountedRows(np.concatenate([once, once, alone]), np.append(columns[once], last), weights, width + 1)
-
-
-def whole_of(counted: CountedRows) -> IntArray:
-    """The counts of all `CountedRows` as one class: integer array (width,)."""
-    return np.bincount(counted.columns, counted.weights, minlength=counted.width).astype(np.int64)
 
 
 @validated

@@ -1,7 +1,5 @@
 """How far the sensitive values of a class lie from the whole table's: what a class tells about its members."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -212,7 +210,7 @@ class BasicBetaLikeness(PrivacyModel):
 
 
 @dataclass(frozen=True)
-class EnhancedBetaLikeness(PrivacyModel):
+class EnhancedBetaLikeness(BasicBetaLikeness):
     """As `BasicBetaLikeness`, but a common value may gain less: at most -ln of its share in the whole table.
 
     The level is the smallest beta that the class keeps, from 0; infinite where a value gains more than -ln of its
@@ -227,10 +225,7 @@ class EnhancedBetaLikeness(PrivacyModel):
     Source: Cao and Karras, VLDB 2012, definition 3: relative gain <= min(beta, -ln q).
     """
 
-    beta: Positive
-    sensitive: Sensitive
     word = "enhanced-beta"
-    better = "lower"
     kind = "enhanced"
     graded = (Graded(
         "beta, enhanced", "shares", "times",

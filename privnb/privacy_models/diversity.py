@@ -1,7 +1,5 @@
 """How well the sensitive values of a class are mixed: l-diversity in its readings, and bounds on confidence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -74,14 +72,12 @@ class EntropyDiversity(PrivacyModel):
     sensitive: Sensitive
     word = "entropy-l"
     better = "higher"
+    of_commonest = True
     kind = "entropy"
     graded = (Graded(
         "l, entropy", "values", "values",
         "Every class is as open as so many equally likely values. Higher is safer.", {"l": 2},
     ),)  # fmt: skip
-
-    def exposed(self, counts: Array) -> IntArray:
-        return counts.argmax(axis=1)
 
     def level(self, counts: Array, whole: Any = None) -> Array:
         shares = counts / counts.sum(axis=1, keepdims=True)
@@ -114,9 +110,7 @@ class RecursiveDiversity(PrivacyModel):
     sensitive: Sensitive
     word = "recursive-l"
     better = "lower"
-
-    def exposed(self, counts: Array) -> IntArray:
-        return counts.argmax(axis=1)
+    of_commonest = True
 
     def level(self, counts: Array, whole: Any = None) -> Array:
         ordered = np.sort(counts, axis=1)[:, ::-1]
@@ -147,15 +141,13 @@ class FrequencyDiversity(PrivacyModel):
     sensitive: Sensitive
     word = "frequency-l"
     better = "higher"
+    of_commonest = True
     of_members = True
     kind = "frequency"
     graded = (Graded(
         "l, frequency", "values", "values",
         "No value belongs to more than one in so many of a class. Higher is safer.", {"l": 2},
     ),)  # fmt: skip
-
-    def exposed(self, counts: Array) -> IntArray:
-        return counts.argmax(axis=1)
 
     def level(self, counts: Array, whole: Any = None) -> Array:
         return counts.sum(axis=1) / counts.max(axis=1)

@@ -16,7 +16,7 @@ from privnb.microdata.counts import coded, combinations, people_among, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import checked_times
 from privnb.microdata.schema import SchemaError
-from privnb.privacy_models.base import Graded, PrivacyModel, class_counts, worst_levels
+from privnb.privacy_models.base import Graded, PrivacyModel, Tally, worst_levels
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.names import meant
@@ -153,8 +153,7 @@ def known(
     """
     others = [name for name in columns if name not in (sensitive, person)]
     names = others if quasi_identifiers is None else list(quasi_identifiers)
-    absent = [name for name in [*names, sensitive, person] if name is not None and name not in columns]
-    if absent:
+    if absent := [name for name in [*names, sensitive, person] if name is not None and name not in columns]:
         raise SchemaError(
             f"the table has no column {absent}; it has {', '.join(map(str, columns))}.{meant(absent, columns)}"
         )
@@ -220,7 +219,7 @@ def _levels(
     # Models count alike, but for people with several values.
     for of_members in (True, False) if people is not None else (None,):
         if some := [model for _, model in graded if of_members in (None, model.of_members)]:
-            counts = class_counts(some[0], codes, int(codes.max()) + 1, people, classes, times)
-            levels |= dict(zip(some, worst_levels(some, *counts), strict=True))
+            counted = Tally(some[0], codes, int(codes.max()) + 1, times, people)
+            levels |= dict(zip(some, worst_levels(some, *counted.by_class(classes)), strict=True))
     for each, model in graded:
         yield each.name, levels[model], each.unit, each.meaning

@@ -59,8 +59,7 @@ class _Against(PrivacyModel):
     def codes(self, schema: Schema, hierarchies: Mapping[str, Any]) -> IntArray:
         """Positions of the population's quasi-identifiers on their lines, integer array (people, attributes)."""
         names = schema.quasi_identifiers
-        absent = [name for name in names if name not in self.population]
-        if absent:
+        if absent := [name for name in names if name not in self.population]:
             raise ValueError(f"{self!r}: the population has no column {absent}. It needs every quasi-identifier.")
         columns = []
         for name in names:

@@ -6,7 +6,6 @@ Algorithms work on the distinct rows of a table, not on its records; a requireme
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,42 +13,11 @@ import numpy as np
 from privnb.microdata.counts import coded, distinct_codes, people_in, stable_order, tabulate
 from privnb.microdata.withholding import few, tells
 from privnb.privacy_models import KAnonymity, PrivacyModel, tally
-from privnb.privacy_models.base import CountedRows, counted_once, whole_of
+from privnb.privacy_models.base import Tally
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 
 Rows = slice | IntArray | BoolArray
 _CELLS = 2**24  # of a table of counts at a time
-
-
-@dataclass(frozen=True)
-class Tally:
-    """What one model counts: row i adds `weights[i]` to one of `width` columns of its class, `columns[i]`. `whole`: the
-    counts of all rows.
-
-    Of a table with a key of people, `persons` says whose each row is, and each is counted once, see `PrivacyModel`.
-    """
-
-    model: PrivacyModel
-    columns: IntArray
-    weights: Array
-    width: int
-    whole: IntArray
-    persons: IntArray | None = None
-
-    @classmethod
-    def of(cls, model: PrivacyModel, columns: IntArray, weights: Array, width: int, persons: IntArray | None) -> Tally:
-        """With the counts of all rows; `width`: the number of columns."""
-        tally = cls(model, columns, weights, width, columns, persons)
-        return replace(tally, whole=whole_of(tally.counted(slice(None))))
-
-    def counts(self, rows: Rows, classes: IntArray, number: int) -> IntArray:
-        found = self.counted(rows, classes)
-        return tabulate(classes[found.places], found.columns, (number, found.width), found.weights)
-
-    def counted(self, rows: Rows, *groups: IntArray) -> CountedRows:
-        """What is counted of `rows`, a person once in each of `groups`."""
-        persons = None if self.persons is None else self.persons[rows]
-        return counted_once(self.model, self.columns[rows], self.width, persons, *groups, times=self.weights[rows])
 
 
 class Requirement:
@@ -120,7 +88,7 @@ class Requirement:
                 column, weights, width = np.zeros(len(first), dtype=np.int64), self.people, 1
             else:
                 column, weights, width = extended(counted[i][0])[first], self.people, counted[i][1]
-            self.tallies.append(Tally.of(model, column, weights, width, self.persons))
+            self.tallies.append(Tally(model, column, width, weights, self.persons))
 
     @property
     def least(self) -> int:
@@ -197,7 +165,8 @@ class Requirement:
             yield slice(begin, begin + width), counted
 
     def _counted(self, tally: Tally, rows: Rows, classes: IntArray, number: int) -> tuple[IntArray, IntArray]:
-        counts = tally.counts(rows, classes, number)
+        found = tally.counted(rows, classes)
+        counts = tabulate(classes[found.places], found.columns, (number, found.width), found.weights)
         # A class without records would divide by zero; what it gives is not read.
         empty = counts.sum(axis=1) == 0
         if empty.any():

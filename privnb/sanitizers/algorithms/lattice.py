@@ -18,7 +18,8 @@ import numpy as np
 from privnb.measures.utility.information_loss import Occurring
 from privnb.microdata.counts import distinct_codes, tabulate
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, LeveledRanges, Taxonomy
-from privnb.privacy_models.requirement import Requirement, Tally
+from privnb.privacy_models.base import Tally
+from privnb.privacy_models.requirement import Requirement
 from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.sanitizers.algorithms.options import OF_CELLS, OF_CLASSES

@@ -18,7 +18,7 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, Schema
 from privnb.privacy_models import KAnonymity, PrivacyModel, TCloseness
-from privnb.privacy_models.requirement import Tally
+from privnb.privacy_models.base import Tally
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray
 from privnb.runtime.tolerances import ROUNDING
