@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from privnb.datasets.dataset import Dataset
+from privnb.microdata.counts import tabulate
 from privnb.microdata.schema import NotForThisTable
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, IntArray
@@ -101,14 +102,14 @@ class AnonymousTree:
         list of tuple
             (dict of str to str, tuple of int).
         """
-        found = []
-        for leaf in self.root.leaves:
-            labels = {}
-            for name, positions in leaf.within.items():
-                labels[name] = _label(self.hierarchies[name], positions)
-            if leaf.people:
-                found.append((labels, tuple(leaf.counts.tolist())))
-        return found
+        return [
+            (
+                {name: _label(self.hierarchies[name], at) for name, at in leaf.within.items()},
+                tuple(leaf.counts.tolist()),
+            )
+            for leaf in self.root.leaves
+            if leaf.people
+        ]
 
 
 @validated
@@ -155,39 +156,31 @@ def anonymous_tree(
         raise ValueError(f"a tree guesses categories by quasi-identifiers, and '{target}' is {what}. Name another one.")
     if len(dataset) < k:
         raise ValueError(f"k must be at most the {len(dataset)} records, got {k}.")
-    values = attribute.categories.values
+    codes, values = dataset.codes, attribute.categories.values
     classes = attribute.public_domain.codes(dataset.cells[target])
     hierarchies: dict[str, Any] = {name: dataset.hierarchies[name] for name in names}
     everything: dict[str, Positions] = {
         name: (range if _is_line(each) else np.arange)(each.size) for name, each in hierarchies.items()
     }
-    grown = _Grown(dataset.codes, classes, len(values), hierarchies, k)
-    return AnonymousTree(grown.node(everything, np.arange(len(dataset))), tuple(values), hierarchies)
 
-
-class _Grown:
-    def __init__(
-        self, codes: Mapping[str, IntArray], classes: IntArray, number: int, hierarchies: Mapping[str, Any], k: int
-    ) -> None:
-        self.codes, self.classes, self.number, self.hierarchies, self.k = codes, classes, number, hierarchies, k
-
-    def node(self, within: dict[str, Positions], rows: IntArray) -> TreeNode:
-        """The node of these people, with all that can be split off."""
-        counts = np.bincount(self.classes[rows], minlength=self.number)
+    def node(within: dict[str, Positions], rows: IntArray) -> TreeNode:
+        """Return the node of these people, with all that can be split off."""
+        counts = np.bincount(classes[rows], minlength=len(values))
         best: tuple[float, str | None, Any, Any] = ROUNDING, None, None, None  # what tells nothing is no split
-        for split, hierarchy in self.hierarchies.items():
-            for of, parts in _splits(hierarchy, within[split], self.codes[split][rows]):
-                table = np.zeros((len(parts), self.number), dtype=np.int64)
-                np.add.at(table, (of, self.classes[rows]), 1)
+        for split, hierarchy in hierarchies.items():
+            for of, parts in _splits(hierarchy, within[split], codes[split][rows]):
+                table = tabulate(of, classes[rows], (len(parts), len(values)))
                 people = table.sum(axis=1)
                 gain = round(_entropy(counts) - sum(map(_entropy, table)), 9)
-                if ((people >= self.k) | (people == 0)).all() and gain > best[0]:
+                if ((people >= k) | (people == 0)).all() and gain > best[0]:
                     best = gain, split, of, parts
         _, name, of, parts = best
         if name is None:
             return TreeNode(within, counts)
-        children = [self.node(within | {name: part}, rows[of == number]) for number, part in enumerate(parts)]
+        children = [node(within | {name: part}, rows[of == number]) for number, part in enumerate(parts)]
         return TreeNode(within, counts, name, children)
+
+    return AnonymousTree(node(everything, np.arange(len(dataset))), tuple(values), hierarchies)
 
 
 def _entropy(counts: IntArray) -> float:

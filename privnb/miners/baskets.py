@@ -76,14 +76,9 @@ class Baskets:
         NotForThisTable
             For a table without categories: numbers are in no rule.
         """
-        schema = dataset.schema
-        names = categories(schema)
-        own = [
-            np.eye(len(schema[n].categories.values), dtype=bool)[schema[n].public_domain.codes(dataset.cells[n])]
-            for n in names
-        ]
-        items = tuple(item(n, value) for n in names for value in schema[n].categories.values)
-        kinds = tuple(n for n in names for _ in schema[n].categories.values)
+        items, kinds = items_of(dataset.schema)
+        domains = {name: dataset.schema[name].categories for name in dict.fromkeys(kinds)}
+        own = [np.eye(len(each.values), dtype=bool)[each.codes(dataset.cells[n])] for n, each in domains.items()]
         return cls(items, np.hstack(own), kinds)
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata.counts import distinct_codes, factorized
-from privnb.miners.encoding import Encoded
+from privnb.miners.encoding import Encoded, taken
 from privnb.runtime.arrays import Array, FloatArray, IntArray
 
 
@@ -24,6 +24,16 @@ class Estimator(Protocol):
     def fit(self, records: Any, target: Array, /) -> Any: ...
 
     def predict(self, records: Any, /) -> Array: ...
+
+
+class Around:
+    """Another estimator, learned from and asked in another way."""
+
+    def __init__(self, estimator: Estimator) -> None:
+        self.estimator = estimator
+
+    def predict(self, records: Any) -> Array:
+        return self.estimator.predict(records)
 
 
 class NaiveBayes:
@@ -86,13 +96,10 @@ def _bells(values: FloatArray, target: IntArray, jitter: float) -> tuple[FloatAr
     return mean, variance + jitter
 
 
-class Discretised:
+class Discretised(Around):
     """Another estimator on labels alone: each number is replaced by its tenth of the records it learned from, a missing
     one by a label of its own.
     """
-
-    def __init__(self, estimator: Estimator) -> None:
-        self.estimator = estimator
 
     def fit(self, labels: pd.DataFrame, target: Array) -> Self:
         tenths = np.linspace(0, 1, 11)[1:-1]
@@ -175,11 +182,8 @@ class ForestOnceEach:
         return np.sum([tree.predict_proba(records.features) for tree in self.trees], axis=0).argmax(axis=1)
 
 
-class OfFeatures:
+class OfFeatures(Around):
     """Another estimator of features, for a miner whose other one reads whole `encoding.Encoded`."""
-
-    def __init__(self, estimator: Estimator) -> None:
-        self.estimator = estimator
 
     def fit(self, records: Any, target: Array) -> Self:
         self.estimator.fit(records.features, target)
@@ -195,16 +199,17 @@ def _equal(records: Encoded, target: Array) -> tuple[IntArray, IntArray]:
     return distinct_codes([records.row, codes], [records.row.max() + 1, codes.max() + 1])
 
 
-class Subsampled:
+class Subsampled(Around):
     """Another estimator that learns from at most `most` of the records, drawn at random once (seed 0)."""
 
     def __init__(self, estimator: Estimator, most: int) -> None:
-        self.estimator, self.most = estimator, most
+        super().__init__(estimator)
+        self.most = most
 
     def fit(self, records: Any, target: Array) -> Self:
         chosen = np.sort(np.random.default_rng(0).permutation(len(target))[: self.most])
-        part = records.iloc[chosen] if isinstance(records, pd.DataFrame) else records[chosen]
-        if is_numeric_dtype(target) and target.dtype.kind == "f":
+        part = taken(records, chosen)
+        if target.dtype.kind == "f":
             self.values, learned = None, target[chosen]
         else:  # a rare label may not be drawn
             self.values, learned = np.unique(target[chosen], return_inverse=True)
@@ -216,7 +221,7 @@ class Subsampled:
     def predict(self, records: Any) -> Array:
         if self.only is not None:
             return np.full(len(records), self.only)
-        guesses = self.estimator.predict(records)
+        guesses = super().predict(records)
         return guesses if self.values is None else self.values[guesses]
 
 
@@ -370,14 +375,11 @@ class Neighbours:
         return (features - self.low) / self.span
 
 
-class TrimmedSquares:
+class TrimmedSquares(Around):
     """Linear regression on the half of the records that it fits best, sought in ten steps from the fit to all.
 
     Least trimmed squares (Rousseeuw and Van Driessen 2006) from one start; `estimator` fits the line.
     """
-
-    def __init__(self, estimator: Estimator) -> None:
-        self.estimator = estimator
 
     def fit(self, features: FloatArray, target: Array) -> Self:
         self.estimator.fit(features, target)
@@ -386,9 +388,6 @@ class TrimmedSquares:
             half = np.sort(np.argsort(error, kind="stable")[: (len(target) + 1) // 2])
             self.estimator.fit(features[half], target[half])
         return self
-
-    def predict(self, features: FloatArray) -> Array:
-        return self.estimator.predict(features)
 
 
 @cache
@@ -399,11 +398,8 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
-class OneThread:
+class OneThread(Around):
     """Another estimator on one thread: sums in one order, so the same guesses each time, and no threads that wait."""
-
-    def __init__(self, estimator: Estimator) -> None:
-        self.estimator = estimator
 
     def fit(self, records: Any, target: Array) -> Self:
         with _libraries().limit(limits=1):

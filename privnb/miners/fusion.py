@@ -42,15 +42,22 @@ def vote(guesses: Sequence[Array]) -> Array:
     return np.concatenate([np.asarray(labels, dtype=object), [None]])[won]
 
 
+def voting(members: Sequence[Miner], encoded: Encoded, target: Array) -> LastStep:
+    """The last step of "fusion: vote", for which nothing is learned."""
+    return vote
+
+
 @dataclass(frozen=True, eq=False)
 class Vote:
     """A miner that says what most of its members say: see `vote`. Members that cannot guess a target do not vote.
 
-    It fits its members itself; where their guesses are at hand, `vote` of these is the same.
+    It fits its members itself; where their guesses are at hand, `vote` of these is the same. `learn` gives another last
+    step, which learns from the release how far each member can be trusted: see `stacking`.
     """
 
     name: str
     members: tuple[Miner, ...] = field(repr=False)
+    learn: Callable[[Sequence[Miner], Encoded, Array], LastStep] = field(default=voting, repr=False)
     last: LastStep | None = field(default=None, repr=False)
 
     def predicts(self, target: Array) -> bool:
@@ -64,7 +71,7 @@ class Vote:
             raise ValueError(
                 f"the miner '{self.name}' combines {others}: none of them predicts such a target. Add one."
             )
-        last = self._last(members, encoded, np.asarray(target))
+        last = self.learn(members, encoded, np.asarray(target))
         return replace(self, members=tuple(member.fit(encoded, target) for member in members), last=last)
 
     def predict(self, encoded: Encoded) -> Array:
@@ -73,20 +80,9 @@ class Vote:
             raise ValueError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
         return self.last([member.predict(encoded) for member in self.members])
 
-    def _last(self, members: list[Miner], encoded: Encoded, target: Array) -> LastStep:
-        return vote
-
-
-@dataclass(frozen=True, eq=False)
-class Stack(Vote):
-    """A miner whose last step learns from the release how far each member can be trusted: see `stacking`."""
-
-    def _last(self, members: list[Miner], encoded: Encoded, target: Array) -> LastStep:
-        return stacking(members, encoded, target)
-
 
 def stacking(members: Sequence[Miner], encoded: Encoded, target: Array) -> LastStep:
-    """The last step of `Stack`.
+    """The last step of "fusion: stacked".
 
     At most 5,000 records, drawn at random once (seed 0), are guessed by members that did not see them (three folds
     of these records), and naive Bayes, or ridge regression for numbers, learns the target from the guesses. Nothing

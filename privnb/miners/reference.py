@@ -19,7 +19,7 @@ from privnb.miners.estimators import (
     Subsampled,
     TrimmedSquares,
 )
-from privnb.miners.fusion import Stack, Vote
+from privnb.miners.fusion import Vote, stacking, voting
 from privnb.miners.miner import Miner
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import meant
@@ -49,7 +49,7 @@ SETS = {
 # Those of the sets that guess numbers alone, or no more than a few labels. What miners are made of takes a second to
 # import, and a menu needs their names at once.
 NOT_FOR_LABELS = ("linear regression", "robust regression", "gradient boosting")
-FUSIONS = {"fusion: vote": Vote, "fusion: stacked": Stack}
+FUSIONS = {"fusion: vote": voting, "fusion: stacked": stacking}
 
 
 @validated
@@ -68,8 +68,7 @@ def reference_set(
     """
     known = _miners()
     parts = [part.strip() for part in re.split(r",(?![^(]*\))", names)]
-    unknown = [part for part in parts if part not in SETS and part not in known and part not in FUSIONS]
-    if unknown:
+    if unknown := [part for part in parts if part not in SETS and part not in known and part not in FUSIONS]:
         raise ValueError(
             f"there is no miner {unknown}.{meant(unknown, [*SETS, *known, *FUSIONS])} "
             f"Name a set, {', '.join(SETS)}, or miners: {', '.join([*known, *FUSIONS])}."
@@ -78,7 +77,7 @@ def reference_set(
     members = tuple(known[name] for name in chosen if name in known)
     if not members:
         raise ValueError(f"{chosen} combine the other miners that are named, and none is. Name some beside them.")
-    return tuple(known[name] if name in known else FUSIONS[name](name, members) for name in chosen)
+    return tuple(known[name] if name in known else Vote(name, members, FUSIONS[name]) for name in chosen)
 
 
 def labellers() -> tuple[str, ...]:
@@ -114,11 +113,16 @@ def _miners() -> dict[str, Miner]:
 
     # Bumps around 16 centres; Weka's network has two, or two a label.
     def network(estimator: Any) -> OneThread:
-        centres = KMeans(16, n_init=1, random_state=0)
-        bumps = FunctionTransformer(_bumps)
-        return OneThread(
-            make_pipeline(FunctionTransformer(np.float64), MinMaxScaler(), centres, bumps, StandardScaler(), estimator)
-        )
+        bumps = KMeans(16, n_init=1, random_state=0), FunctionTransformer(_bumps)
+        steps = FunctionTransformer(np.float64), MinMaxScaler(), *bumps, StandardScaler(), estimator
+        return OneThread(make_pipeline(*steps))
+
+    # A fixed seed: trees draw lots even where they consider all columns.
+    def tree(**settings: Any) -> OnceEach:
+        return OnceEach(DecisionTreeClassifier(random_state=0, **settings))
+
+    def tree_of_numbers(**settings: Any) -> OnceEach:
+        return OnceEach(DecisionTreeRegressor(random_state=0, **settings))
 
     # The leaf size that guesses best in three folds.
     def tuned(forest: Any, leaves: list[int]) -> Any:
@@ -126,26 +130,18 @@ def _miners() -> dict[str, Miner]:
 
     # The ridge makes the answer unique, since the shares of an attribute's leaves add up to 1.
     ridge = scaled(Ridge(alpha=1.0))
-    # Ten trees are Weka 3.6's default. A fixed seed: trees draw lots even where they consider all columns.
+    # Ten trees are Weka 3.6's default.
     forest = {"n_estimators": 10, "n_jobs": 1, "random_state": 0}
     many = forest | {"n_estimators": 20}
     # Early stopping would hold out records by label, which fails on a label that occurs once.
     steps = {"early_stopping": False, "random_state": 0}
     miners = (
         Miner("majority", DummyClassifier(strategy="most_frequent"), DummyRegressor(strategy="mean")),
-        Miner(
-            "decision stump",
-            OnceEach(DecisionTreeClassifier(max_depth=1, random_state=0)),
-            OnceEach(DecisionTreeRegressor(max_depth=1, random_state=0)),
-            "records",
-        ),
+        Miner("decision stump", tree(max_depth=1), tree_of_numbers(max_depth=1), "records"),
         Miner("naive Bayes", NaiveBayes(), view="labels"),
         Miner("linear regression", regressor=ridge),
         Miner(
-            "decision tree",
-            OnceEach(DecisionTreeClassifier(min_samples_leaf=2, ccp_alpha=5e-5, random_state=0)),
-            OnceEach(DecisionTreeRegressor(min_samples_leaf=50, random_state=0)),
-            "records",
+            "decision tree", tree(min_samples_leaf=2, ccp_alpha=5e-5), tree_of_numbers(min_samples_leaf=50), "records"
         ),
         Miner(
             "random forest",
@@ -166,11 +162,11 @@ def _miners() -> dict[str, Miner]:
         Miner(
             "k-nearest neighbours (5,000 records)", Subsampled(Neighbours(10), 5000), Subsampled(Neighbours(50), 5000)
         ),
-        Miner("unpruned tree", OnceEach(DecisionTreeClassifier(criterion="entropy", random_state=0)), view="records"),
+        Miner("unpruned tree", tree(criterion="entropy"), view="records"),
         Miner(
             "random tree",
-            OnceEach(DecisionTreeClassifier(max_features="log2", random_state=0)),
-            OnceEach(DecisionTreeRegressor(max_features="log2", min_samples_leaf=50, random_state=0)),
+            tree(max_features="log2"),
+            tree_of_numbers(max_features="log2", min_samples_leaf=50),
             "records",
         ),
         Miner("feature votes", Discretised(FeatureVotes()), view="labels"),

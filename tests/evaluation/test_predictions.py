@@ -14,7 +14,7 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.miners import cross_val_predictions, reference_set, stacking, vote, weka
 from privnb.miners.encoding import encode
-from privnb.miners.fusion import Stack
+from privnb.miners.fusion import Vote
 from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, Suppress
 
 LABELS, NUMBERS = "majority, decision stump, naive Bayes, decision tree", "majority, linear regression, decision tree"
@@ -206,7 +206,7 @@ def test_a_stack_on_guesses_has_the_last_step_of_the_miner_that_stacks(release):
     members = reference_set(names(release))
     column = release.table["age"]
     guesses = {m.name: m.fit(encoded(release), column).predict(encoded(release)) for m in members}
-    stack = Stack("fusion: stacked", members).fit(encoded(release), column)
+    stack = Vote("fusion: stacked", members, stacking).fit(encoded(release), column)
     together = mined.fused(release, "age", names(release), guesses)
     assert together["fusion: stacked"].tolist() == same(stack.predict(encoded(release)))
 

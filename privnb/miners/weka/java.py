@@ -81,8 +81,7 @@ class Machine:
 def machine(wanted: str) -> Machine:
     """The one Java machine of this process, started on the first call, with Weka `wanted`. Raises Unavailable."""
     with _starting:
-        lacks = missing()
-        if lacks:
+        if lacks := missing():
             raise Unavailable(f"Weka's miners cannot run here: {lacks}")
         jar = find_jar()
         java = _running.get("java") or Machine(jar)
