@@ -4,8 +4,6 @@ charset-normalizer ranks the encodings in which the cells that are not ASCII loo
 as well and read other letters; their owner says then which one it is.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Callable, Iterator

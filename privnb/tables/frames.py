@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,17 +25,6 @@ from privnb.tables.long_tables import LongTable, numbered
 
 ROW, POWER = f"{OWN}row of the release", f"{OWN}power of two"
 MOST = 16  # a row that stands more often is given to the engine in pieces of so many powers of two
-
-
-class Engine(NamedTuple):
-    """What Narwhals lacks of an engine: two functions of its own frames.
-
-    `lent`: of a frame and a pyarrow.Table, the table as a frame beside it; `named`: of a frame and as many names as it
-    has columns, the frame with these.
-    """
-
-    lent: Callable[[Any, pa.Table], Any]
-    named: Callable[[Any, Sequence[str]], Any]
 
 
 def _in_duckdb(frame: Any, ours: pa.Table) -> Any:
@@ -60,10 +49,12 @@ def _named_in_spark(frame: Any, names: Sequence[str]) -> Any:
     return frame.toDF(*names)  # Narwhals would take a dot in a name for a part of a column
 
 
+# What Narwhals lacks of an engine, functions of its own frames: of a frame and a pyarrow.Table, the table as a frame
+# beside it; of a frame and as many names as it has columns, the frame with these.
 ENGINES = {
-    nw.Implementation.DUCKDB: Engine(_in_duckdb, _named),
-    nw.Implementation.POLARS: Engine(_in_polars, _named),
-    nw.Implementation.PYSPARK: Engine(_in_spark, _named_in_spark),
+    nw.Implementation.DUCKDB: (_in_duckdb, _named),
+    nw.Implementation.POLARS: (_in_polars, _named),
+    nw.Implementation.PYSPARK: (_in_spark, _named_in_spark),
 }
 
 
@@ -71,7 +62,7 @@ ENGINES = {
 class LongFrame(LongTable):
     """A lazy frame of somebody else's engine, to which frames of ours are given back.
 
-    `named`: as in `Engine`.
+    `named`: the second function of its `ENGINES`.
     """
 
     named: Callable[[Any, Sequence[str]], Any] = _named
@@ -96,12 +87,12 @@ class LongFrame(LongTable):
                 f"frame must be a lazy frame of DuckDB, Polars or Spark, got one of {known.implementation.value}. "
                 "Write it to Parquet files and give the path of their folder."
             )
-        names, frame, lacking = [*known.columns], known.to_native(), ENGINES[known.implementation]
+        names, frame, (lend, named) = [*known.columns], known.to_native(), ENGINES[known.implementation]
         names = [renamed.get(name, name) for name in names]
         if len(own := numbered(names)) < len(names):
             raise SchemaError(f"the frame has more than one column of a name: {', '.join(names)}. Rename one.")
-        lent = lambda table: nw.from_native(lacking.lent(frame, table))  # noqa: E731
-        return cls(nw.from_native(lacking.named(frame, [*own.values()])), lent, own, named=lacking.named)
+        lent = lambda table: nw.from_native(lend(frame, table))  # noqa: E731
+        return cls(nw.from_native(named(frame, [*own.values()])), lent, own, named=named)
 
     def having(self, names: Sequence[str]) -> Self:
         """Return itself. Raise SchemaError unless it has all these columns."""

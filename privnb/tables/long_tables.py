@@ -352,7 +352,28 @@ def asked(
         queries: list[str] = []
         checks: list[Callable[[duckdb.DuckDBPyConnection], object]] = []
         for file in files:
-            queries.append(_query(file, names, renamed, complete, held, checks, stack))
+            _check_kind(file.path)
+            known, query, check_file = stack.enter_context(reading.scanned(file.path, file.layout, file.header))
+            checks.append(check_file)
+            # A file that is not itself described may lack columns.
+            its = renamed if file.entry else {name: renamed[name] for name in known if name in renamed}
+            reading.check_renamed(file.path, known, its)
+            columns = {renamed.get(name, name): f"c{number}" for number, name in enumerate(known)}
+            if file.layout and (end := file.layout.line_end):
+                last = [*columns][-1]
+                columns[last] = f"regexp_replace({columns[last]}, {engine.quoted(reading.at_the_end(end))}, '')"
+            if absent := [name for name in names if name not in columns]:
+                raise SchemaError(
+                    f"{file.path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(columns)}."
+                )
+            wanted = ", ".join(f"{columns[name]} as {engine.name(own)}" for name, own in numbered(names).items())
+            unfit = "false"
+            if complete is not None:
+                described = [name for name in complete if name in columns]
+                unfit = " or ".join(engine.lacking(columns[name], complete[name]) for name in described)
+            elif held:
+                unfit = " and ".join(map(engine.blank, columns.values()))
+            queries.append(f"(select {wanted} from ({query}) where not ({unfit}))")
         connection = stack.enter_context(engine.opened(**settings))
         connection.execute("set enable_progress_bar = true; set enable_progress_bar_print = false")  # for its share
 
@@ -362,36 +383,3 @@ def asked(
 
         with engine.reported([file.path for file in files]):
             yield connection, queries, check
-
-
-def _query(
-    file: File,
-    names: Sequence[str],
-    renamed: Mapping[str, str],
-    complete: Mapping[str, Iterable[str]] | None,
-    held: bool,
-    checks: list[Callable[[duckdb.DuckDBPyConnection], object]],
-    stack: contextlib.ExitStack,
-) -> str:
-    """Return what asks for the columns `names` of a file, in SQL."""
-    _check_kind(file.path)
-    known, query, check = stack.enter_context(reading.scanned(file.path, file.layout, file.header))
-    checks.append(check)
-    # A file that is not itself described may lack columns.
-    reading.check_renamed(file.path, known, renamed if file.entry else {n: renamed[n] for n in known if n in renamed})
-    columns = {renamed.get(name, name): f"c{number}" for number, name in enumerate(known)}
-    if file.layout and (end := file.layout.line_end):
-        last = [*columns][-1]
-        columns[last] = f"regexp_replace({columns[last]}, {engine.quoted(reading.at_the_end(end))}, '')"
-    if absent := [name for name in names if name not in columns]:
-        raise SchemaError(
-            f"{file.path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(columns)}."
-        )
-    wanted = ", ".join(f"{columns[name]} as {engine.name(own)}" for name, own in numbered(names).items())
-    unfit = "false"
-    if complete is not None:
-        described = [name for name in complete if name in columns]
-        unfit = " or ".join(engine.lacking(columns[name], complete[name]) for name in described)
-    elif held:
-        unfit = " and ".join(map(engine.blank, columns.values()))
-    return f"(select {wanted} from ({query}) where not ({unfit}))"

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -336,14 +337,10 @@ def _largest(path: Path, sizes: Mapping[str, int]) -> str:
     return first
 
 
-def _statistics(function: str) -> Callable[[Path], tuple[list[str], list[pa.ChunkedArray]]]:
-    def read(path: Path) -> tuple[list[str], list[pa.ChunkedArray]]:
-        table, _ = getattr(_needed("pyreadstat", path), function)(
-            path, apply_value_formats=True, formats_as_category=False
-        )
-        return list(table), [_written(table[name]) for name in table]
-
-    return read
+def _statistics(function: str, path: Path) -> tuple[list[str], list[pa.ChunkedArray]]:
+    read = getattr(_needed("pyreadstat", path), function)
+    table, _ = read(path, apply_value_formats=True, formats_as_category=False)
+    return list(table), [_written(table[name]) for name in table]
 
 
 def _needed(library: str, path: Path) -> ModuleType:
@@ -457,6 +454,6 @@ def _whole(indices: pa.Array) -> IntArray:
 
 
 READ: dict[str, Callable[[Path], tuple[list[str], list[pa.ChunkedArray]]]] = {
-    SHEETS: _spreadsheet, SPSS: _statistics("read_sav"), STATA: _statistics("read_dta"),
-    SAS: _statistics("read_sas7bdat"),
+    SHEETS: _spreadsheet, SPSS: partial(_statistics, "read_sav"), STATA: partial(_statistics, "read_dta"),
+    SAS: partial(_statistics, "read_sas7bdat"),
 }  # fmt: skip

@@ -230,8 +230,8 @@ def guessed(path: Path, encoding: str | None = None) -> Layout:
         proposal = encodings.proposed(partial(_pieces, path), lambda name: _fault(path, name) is None)
         if proposal is None:
             raise SchemaError(
-                f"{path.name} has two encodings, it seems: it is UTF-8 but for byte 0x{_byte(path, fault):02x} in line "
-                f"{_line(path, fault)}. Save it in UTF-8, or state its encoding."
+                f"{path.name} has two encodings, it seems: it is UTF-8 but for {_where(path, fault)}. Save it in "
+                "UTF-8, or state its encoding."
             )
         found = proposal
     is_proposed, encoding = found.encoding not in encodings.MARKS.values() and not encoding, found.encoding
@@ -371,11 +371,10 @@ def _is_plain(path: Path, encoding: str) -> bool:
 
 def _check(path: Path, encoding: str) -> None:
     """Raise SchemaError for a file that is no text in an encoding."""
-    fault = _fault(path, encoding)
-    if fault is not None:
+    if (fault := _fault(path, encoding)) is not None:
         raise SchemaError(
-            f"{path.name} is not text in {encoding}: byte 0x{_byte(path, fault):02x} in line {_line(path, fault)}. "
-            "Save it as CSV in UTF-8, or say its encoding in [format]."
+            f"{path.name} is not text in {encoding}: {_where(path, fault)}. Save it as CSV in UTF-8, or say its "
+            "encoding in [format]."
         )
     _check_zeros(path, encoding)
 
@@ -413,10 +412,11 @@ def _fault(path: Path, encoding: str) -> int | None:
     return None
 
 
-def _byte(path: Path, place: int) -> int:
+def _where(path: Path, place: int) -> str:
+    """Return what byte stands at a place, and in which line."""
     with path.open("rb") as file:
         file.seek(place)
-        return file.read(1)[0]
+        return f"byte 0x{file.read(1)[0]:02x} in line {_line(path, place)}"
 
 
 def _line(path: Path, place: int) -> int:

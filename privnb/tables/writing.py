@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ Columns = Mapping[str, tuple[IntArray, Array]]  # distinct rows, as `Release.cou
 
 PIECE = 2**20  # rows at a time
 PART = 10_000_000  # rows of a file in a folder
-KINDS = {".parquet": "parquet", ".csv": "csv", "": "parquet"}  # by the ending; without one it is a folder
+ENDINGS = ".parquet", ".csv", ""  # without one it is a folder of Parquet files
 FACTS, BUCKETS = ".provenance.json", ".buckets.csv"  # what stands beside a release
 
 
@@ -37,7 +37,7 @@ def output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> P
     if "://" in str(path):
         raise SchemaError(f"'{path}' is an address, and a release is written to a file or folder here.")
     path = Path(path)
-    if path.suffix not in KINDS:
+    if path.suffix not in ENDINGS:
         raise SchemaError(
             f"'{path.name}' ends in {path.suffix}. A release is a file that ends in .parquet or .csv, or a folder, "
             "whose name has no ending."
@@ -131,7 +131,7 @@ def write(
     Parameters
     ----------
     made : Path
-        Of one of the `KINDS`.
+        Its name ends in one of the `ENDINGS`.
     columns, times
         The distinct rows, as `Release.counted_rows` gives them.
     batches : iterable of (integer array, list of pyarrow.Array), optional
@@ -143,16 +143,21 @@ def write(
         Whether formulas in a CSV file are escaped.
     """
     counts = np.zeros(1, dtype=int) if times is None else times
-    total, written, repeated = records or int(counts.sum()), 0, batches or _repeated(counts)
-
-    def rows() -> Iterator[tuple[IntArray, list[pa.Array]]]:
-        nonlocal written
-        for each in _ahead(repeated):
-            yield each
-            written += len(each[0])
-
-    with progress.watched(lambda: 100 * written / total, "writing the rows"):
-        return _write(made, columns, more or {}, rows(), spreadsheet_safe)
+    total, written, left, number = records or int(counts.sum()), 0, 0, 0
+    form: Parquet | Csv = (Csv if made.suffix == ".csv" else Parquet)(columns, more or {}, spreadsheet_safe)
+    with progress.watched(lambda: 100 * written / total, "writing the rows"), contextlib.ExitStack() as stack:
+        if made.suffix:
+            file = stack.enter_context(form.opened(made))
+        else:
+            made.mkdir()
+        for place, cells in _ahead(batches or _repeated(counts)):
+            if left <= 0 and not made.suffix:
+                stack.close()
+                number, left = number + 1, PART
+                file = stack.enter_context(form.opened(made / f"part-{number:05}.parquet"))
+            form.add(file, place, cells)
+            left, written = left - len(place), written + len(place)
+    return form.formulas
 
 
 def _ahead(items: Iterator[Any]) -> Iterator[Any]:
@@ -163,34 +168,6 @@ def _ahead(items: Iterator[Any]) -> Iterator[Any]:
         while (item := following.result()) is not end:
             following = thread.submit(next, items, end)
             yield item
-
-
-def _write(
-    made: Path,
-    columns: Columns,
-    more: Mapping[str, pa.DataType],
-    rows: Iterable[tuple[IntArray, list[pa.Array]]],
-    spreadsheet_safe: bool,
-) -> Formulas:
-    kind = Csv if KINDS[made.suffix] == "csv" else Parquet
-    form: Parquet | Csv = kind(columns, more, spreadsheet_safe)
-    if made.suffix:
-        with form.opened(made) as file:
-            for place, cells in rows:
-                form.add(file, place, cells)
-        return form.formulas
-    made.mkdir()
-    left, number = 0, 0
-    part: Any = None
-    with contextlib.ExitStack() as stack:
-        for place, cells in rows:
-            if left <= 0:
-                stack.close()
-                number, left = number + 1, PART
-                part = stack.enter_context(form.opened(made / f"part-{number:05}.parquet"))
-            form.add(part, place, cells)
-            left -= len(place)
-    return form.formulas
 
 
 def _repeated(times: IntArray) -> Iterator[tuple[IntArray, list[pa.Array]]]:
