@@ -1,7 +1,5 @@
 """Where the public intervals of a domain of numbers begin: as its owner says, or else at round numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from decimal import Decimal
@@ -157,8 +155,7 @@ def _roundest(low: float, middle: float, high: float, step: float) -> float:
 def _listed(domain: Domain, cuts: Sequence[float]) -> tuple[float, ...]:
     if not all(map(_is_number, cuts)):
         raise ValueError(f"cuts are one number above 0 or a list of rising numbers, got {list(cuts)}.")
-    outside = [cut for cut in cuts if not domain.low <= cut <= domain.high]
-    if outside:
+    if outside := [cut for cut in cuts if not domain.low <= cut <= domain.high]:
         raise ValueError(f"cuts are numbers of their domain, {domain}; {outside[:3]} lie outside. Leave them out.")
     if any(after <= before for before, after in pairwise(cuts)):
         raise ValueError(f"cuts rise, as each begins a public interval; got {list(cuts)}. Sort them, each once.")
@@ -168,8 +165,7 @@ def _listed(domain: Domain, cuts: Sequence[float]) -> tuple[float, ...]:
 
 def _refuse_off_step(domain: Domain, found: Sequence[float]) -> None:
     steps = [(point - domain.low) / domain.step for point in found]
-    off = [point for point, step in zip(found, steps, strict=True) if abs(step - round(step)) > STEP]
-    if off:
+    if off := [point for point, step in zip(found, steps, strict=True) if abs(step - round(step)) > STEP]:
         raise ValueError(
             f"cuts are numbers of their domain, {domain}; {off[:3]} lie between two steps. Move them to a step."
         )

@@ -1,11 +1,9 @@
 """How a release was made and what is said of it, complete enough to make it again."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from privnb.microdata.treatment import Rows, Treatment, treated
 from privnb.runtime import expect
@@ -22,7 +20,7 @@ class Promise(NamedTuple):
     statement: str  # budget, composition, what is not covered; in plain words
 
     @classmethod
-    def local(cls, budget: Mapping[str, float], rest: Sequence[str]) -> Promise:
+    def local(cls, budget: Mapping[str, float], rest: Sequence[str]) -> Self:
         """Local differential privacy by independent noise in each column.
 
         `budget`: epsilon by column; they add up (Dwork and Roth 2014, section 3.5). `rest`: columns without noise.
@@ -35,7 +33,7 @@ class Promise(NamedTuple):
         return cls._of(total, f"{parts} = {total:g} a record (sequential composition)", budget, rest)
 
     @classmethod
-    def together(cls, epsilon: float, columns: Sequence[str], rest: Sequence[str]) -> Promise:
+    def together(cls, epsilon: float, columns: Sequence[str], rest: Sequence[str]) -> Self:
         """Local differential privacy of columns that are drawn together, so that a record spends `epsilon` once.
 
         `columns`: which; `rest`: those without noise.
@@ -43,7 +41,7 @@ class Promise(NamedTuple):
         return cls._of(epsilon, f"{epsilon:g} a record, {', '.join(columns)} together", columns, rest)
 
     @classmethod
-    def _of(cls, epsilon: float, spent: str, columns: Iterable[str], rest: Sequence[str]) -> Promise:
+    def _of(cls, epsilon: float, spent: str, columns: Iterable[str], rest: Sequence[str]) -> Self:
         neighbours = f"two tables that differ in one record's {', '.join(columns)} and in nothing else"
         statement = (
             f"Local differential privacy with epsilon {spent}. "

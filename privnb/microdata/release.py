@@ -17,7 +17,7 @@ from privnb.microdata import hierarchy
 from privnb.microdata.columns import WrittenOut, plain
 from privnb.microdata.counts import (
     coded,
-    coded_columns,
+    combinations,
     distinct_codes,
     most_of_people,
     people_among,
@@ -481,13 +481,7 @@ def by_content(table: pd.DataFrame) -> pd.DataFrame:
     [1, 2]
     """
     cells = _cells(table)
-    return cells.iloc[stable_order(_alike(cells))].reset_index(drop=True)
-
-
-def _alike(cells: pd.DataFrame) -> IntArray:
-    """Which rows hold the same: integer array (n,), numbered as sorted by what they hold, from the first column on."""
-    columns = coded_columns(cells)
-    return distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])[1]
+    return cells.iloc[stable_order(combinations(cells).index)].reset_index(drop=True)
 
 
 def _cells(table: pd.DataFrame) -> pd.DataFrame:

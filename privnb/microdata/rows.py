@@ -63,7 +63,9 @@ class Microdata(_Coded):
         cells = cells[self.schema.names()]
         for name in cells:
             if self.schema[name].numeric:
-                cells[name] = by_value(_one_zero, self.schema[name].numbers.read(cells[name]))
+                # 0.0 for -0.0, which is equal to it and written otherwise, and so would part a class in a file.
+                numbers = self.schema[name].numbers.read(cells[name])
+                cells[name] = by_value(lambda values: values + 0.0 if values.dtype.kind == "f" else values, numbers)
         object.__setattr__(self, "table", cells)
         codes = {}
         for name in self.schema.quasi_identifiers:
@@ -160,8 +162,7 @@ class Microdata(_Coded):
             For a quasi-identifier.
         """
         bands = {name: Bands.of(self.schema[name].numbers) for name in names if self.schema[name].numeric}
-        known = [name for name in bands if name in self.schema.quasi_identifiers]
-        if known:
+        if known := [name for name in bands if name in self.schema.quasi_identifiers]:
             raise ValueError(f"'{known[0]}' is a quasi-identifier: it is generalized, and in no bands. Name another.")
         if not bands:
             return self
@@ -172,11 +173,6 @@ class Microdata(_Coded):
         )
         schema = Schema(self.schema.dataset, tuple(attributes))
         return replace(self, table=having(self.cells, labels), schema=schema)
-
-
-def _one_zero(values: pd.Series) -> pd.Series:
-    """Numbers with 0.0 for -0.0, which is equal to it and written otherwise, and so would part a class in a file."""
-    return values + 0.0 if values.dtype.kind == "f" else values
 
 
 def checked_times(times: Any, rows: int) -> IntArray:

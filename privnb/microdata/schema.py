@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from privnb.microdata.counts import coded, factorized, is_coded, looked_up
 from privnb.runtime import expect, lazy_pandas as pd, names
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING, STEP
+from privnb.runtime.validation import Positive, Validated, instead
 
 
 class SchemaError(ValueError):
@@ -38,8 +39,7 @@ class NotForThisTable(ValueError):
 
 def check_name(kind: str, name: str) -> None:
     """Raise SchemaError for a name that holds what no name may, see `names.refused`. `kind`: what is called so."""
-    held = names.refused(name)
-    if held:
+    if held := names.refused(name):
         mapped = ", and map the file's own name to it under [renamed]" * kind.endswith("column")
         raise SchemaError(
             f"{kind} {name!r} holds {held}, which a name may not: it stands in pages and files, and must look like "
@@ -381,8 +381,12 @@ class Categories(_Domain):
         return np.fromiter((value in known for value in values), dtype=bool, count=len(values))
 
 
+ColumnName = Annotated[str, lambda name, value: expect.text(name, value, "a column")]
+AnyRole = Annotated[Role, instead(Role, f"Give one of {', '.join(f'Role.{role.name}' for role in Role)}.")]
+
+
 @dataclass(frozen=True)
-class Attribute:
+class Attribute(Validated):
     """One column.
 
     Parameters
@@ -406,32 +410,27 @@ class Attribute:
     """
 
     HINT: ClassVar[str] = "A schema has them by name: schema[name]."
-    name: str
-    role: Role
+    name: ColumnName
+    role: AnyRole
     domain: Numbers | Categories | None = None
     unit: str = ""
     form_of: str = ""
-    sensitivity: float | None = None
+    sensitivity: Positive | None = None
     cannot_be_known: str = ""
-    harmless: Mapping[str, str] = field(default_factory=dict, hash=False)
-    public_distribution: Mapping[str, float] = field(default_factory=dict, hash=False)
+    harmless: Annotated[Mapping[str, str], instead(Mapping, 'Give { "value" = "reason" }.')] = field(
+        default_factory=dict, hash=False
+    )
+    public_distribution: Annotated[Mapping[str, float], instead(Mapping, 'Give { "value" = 0.2 }.')] = field(
+        default_factory=dict, hash=False
+    )
 
     def __post_init__(self) -> None:
-        expect.text("name", self.name, "a column")
-        expect.kind("role", self.role, Role, instead=f"Give one of {', '.join(f'Role.{role.name}' for role in Role)}.")
-        expect.kind("domain", self.domain, Numbers, Categories, type(None))
-        expect.kind("unit", self.unit, str)
-        expect.kind("form_of", self.form_of, str)
-        if self.sensitivity is not None:
-            expect.positive("sensitivity", self.sensitivity)
-        expect.kind("cannot_be_known", self.cannot_be_known, str)
+        super().__post_init__()
         if self.cannot_be_known and self.role is not Role.NEUTRAL:
             raise SchemaError(
                 f"column '{self.name}' has the role {self.role}, and only a neutral column can be stated as one that "
                 "cannot be known. Remove 'cannot_be_known', or give the column the role 'neutral'."
             )
-        expect.kind("harmless", self.harmless, Mapping, instead='Give { "value" = "reason" }.')
-        expect.kind("public_distribution", self.public_distribution, Mapping, instead='Give { "value" = 0.2 }.')
         for key in ("harmless", "public_distribution"):
             self._check_values(key, getattr(self, key))
         for value, reason in self.harmless.items():
@@ -527,8 +526,7 @@ class Schema:
             check_name(f"dataset '{self.dataset}': column", attribute.name)
         named = [attribute.name for attribute in self.attributes]
         used = [attribute.name for attribute in self.attributes if attribute.role is not Role.UNUSED]
-        twice = sorted({name for name in named if named.count(name) > 1})
-        if twice:
+        if twice := sorted({name for name in named if named.count(name) > 1}):
             raise SchemaError(
                 f"dataset '{self.dataset}': column {twice} has more than one role or description. "
                 "Give each column exactly one; a sensitive attribute cannot also be a quasi-identifier."
@@ -674,18 +672,15 @@ class Schema:
             How many records each row stands for, with the index of `table`; None: one.
         """
         columns = list(table.columns)
-        twice = sorted({str(c) for c in columns if columns.count(c) > 1})
-        if twice:
+        if twice := sorted({str(c) for c in columns if columns.count(c) > 1}):
             raise SchemaError(f"dataset '{self.dataset}': the table has more than one column {twice}. Rename one.")
         named = self.names()
-        missing = [name for name in named if name not in columns]
-        if missing:
+        if missing := [name for name in named if name not in columns]:
             raise SchemaError(
                 f"dataset '{self.dataset}': the schema names column {missing}, which the table lacks "
                 f"(it has {', '.join(map(str, columns))}). Rename the column or edit the schema."
             )
-        extra = [str(c) for c in columns if c not in named]
-        if extra:
+        if extra := [str(c) for c in columns if c not in named]:
             raise SchemaError(
                 f"dataset '{self.dataset}': the table has column {extra}, which the schema does not name. "
                 "Describe it in the schema (role 'unused' leaves it out) or drop it."
@@ -728,11 +723,7 @@ class Schema:
 
     def _check_weights(self, name: str, column: pd.Series) -> None:
         read = pd.to_numeric(plain(column), errors="coerce").astype(float)
-        kinds = {
-            "missing": column.isna(),
-            "no numbers": read.isna() | np.isinf(read),
-            "zero or negative": read <= 0,
-        }
+        kinds = {"missing": column.isna(), "no numbers": read.isna() | np.isinf(read), "zero or negative": read <= 0}
         for kind, wrong in kinds.items():
             if wrong.any():
                 raise SchemaError(

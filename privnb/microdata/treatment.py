@@ -1,7 +1,5 @@
 """How a release treats each column, and whose its rows are: what attacks and measures ask before they read it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -52,7 +50,7 @@ class Law:
     """
 
     HINT: ClassVar[str] = "A release has that of each noisy column: release.columns[name].law."
-    together: Jointly | None = None
+    together: "Jointly | None" = None
 
     def vulnerability(self, prior: FloatArray, positions: IntArray) -> float:
         """How likely the true value is guessed from a noisy cell: a number from `max(prior)` to `sum(prior)`.

@@ -9,11 +9,9 @@ What is protected is one shown table and the public number of people. What two t
 other settings, such as two releases in the explorer, is not looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -157,7 +155,7 @@ class Margin(NamedTuple):
     def cells(self) -> tuple[Cell, ...]:
         return (*self.parts,) if isinstance(self.whole, Real) else (self.whole, *self.parts)
 
-    def beside(self, shown: Container[Cell]) -> Margin:
+    def beside(self, shown: Container[Cell]) -> Self:
         """The margin of the people of the whole who are in none of the parts that are shown."""
         return self._replace(parts=tuple(part for part in self.parts if part in shown), rest=True)
 

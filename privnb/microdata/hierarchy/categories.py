@@ -135,8 +135,7 @@ class Taxonomy(_WorkedOut):
         rows, leaves = rows_of(path), values_of(domain)
         _refuse_header(path, rows, leaves)
         tree = cls(Path(path).stem, _rooted(rows))
-        absent = [leaf for leaf in leaves if leaf not in tree._index]
-        if absent:
+        if absent := [leaf for leaf in leaves if leaf not in tree._index]:
             raise SchemaError(
                 f"hierarchy {path}: the leaf {absent[:3]} is missing ({len(absent)} in all). Add its line."
             )
