@@ -4,12 +4,12 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
-from numbers import Real
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol
 
 import numpy as np
 
 from privnb.microdata import withholding
+from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING, STEP
 
@@ -61,7 +61,7 @@ def points(domain: Domain, cuts: float | Sequence[float] | None) -> tuple[float,
     if isinstance(cuts, tuple | list):
         return _listed(domain, cuts)
     width = grain(domain) if cuts is None else cuts
-    if not _is_number(width) or width <= 0:
+    if not expect.is_number(width) or width <= 0:
         raise ValueError(f"cuts are one number above 0 or a list of rising numbers, got {width!r}.")
     first, last = math.floor(domain.low / width) + 1, math.floor(domain.high / width + ROUNDING)
     if last - first >= MOST:
@@ -153,7 +153,7 @@ def _roundest(low: float, middle: float, high: float, step: float) -> float:
 
 
 def _listed(domain: Domain, cuts: Sequence[float]) -> tuple[float, ...]:
-    if not all(map(_is_number, cuts)):
+    if not all(map(expect.is_number, cuts)):
         raise ValueError(f"cuts are one number above 0 or a list of rising numbers, got {list(cuts)}.")
     if outside := [cut for cut in cuts if not domain.low <= cut <= domain.high]:
         raise ValueError(f"cuts are numbers of their domain, {domain}; {outside[:3]} lie outside. Leave them out.")
@@ -169,7 +169,3 @@ def _refuse_off_step(domain: Domain, found: Sequence[float]) -> None:
         raise ValueError(
             f"cuts are numbers of their domain, {domain}; {off[:3]} lie between two steps. Move them to a step."
         )
-
-
-def _is_number(cut: object) -> TypeGuard[float]:
-    return isinstance(cut, Real) and not isinstance(cut, bool) and math.isfinite(cut)

@@ -201,7 +201,7 @@ class Tally:
     model: PrivacyModel
     columns: IntArray
     width: int
-    weights: Array = None  # type: ignore[assignment]  # each row is of one
+    weights: Any = None
     persons: IntArray | None = None
     whole: IntArray = None  # type: ignore[assignment]  # it is counted when the tally is made
 

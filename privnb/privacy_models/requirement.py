@@ -59,21 +59,16 @@ class Requirement:
         source = np.repeat(np.arange(len(lengths)), lengths) if added else np.zeros(0, dtype=np.int64)
         keyed = dataset.people is not None
         every = [*columns, *marks.values(), *([source] if added else []), *([dataset.people] if keyed else [])]
-        first: IntArray
-        index: IntArray
-        if alone:
-            first = index = np.arange(len(every[0]))
-        elif not (added or marks or keyed):
+        first: IntArray = np.arange(len(every[0]))
+        index = first
+        if not (alone or added or marks or keyed):
             first, index = dataset.alike
-        else:
+        elif not alone:
             first, index = distinct_codes(every, [int(column.max()) + 1 for column in every])
         self.codes = np.column_stack([column[first] for column in columns]).astype(np.int32)
         self.index = index[: len(table)]
-        times = (
-            None
-            if dataset.times is None
-            else extended(dataset.times, *(np.ones(length, dtype=np.int64) for length in lengths[1:]))
-        )
+        ones = (np.ones(length, dtype=np.int64) for length in lengths[1:])
+        times = None if dataset.times is None else extended(dataset.times, *ones)
         amounts = people_in(index, times=times)
         origin = source[first] if added else np.zeros(len(first), dtype=np.int64)
         self.people = np.where(origin == 0, amounts, 0)

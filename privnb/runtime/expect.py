@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def kind(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
     return value
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether it is a finite number and no bool; those of numpy and fractions are."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False

@@ -122,7 +122,9 @@ def name_list(names: Iterable[str]) -> str:
     >>> name_list(["age", "City, State"])
     'age, "City, State"'
     """
-    return ", ".join(f'"{name.replace(chr(34), 2 * chr(34))}"' if _bare(name) != [name] else name for name in names)
+    return ", ".join(
+        f'"{name.replace(chr(34), 2 * chr(34))}"' if '"' in name or names_in(name) != [name] else name for name in names
+    )
 
 
 def columns_in(text: str, known: Collection[str]) -> list[str]:
@@ -182,10 +184,6 @@ def meant(words: Iterable[object], known: Iterable[object]) -> str:
     near = [difflib.get_close_matches(str(word).strip().casefold(), folded, 1) for word in words]
     found = dict.fromkeys(folded[match] for matches in near for match in matches)
     return f" Did you mean {', '.join(map(repr, found))}?" if found else ""
-
-
-def _bare(name: str) -> list[str]:
-    return [] if '"' in name else names_in(name)
 
 
 def shown(text: str) -> str:

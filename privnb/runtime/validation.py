@@ -82,8 +82,7 @@ def check_of(annotation: Any) -> Check | None:
     origin = get_origin(annotation)
     if origin is Annotated:
         kind, *marks = get_args(annotation)
-        own = [mark for mark in marks if callable(mark)]
-        return _all(own) if own else check_of(kind)
+        return next(filter(callable, marks), None) or check_of(kind)
     if origin in (Union, types.UnionType):
         return _check_of_union(get_args(annotation))
     if origin is Literal:
@@ -112,14 +111,6 @@ def _classes(annotation: Any) -> tuple[type, ...]:
     classes = tuple(get_origin(part) or part for part in parts)
     plain = all(isinstance(each, type) and each not in (object, Any, Annotated, *NUMBERS) for each in classes)
     return classes if plain else ()
-
-
-def _all(checks: Sequence[Check]) -> Check:
-    def check(name: str, value: Any) -> None:
-        for each in checks:
-            each(name, value)
-
-    return check if len(checks) > 1 else checks[0]
 
 
 def _check_of_union(parts: Sequence[Any]) -> Check | None:

@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from privnb.microdata.columns import of_codes
 from privnb.microdata.schema import SchemaError, text
 from privnb.runtime import lazy_pandas as pd, validation
 from privnb.runtime.arrays import IntArray
@@ -265,7 +264,9 @@ def together(files: Sequence[Path], tables: Sequence[pd.DataFrame]) -> pd.DataFr
     check_same(files, [[*table] for table in tables])
     if len(tables) == 1:
         return tables[0]
-    return pd.DataFrame({name: _below([table[name] for table in tables]) for name in tables[0]})
+    return pd.DataFrame(
+        {name: pd.api.types.union_categoricals([table[name] for table in tables]) for name in tables[0]}
+    )
 
 
 def check_same(files: Sequence[Path], columns: Sequence[Sequence[str]]) -> None:
@@ -276,15 +277,6 @@ def check_same(files: Sequence[Path], columns: Sequence[Sequence[str]]) -> None:
                 f"{file.name} has the columns {', '.join(names)}, and {files[0].name} has {', '.join(columns[0])}. "
                 "The parts of a table have the same columns: correct them, or name one of them."
             )
-
-
-def _below(columns: Sequence[pd.Series]) -> pd.Categorical:
-    """Return Categoricals of texts, one below the other."""
-    begins = np.cumsum([0, *(len(column.cat.categories) for column in columns)])
-    parts = [(column.cat.codes.to_numpy(), begin) for column, begin in zip(columns, begins[:-1], strict=True)]
-    texts = np.concatenate([column.cat.categories.to_numpy(object) for column in columns])
-    codes = np.concatenate([np.where(codes < 0, -1, codes + begin) for codes, begin in parts])
-    return of_codes(codes, pd.Index(texts, dtype=object))
 
 
 def kind(path: Path) -> str:
