@@ -2,12 +2,11 @@
 the slowest file first; what was skipped, in a line at the end."""
 
 import asyncio
-import functools
+import contextlib
 import gc
 import os
 import shutil
 import signal
-import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from privnb import reporting  # noqa: F401 -- before nbformat, which else loads 
 from privnb.datasets import dataset
 from privnb.evaluation import cases
 from privnb.miners import weka
-from privnb.reporting import running
 from privnb.runtime import processes
 
 # As in each process that computes: the libraries' threads wait for each other for a quarter of the time of small fits.
@@ -45,42 +43,6 @@ gc.set_threshold(20_000, 20, 20)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-SHIPPED = dataset.PROJECT / "data", dataset.PROJECT / "tests" / "data"
-
-
-def _once(read):
-    """`read` that reads each table of the repository once per process: Adult takes most of a second."""
-    known = {}
-
-    def reading(folder, text, table=None):
-        if table is not None or folder.parent not in SHIPPED:
-            return read(folder, text, table)
-        if folder not in known:
-            known[folder] = read(folder, text)
-        return known[folder].copy()
-
-    return reading
-
-
-def _made_once(load):
-    """`load` that makes each dataset of the repository once per process and lends it to each test: the clinic takes
-    longer than all else in most of the four hundred tests that load it. Nobody can write into what is lent."""
-    known = {}
-
-    @functools.wraps(load)
-    def loading(path, study, records, rng):
-        if path.parent.parent not in SHIPPED or not isinstance(rng, int):
-            return load(path, study, records, rng)
-        asked = path, study, records, rng
-        if asked not in known:
-            known[asked] = load(*asked)
-        return known[asked].lent()
-
-    return loading
-
-
-dataset._read_files = _once(dataset._read_files)
-dataset._loaded = _made_once(dataset._loaded)
 collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run them
 
 SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}
@@ -91,13 +53,7 @@ STATED = "_hypothesis_internal_use_settings"  # where `@settings` puts what a te
 # `make check` leaves out the tests that ask for one of these fixtures, if only through another fixture. They are marked
 # with its name. It leaves out those marked `slow` as well.
 MARKS = "kernel", "browser", "java", "spark"
-# The commands that start one. A test that is not marked starts none: see `_start_what_is_marked`.
-COMMANDS = {
-    "ipykernel_launcher": "kernel", "privnb.cli report": "kernel",
-    "privnb.cli lab": "kernel", "privnb.cli app": "kernel", "jupyterlab": "kernel", "one_process.py": "kernel",
-    "playwright": "browser", "spark-submit": "spark",
-}  # fmt: skip
-_now = {"marks": MARKS}  # the marks of the test that runs, and the loop of a browser
+_now = {}  # the loop of a browser
 
 
 @pytest.fixture(scope="session")
@@ -229,6 +185,13 @@ def pytest_xdist_auto_num_workers(config):
     return processes.usable_cores() + ("not kernel" not in config.option.markexpr)
 
 
+def pytest_configure(config):
+    """Make each table of the repository once per process: the clinic takes longer than all else in most tests."""
+    shipped = contextlib.ExitStack()
+    shipped.enter_context(dataset.loaded_once(dataset.PROJECT / "data", dataset.PROJECT / "tests" / "data"))
+    config.add_cleanup(shipped.close)
+
+
 def pytest_sessionstart(session):
     """Before workers start on more than one file, and nothing is compiled yet: compile once what each would."""
     if session.config.pluginmanager.hasplugin("dsession") and many(session.config.args) and compiled.cold():
@@ -275,39 +238,10 @@ def pytest_collection_modifyitems(config, items):
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     """The loop of the browser runs for as long as there is one, and is in the way of tests with loops of their own."""
-    _now["marks"] = [name for name in MARKS if item.get_closest_marker(name)]
-    asyncio._set_running_loop(_now.get("loop") if "browser" in _now["marks"] else None)
+    asyncio._set_running_loop(_now.get("loop") if item.get_closest_marker("browser") else None)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_teardown():
     """A page that several tests share is closed after the last of them, be it one that needs no browser."""
     asyncio._set_running_loop(_now.get("loop"))
-
-
-_start, _begin = subprocess.Popen.__init__, running._start
-
-
-def _refuse_unmarked(words, mark):
-    if mark not in _now["marks"]:
-        pytest.fail(f"a test starts `{words}` and is not marked: let it ask for the fixture `{mark}`")
-
-
-@functools.wraps(_start)
-def _start_what_is_marked(process, args, *more, **options):
-    command = " ".join(map(str, args)) if isinstance(args, (list, tuple)) else str(args)
-    for words, mark in COMMANDS.items():
-        if words in command:
-            _refuse_unmarked(words, mark)
-    _start(process, args, *more, **options)
-
-
-@functools.wraps(_begin)
-def _begin_what_is_marked(notebook, *more):
-    _refuse_unmarked(notebook.path.name, "kernel")
-    return _begin(notebook, *more)
-
-
-running._start = _begin_what_is_marked
-# No audit hook: Python would call it for each `id()` as well, of which there are millions.
-subprocess.Popen.__init__ = _start_what_is_marked

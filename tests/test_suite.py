@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,9 +9,6 @@ import conftest
 import pytest
 from support import compiled
 from support.naming import naming
-
-from privnb.reporting import running
-from privnb.reporting.notebooks import choose
 
 TESTS = Path(__file__).parent
 
@@ -71,12 +66,3 @@ def test_no_test_looks_outside_the_project():
     outside = re.compile(r"\b(PROJECT|ROOT)\s*\.parent|Path\.home|expanduser")
     found = [path.name for path in TESTS.rglob("*.py") if outside.search(path.read_text(encoding="utf-8"))]
     assert found == [Path(__file__).name]
-
-
-def test_a_test_that_is_not_marked_starts_no_kernel(monkeypatch):
-    monkeypatch.setitem(conftest._now, "marks", ["browser"])
-    with pytest.raises(pytest.fail.Exception, match="ask for the fixture `kernel`"):
-        subprocess.run([sys.executable, "-m", "privnb.cli", "report"], check=True)
-    with pytest.raises(pytest.fail.Exception, match="ask for the fixture `kernel`"):
-        running._start(*choose(TESTS.parent / "notebooks", ["01_load"]))
-    assert subprocess.run([sys.executable, "-c", ""]).returncode == 0

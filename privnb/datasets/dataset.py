@@ -202,15 +202,31 @@ def load(
     FileNotFoundError
         For a description or data file that is not there.
     """
-    path = find(name, folder)
-    return _loaded(path, study, records, rng) if roles is None else _load(path, study, records, rng, roles)
+    return _loaded(find(name, folder), study, records, rng, roles)
 
 
 @contextlib.contextmanager
-def loaded_once() -> Iterator[None]:
-    """What is loaded twice inside, in the same study and sample, is read once; nothing of it is kept afterwards."""
+def loaded_once(*folders: Path) -> Iterator[None]:
+    """Read a table that is loaded twice inside, in the same study and sample, once; keep nothing of it afterwards.
+
+    Parameters
+    ----------
+    *folders : Path
+        Only tables of these folders, such as `data/`; none: all tables.
+    """
     global _loaded
-    before, _loaded = _loaded, functools.cache(_loaded)
+    before = _loaded
+
+    @functools.cache
+    def once(path: Path, study: str | None, records: int | None, rng: Randomness) -> Dataset:
+        return before(path, study, records, rng, None)
+
+    def lent(path: Path, study: str | None, records: int | None, rng: Randomness, roles: Roles) -> Dataset:
+        if roles is not None or not isinstance(rng, int) or (folders and path.parent.parent not in folders):
+            return before(path, study, records, rng, roles)
+        return once(path, study, records, rng).lent()
+
+    _loaded = lent
     try:
         yield
     finally:
@@ -355,14 +371,13 @@ class Chosen(NamedTuple):
         return replace(schema, attributes=tuple(attributes))
 
 
-def _load(
-    path: Path, study: str | None, records: int | None, rng: Randomness, roles: Mapping[str, Role] | None = None
-) -> Dataset:
-    dataset = described_by(path, study, roles=roles)
-    return dataset.sample(records, rng=rng) if records else dataset
+def _load(path: Path, study: str | None, records: int | None, rng: Randomness, roles: Roles = None) -> Dataset:
+    if records:
+        return _loaded(path, study, None, 0, roles).sample(records, rng=rng)
+    return described_by(path, study, roles=roles)
 
 
-_loaded: Callable[[Path, str | None, int | None, Randomness], Dataset] = _load  # see `loaded_once`
+_loaded: Callable[[Path, str | None, int | None, Randomness, Roles], Dataset] = _load  # see `loaded_once`
 
 
 def described_by(

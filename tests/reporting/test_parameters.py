@@ -1,6 +1,8 @@
 """What a notebook refuses in its first cells is refused before any notebook starts: a list made from the notebooks."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 from support.clinic import CLINIC
@@ -9,6 +11,7 @@ from privnb import cli
 from privnb.datasets import dataset
 from privnb.reporting import report
 from privnb.reporting.notebooks import OWN, ReportError, check, choose, notebooks_folder
+from privnb.runtime import progress
 from privnb.sanitizers.base import USUAL
 
 FOLDER = notebooks_folder(dataset.PROJECT)
@@ -59,22 +62,22 @@ def test_a_fault_of_a_notebook_is_left_to_its_own_run(tmp_path, write_notebook):
 
 
 @pytest.fixture
-def as_always(monkeypatch):
-    """Tables are loaded as outside of the tests, which make each once."""
-    monkeypatch.setattr(dataset, "_loaded", dataset._loaded.__wrapped__)
+def copied(tmp_path):
+    """The clinic in another folder, from which each load reads anew, other than in the tests' own."""
+    return Path(shutil.copytree(CLINIC.parent, tmp_path / "clinic")) / CLINIC.name
 
 
-def test_a_table_is_read_once_for_all(monkeypatch, as_always):
-    read, calls = dataset._read_files, []
-    monkeypatch.setattr(dataset, "_read_files", lambda *given: calls.append(given) or read(*given))
-    check(choose(FOLDER, ["01_load", "02_sanitize", "03_utility"], {"DATASET": str(CLINIC)}))
-    assert len(calls) == 1
-    dataset.load(CLINIC)
-    assert len(calls) == 2
+def test_a_table_is_read_once_for_all(copied, monkeypatch):
+    calls = []
+    monkeypatch.setattr(progress, "seen", lambda path, checksum: calls.append(path.name))
+    check(choose(FOLDER, ["01_load", "02_sanitize", "03_utility"], {"DATASET": str(copied)}))
+    assert calls.count("clinic.csv") == 1
+    dataset.load(copied)
+    assert calls.count("clinic.csv") == 2
 
 
-def test_only_what_is_asked_for_is_tried(monkeypatch, as_always):
-    monkeypatch.setattr(dataset, "_read_files", None)
+def test_only_what_is_asked_for_is_tried(monkeypatch):
+    monkeypatch.setattr(dataset, "load", None)
     check(choose(FOLDER))
 
 
