@@ -34,5 +34,6 @@ def drop_stale_kernels(kernel: Any) -> None:
         return
     changed = max(file.stat().st_mtime for file in Path(kernel.py_func.__code__.co_filename).parent.glob("*.py"))
     for index in Path(str(kernel.stats.cache_path)).glob("*.nbi"):
-        if index.stat().st_mtime < changed:
-            index.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # another process that starts now may drop it first
+            if index.stat().st_mtime < changed:
+                index.unlink()
