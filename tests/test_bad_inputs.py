@@ -16,6 +16,7 @@ from fnmatch import fnmatch
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import get_origin
 
 import duckdb
 import numpy as np
@@ -180,7 +181,7 @@ def public():
         own = [n for n, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
         for each in getattr(module, "__all__", [n for n in own if not n.startswith("_")]):
             thing = getattr(module, each)
-            if callable(thing) and not _made(thing) and thing not in found.values():
+            if callable(thing) and not get_origin(thing) and not _made(thing) and thing not in found.values():
                 found[f"{name}.{each}"] = thing
     return found
 
@@ -334,6 +335,7 @@ def of_one():
         "information_loss.mean_absolute_error.release": noise.sanitize(dataset, rng=1),
         "information_loss.change_rate.release": RandomizedResponse(1.0).sanitize(dataset, rng=1),
         "information_loss.noise_losses.release": noise.sanitize(dataset, rng=1),
+        "information_loss.moved.release": noise.sanitize(dataset, rng=1), "information_loss.moved.what": "numbers",
         "measures.noise.identification.release": noise.sanitize(dataset, rng=1),
         
         "measures.mining.utility_decline.original": 9, "measures.mining.utility_decline.sanitized": 8,
