@@ -325,7 +325,7 @@ def test_the_same_is_counted_once(monkeypatch):
 def test_what_another_process_counted_is_kept():
     setting = Setting("Suppress", seed=77)
     assert recalled(CLINIC, setting) is None
-    reading = pickle.loads(pickle.dumps(numbers._reading(CLINIC, numbers.checked(setting, CLINIC))))
+    reading = pickle.loads(pickle.dumps(numbers._read(CLINIC, numbers.checked(setting, CLINIC), numbers.LIMIT)))
     remember(CLINIC, reading)
     assert recalled(CLINIC, setting).results is reading.results
 
@@ -353,7 +353,7 @@ def test_readings_do_not_pile_up(monkeypatch):
 
 def test_the_same_setting_gives_the_same_numbers():
     setting = Setting("GeometricNoise", epsilon=0.7, seed=5)
-    again = numbers._reading(CLINIC, numbers.checked(setting, CLINIC))
+    again = numbers._read(CLINIC, numbers.checked(setting, CLINIC), numbers.LIMIT)
     pd.testing.assert_frame_equal(counted(CLINIC, setting).results, again.results)
     other = counted(CLINIC, replace(setting, seed=6)).results
     assert (by_name(other).value != by_name(again.results).value)["mean_absolute_error"].all()
