@@ -58,7 +58,7 @@ def members(base: type[Any]) -> list[type[Any]]:
 
     Those of the package are found in the files of the base's room. To import any other class is enough: one of a
     notebook or of a file of one's own is found like those of the package. Of a cell or module that ran again, the
-    latest is.
+    latest is. Those of the package come first, and both parts are in the order of their names.
     """
     if base.__module__.startswith("privnb."):
         imported(".".join(base.__module__.split(".")[:2]))
@@ -67,7 +67,7 @@ def members(base: type[Any]) -> list[type[Any]]:
         there = getattr(sys.modules.get(child.__module__), child.__name__, None) is child
         found += [child] if there and not inspect.isabstract(child) and not child.__name__.startswith("_") else []
         found += members(child)
-    return list(dict.fromkeys(found))
+    return sorted(dict.fromkeys(found), key=lambda kind: (not kind.__module__.startswith("privnb."), kind.__name__))
 
 
 def check_fact(kind: type, name: str, known: Collection[Any], *, several: bool = False) -> None:

@@ -316,7 +316,7 @@ def check_one_record_each(what: str, dataset: Microdata) -> None:
         return
     # Of the package's alone: the sentence stands in results, and must not change with what else is imported.
     known = [kind for kind in members(Sanitizer) if kind.counts_people and not kind.reference]
-    able = sorted(kind.__name__ for kind in known if kind.__module__.startswith("privnb."))
+    able = [kind.__name__ for kind in known if kind.__module__.startswith("privnb.")]
     raise SanitizationError(
         f"{what} counts records, and '{dataset.schema.person}' is the key of people who may have several. Choose one "
         f"that counts people: {', '.join(able)}."

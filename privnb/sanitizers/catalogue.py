@@ -44,7 +44,7 @@ ORDER = (
 
 
 def kinds() -> dict[str, Kind]:
-    """Every kind of sanitizer by name: those of `ORDER`, then others as imported."""
+    """Every kind of sanitizer by name: those of `ORDER`, then others by name."""
     found = {kind.__name__: kind for kind in members(Sanitizer)}
     return dict(sorted(found.items(), key=lambda item: ORDER.index(item[0]) if item[0] in ORDER else len(ORDER)))
 

@@ -9,13 +9,15 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 import numpy as np
 import pandas as pd
 
+from privnb.attacks.algorithms.noise_filters import moments
+from privnb.attacks.algorithms.unmixing import Map
 from privnb.attacks.base import Attack
 from privnb.attacks.recovery.noise_knowledge import NoiseKnowledge, PublishedLaw
 from privnb.attacks.recovery.recovery_knowledge import Knowledge, numbers
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.release import Published
 from privnb.microdata.schema import SchemaError
-from privnb.microdata.treatment import Law, Unreadable
+from privnb.microdata.treatment import Law, Unreadable, of_column
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import some_of
@@ -216,9 +218,35 @@ class NoiseRemoval(Recovery[Solution]):
         return np.clip(mean, [domain.low for domain in domains], [domain.high for domain in domains])
 
 
+class NoiseFilter(NoiseRemoval[Map]):
+    """A `NoiseRemoval` that is one matrix, see `algorithms.noise_filters`."""
+
+    def _without(self, rows: FloatArray, laws: Mapping[str, Law], published: Published) -> Map:
+        if len(rows) < 2:
+            raise Unreadable(f"{self!r} reads how noisy columns vary, and the release has {len(rows)} row.")
+        mean = rows.mean(axis=0)
+        return Map(mean, mean, self._made(moments(rows)[1], noise_covariance(laws), len(rows)))
+
+    @abstractmethod
+    def _made(self, covariance: FloatArray, noise: FloatArray, records: int) -> FloatArray:
+        """Return the filter: float array (m, m)."""
+
+    def _recovered(self, rows: FloatArray, rng: np.random.Generator) -> FloatArray:
+        return self.learned.solution(rows)
+
+
 def hidden(published: Published) -> list[str]:
     """Return the numbers that a release hides in all rows, such as those that columns of a sanitizer's own stand for: a
     list of names.
     """
     numeric = (name for name in published.treated("suppressed") if published.schema[name].numeric)
     return [name for name in numeric if pd.to_numeric(published.table[name], errors="coerce").isna().all()]
+
+
+def noise_covariance(laws: Mapping[str, Law]) -> FloatArray:
+    """Return the covariance of the noise of columns, `{name: Law}`: float array (columns, columns)."""
+    found = np.array([[law.covariance(other) for other in laws] for law in laws.values()], dtype=float)
+    for place, (name, law) in enumerate(laws.items()):
+        with of_column(name):
+            found[place, place] = law.variance
+    return found

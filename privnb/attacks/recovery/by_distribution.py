@@ -9,7 +9,6 @@ Source: Agrawal and Aggarwal, "On the Design and Quantification of Privacy Prese
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +20,6 @@ from privnb.microdata.schema import Numbers
 from privnb.microdata.treatment import Law, of_column
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.tolerances import EXACT
-from privnb.runtime.validation import Share
 
 BINS = 200  # at most: of wider domains each holds several steps
 ROUNDS, SETTLED = 500, 1e-3  # the most rounds, and the change of all shares in one round that ends them
@@ -68,51 +66,6 @@ class ByColumn(NoiseRemoval[list[NoisyColumn]]):
 
         By how likely each bin makes it, float array (n, bins), and the share and the middle of each bin, (bins,).
         """
-
-
-@dataclass(frozen=True)
-class DistributionAnalysis(ByColumn):
-    """Somebody who knows how far noise can move a number crosses out what it cannot be.
-
-    An original lies within the noise's reach of the noisy number, and where the reconstructed distribution has anybody.
-    The guess is the mean of what is left. Noise without an end excludes nothing, so that it is for uniform noise and
-    its like. People by themselves in a gap of the distribution are found.
-
-    Parameters
-    ----------
-    empty : float
-        A bin that holds less than this share of what it would if all were alike counts as empty: above 0, at most 1.
-    noise : NoiseKnowledge
-        As of `NoiseRemoval`.
-
-    Source: Aggarwal and Yu 2008, section 15.3.6.
-    """
-
-    empty: Share = 0.1
-    title = "distribution analysis"
-
-    def _guess(self, likelihood: FloatArray, shares: FloatArray, middles: FloatArray) -> FloatArray:
-        some = np.where(shares >= self.empty / len(shares), shares, 0)
-        return posterior(likelihood, some / some.sum()) @ middles
-
-
-@dataclass(frozen=True)
-class EmpiricalMap(ByColumn):
-    """Somebody who knows the law of the noise takes the likeliest value of each number, weighed by how common it is.
-
-    How common values are in a column is reconstructed from all its noisy numbers; the guess is the middle of the bin
-    that is likeliest. It supposes no bell, so that a few common values are found where noise is not far wider than
-    they lie apart, and reads no other column.
-
-    Source: Aggarwal and Yu 2008, section 15.3.5 (maximum a posteriori), with the prior of section 6.2.2 (Agrawal and
-    Aggarwal, PODS 2001).
-    """
-
-    title = "MAP by each column's distribution"
-
-    def _guess(self, likelihood: FloatArray, shares: FloatArray, middles: FloatArray) -> FloatArray:
-        # Bins of equal chances must not be chosen by rounding.
-        return middles[posterior(likelihood, shares).round(12).argmax(axis=1)]
 
 
 def edges_of(domain: Numbers) -> FloatArray:
