@@ -178,7 +178,7 @@ def forms() -> list[tuple[str, str]]:
     'In every class the commonest value of sensitiv'
     """
     found = []
-    for name, kind in models().items():
+    for name, kind in sorted(models().items(), key=lambda model: model[0] != "k"):  # the best known one first
         main, own = _main(name, kind), [each for each in _fields(kind) if each.default is MISSING]
         more = [f" {each.name}={each.name.upper()}" for each in own if each.name not in (main, "sensitive")]
         about = ":SENSITIVE" if any(each.name == "sensitive" for each in own) else ""
