@@ -89,21 +89,26 @@ if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
     from privnb.publishing.any_length import sanitize as sanitize
     from privnb.sanitizers.base import Sanitizer as Sanitizer
     from privnb.sanitizers.errors import SanitizationError as SanitizationError
-    from privnb.sanitizers.generalization.bucketize import Anatomy as Anatomy, Bucketize as Bucketize
+    from privnb.sanitizers.generalization.anatomy import Anatomy as Anatomy
+    from privnb.sanitizers.generalization.bucketize import Bucketize as Bucketize
     from privnb.sanitizers.generalization.full_domain import FullDomain as FullDomain
     from privnb.sanitizers.generalization.k_member import KMember as KMember
     from privnb.sanitizers.generalization.local_recoding import LocalRecoding as LocalRecoding
     from privnb.sanitizers.generalization.local_suppression import LocalSuppression as LocalSuppression
     from privnb.sanitizers.generalization.mondrian import Mondrian as Mondrian
     from privnb.sanitizers.generalization.rare_categories import RareCategories as RareCategories
-    from privnb.sanitizers.generalization.suppress import Identity as Identity, Suppress as Suppress
+    from privnb.sanitizers.generalization.suppress import Suppress as Suppress
     from privnb.sanitizers.generalization.top_down_specialization import TopDownSpecialization as TopDownSpecialization
-    from privnb.sanitizers.masking.data_swapping import DataSwapping as DataSwapping, RankSwapping as RankSwapping
+    from privnb.sanitizers.identity import Identity as Identity
+    from privnb.sanitizers.masking.data_swapping import DataSwapping as DataSwapping
     from privnb.sanitizers.masking.microaggregation import Microaggregation as Microaggregation
-    from privnb.sanitizers.masking.rounding import Rounding as Rounding, TopBottomCoding as TopBottomCoding
+    from privnb.sanitizers.masking.rank_swapping import RankSwapping as RankSwapping
+    from privnb.sanitizers.masking.rounding import Rounding as Rounding
     from privnb.sanitizers.masking.sampling import Sampling as Sampling
+    from privnb.sanitizers.masking.top_bottom_coding import TopBottomCoding as TopBottomCoding
+    from privnb.sanitizers.noise.geometric_noise import GeometricNoise as GeometricNoise
+    from privnb.sanitizers.noise.laplace_noise import LaplaceNoise as LaplaceNoise
     from privnb.sanitizers.noise.masking_noise import MaskingNoise as MaskingNoise
-    from privnb.sanitizers.noise.numeric_noise import GeometricNoise as GeometricNoise, LaplaceNoise as LaplaceNoise
     from privnb.sanitizers.noise.pram import Pram as Pram
     from privnb.sanitizers.noise.randomized_response import RandomizedResponse as RandomizedResponse
 

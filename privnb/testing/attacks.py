@@ -13,8 +13,9 @@ from privnb.datasets.dataset import Dataset, load, schema_of
 from privnb.microdata.treatment import KINDS, Unreadable
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.generalization.bucketize import Bucketize
-from privnb.sanitizers.generalization.suppress import Identity, Suppress
-from privnb.sanitizers.noise.numeric_noise import LaplaceNoise
+from privnb.sanitizers.generalization.suppress import Suppress
+from privnb.sanitizers.identity import Identity
+from privnb.sanitizers.noise.laplace_noise import LaplaceNoise
 from privnb.testing.sanitizers import run_checks
 
 RECORDS = 600

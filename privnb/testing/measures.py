@@ -8,8 +8,9 @@ from typing import Any
 from privnb.evaluation.cases import evaluate
 from privnb.measures.base import facts
 from privnb.sanitizers.generalization.k_member import KMember
-from privnb.sanitizers.generalization.suppress import Identity, Suppress
-from privnb.sanitizers.noise.numeric_noise import LaplaceNoise
+from privnb.sanitizers.generalization.suppress import Suppress
+from privnb.sanitizers.identity import Identity
+from privnb.sanitizers.noise.laplace_noise import LaplaceNoise
 from privnb.sanitizers.noise.randomized_response import RandomizedResponse
 from privnb.testing.sanitizers import toy
 

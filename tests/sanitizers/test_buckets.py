@@ -28,7 +28,8 @@ from privnb.privacy_models import (
     achieved,
 )
 from privnb.sanitizers import Anatomy, Bucketize, Identity, KMember, LaplaceNoise, SanitizationError, Suppress
-from privnb.sanitizers.generalization.bucketize import _groups, bucketized
+from privnb.sanitizers.generalization.anatomy import _groups
+from privnb.sanitizers.generalization.bucketize import bucketized
 from privnb.sanitizers.generalization.mondrian import Mondrian
 
 DISEASES = ("bronchitis", "dyspepsia", "flu", "gastritis", "pneumonia")

@@ -29,7 +29,7 @@ from privnb.sanitizers.algorithms.linear import root
 from privnb.sanitizers.algorithms.optimal_groups import optimal_groups
 from privnb.sanitizers.algorithms.swapping import partners
 from privnb.sanitizers.masking.condensation import condensed
-from privnb.sanitizers.noise.masking_noise import Lognormal
+from privnb.sanitizers.noise.lognormal_noise import Lognormal
 
 NUMBERS = ["age", "height"]
 OF_NUMBERS = [

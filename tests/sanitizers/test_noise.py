@@ -87,7 +87,7 @@ def test_geometric_noise_keeps_its_epsilon_over_the_whole_domain(epsilon, monkey
         scales.append((values, scale))
         return values
 
-    monkeypatch.setattr("privnb.sanitizers.noise.numeric_noise.geometric", record)
+    monkeypatch.setattr("privnb.sanitizers.noise.geometric_noise.geometric", record)
     GeometricNoise(epsilon).sanitize(clinic(), rng=1)
     for (values, scale), steps in zip(scales, [10, 8], strict=True):
         assert values.min() == 0

@@ -14,7 +14,7 @@ from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import gallery
 from privnb.sanitizers import Anatomy, Bucketize, GeometricNoise, Identity, KMember, LaplaceNoise, Mondrian, Suppress
-from privnb.sanitizers.generalization.bucketize import _drawn
+from privnb.sanitizers.generalization.anatomy import _drawn
 from privnb.sanitizers.synthetic.marginals import anonymized_marginals
 
 SEEDS = range(1, 51)  # that anybody would try

@@ -1,4 +1,4 @@
-"""What any other sanitizer lies between: the original table, and the trivial ones of Brickell and Shmatikov."""
+"""The two trivial sanitizations of Brickell and Shmatikov: what any other has to be better than."""
 
 from __future__ import annotations
 
@@ -16,22 +16,6 @@ from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.names import name_list, names_in
 from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError
-
-
-@dataclass(frozen=True)
-class Identity(Sanitizer):
-    """Publish every record as it is ("Intact" in Brickell and Shmatikov). Protects nobody."""
-
-    order_invariant = True
-    title = "the original"
-    counts_people = True
-    treatment = "exact"
-    reference = True
-    coded = True
-
-    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
-        return table, {}
-
 
 WHAT = "an attribute, quasi-identifiers or sensitive"
 

@@ -13,7 +13,7 @@ from privnb.microdata.columns import of_codes
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema
 from privnb.privacy_models import KAnonymity, check_k, tally
-from privnb.privacy_models.anonymity import OwnAnonymity, People
+from privnb.privacy_models.anonymity import OwnAnonymity
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, IntArray
 from privnb.sanitizers import eligibility
@@ -196,34 +196,3 @@ def _grouped(
 
 def _leaves(dataset: Microdata, attribute: Attribute, positions: IntArray) -> Array:
     return np.array(dataset.hierarchies[attribute.name].leaves, dtype=object)[positions]
-
-
-@dataclass(frozen=True)
-class UnivariateMicroaggregation(Masking):
-    """Publish each number as the mean of a group of at least k neighbouring ones, each column by itself.
-
-    Groups are the optimum: no others of k or more have a smaller sum of squared errors (see `optimal_groups`). Every
-    published number is of k people or more, and yet their combination may be of one: k is promised only where the
-    number is the only quasi-identifier. Means of columns stay as they were, so numbers are not rounded to a step. A
-    missing number stays missing; where fewer than k of a column are missing, numbers drawn from it take their places.
-
-    Parameters
-    ----------
-    k : int
-        From 2 to the number of records; larger loses more.
-
-    Source: Hansen and Mukherjee, TKDE 2003; Aggarwal and Yu 2008, section 3.3.2.
-    """
-
-    k: People = 3
-    title = "Univariate microaggregation"
-    letters = requires = ("k",)
-    changes = "numbers"
-    promises_k = False
-
-    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
-        eligibility.check_k(self, self.k, len(dataset))
-        blocks = [(attribute.name,) for attribute in eligibility.numeric(self, dataset.schema)]
-        table, facts = averaged(dataset, table, blocks, int(self.k), rng, optimal=True)
-        alone = len(dataset.schema.quasi_identifiers) == 1
-        return table, facts | ({"claims": (KAnonymity(self.k),)} if alone else {})

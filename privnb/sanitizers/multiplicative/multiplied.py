@@ -1,10 +1,9 @@
-"""Sanitizers that multiply the numbers of each record by one secret matrix: distances stay, columns do not."""
+"""What the sanitizers have in common that multiply the numbers of each record by one secret matrix."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -17,8 +16,7 @@ from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.names import name_list
-from privnb.runtime.validation import Count, Positive, optional
-from privnb.sanitizers.algorithms.linear import multiplied, orthogonal
+from privnb.runtime.validation import optional
 from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.eligibility import check_numeric, numeric
 from privnb.sanitizers.errors import SanitizationError
@@ -102,95 +100,3 @@ def place(attribute: Any, column: pd.Series) -> FloatArray:
     domain = attribute.domain
     read = plain(domain.read(column)).to_numpy(dtype=float)
     return (read - (domain.low + domain.high) / 2) / domain.width
-
-
-@dataclass(frozen=True)
-class Rotation(Multiplicative):
-    """Multiply the numeric quasi-identifiers of each record by one secret orthogonal matrix, drawn from Haar measure.
-
-    Distances and inner products stay, so that nearest neighbours, k-means and support vector machines learn what they
-    would from the numbers in widths of their domains; trees, which cut columns, do not. The privacy is that of the
-    matrix alone: as many known records as there are numbers give it away, and the middle of the domains stays where it
-    was. Numbers of a coarse step give it away, too: rows that differ by one step in one number show a column of the
-    matrix.
-
-    Parameters
-    ----------
-    attributes : tuple of str, optional
-        Two numeric quasi-identifiers or more; None: all.
-
-    Source: Aggarwal and Yu 2008, sections 7.2.2 and 15.4; Chen and Liu, ICDM 2005.
-    """
-
-    attributes: TwoOrMore = None
-    order_invariant = True
-    title = "Rotation"
-    word = "rotated"
-
-    def _moved(self, points: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
-        size = points.shape[1]
-        return multiplied(orthogonal(size, rng), points), sqrt(size) / 2
-
-
-@dataclass(frozen=True)
-class RandomProjection(Multiplicative):
-    """Multiply the numeric quasi-identifiers of each record by one secret Gaussian matrix that has fewer rows.
-
-    Inner products and squared distances stay in expectation: of x and y the inner product varies by (|x|^2 |y|^2 +
-    (x.y)^2) / dimensions, which is much for so few columns. Whoever knows the matrix still lacks as many numbers as
-    there are columns fewer.
-
-    Parameters
-    ----------
-    dimensions : int, optional
-        Of what is released, 1 to the number of attributes; None: half of these, rounded up.
-    attributes : tuple of str, optional
-        Two numeric quasi-identifiers or more; None: all.
-
-    Source: Aggarwal and Yu 2008, sections 7.2.3 and 15.4; Liu, Kargupta, Ryan, IEEE TKDE 18(1), 2006.
-    """
-
-    dimensions: Count | None = None
-    attributes: TwoOrMore = None
-    order_invariant = True
-    title = "Random projection"
-    word = "projected"
-
-    def _moved(self, points: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
-        size = points.shape[1]
-        kept = (size + 1) // 2 if self.dimensions is None else self.dimensions
-        if kept > size:
-            raise SanitizationError(f"{self!r} has {size} numbers to project. Lower dimensions to {size} or less.")
-        # A row of the matrix is longer than sqrt(size) + 6 once in 10^8: its length is Lipschitz in Gaussian draws.
-        reach = sqrt(size) / 2 * (sqrt(size) + 6) / sqrt(kept)
-        return multiplied(rng.standard_normal((kept, size)) / sqrt(kept), points), reach
-
-
-@dataclass(frozen=True)
-class GeometricPerturbation(Multiplicative):
-    """Turn the numeric quasi-identifiers of all records by one secret rotation, shift them all alike, and add noise.
-
-    The shift, drawn evenly from a width of the domain in each column, hides the centre of the rotation. The noise hides
-    distances, by which somebody finds the rows of records that they know. A squared distance of two rows is on average
-    2 d sigma^2 more than that of the records, for d numbers. Without noise the distances are exact.
-
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation of the noise in each released column, in widths of a domain; 0 is refused, see `Rotation`.
-    attributes : tuple of str, optional
-        Two numeric quasi-identifiers or more; None: all.
-
-    Source: Aggarwal and Yu 2008, section 7.2.5, definition 1; Chen, Sun, Liu, SDM 2007.
-    """
-
-    sigma: Positive = 0.05
-    attributes: TwoOrMore = None
-    title = "Geometric perturbation"
-    word = "perturbed"
-
-    def _moved(self, points: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
-        size = points.shape[1]
-        turned = multiplied(orthogonal(size, rng), points) + rng.uniform(-0.5, 0.5, size)
-        # Of a billion Gaussian draws the largest is about 6 deviations.
-        return turned + rng.normal(0, self.sigma, points.shape), sqrt(size) / 2 + 0.5 + 6 * self.sigma

@@ -1,4 +1,4 @@
-"""Noise as wide as the numbers themselves, added to them or multiplied with them."""
+"""Noise as wide as the numbers themselves: means stay, and correlations where it is correlated as they are."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from numpy.random import Generator
 
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema
-from privnb.microdata.treatment import Law
-from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.validation import Positive
 from privnb.sanitizers.algorithms.linear import root
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masked, NumberMasking, drawn
-from privnb.sanitizers.noise.laws import Gaussian
 
 Form = Literal["uncorrelated", "correlated", "transformed"]
 
@@ -77,71 +75,3 @@ class MaskingNoise(NumberMasking):
         """Of the noise before it is multiplied with alpha."""
         covariance = np.atleast_2d(np.cov(found, rowvar=False))
         return np.diag(np.diag(covariance)) if self.form == "uncorrelated" else covariance
-
-
-@dataclass(frozen=True)
-class Lognormal(Law):
-    """A number times a factor whose logarithm is Gaussian and whose mean is 1.
-
-    Parameters
-    ----------
-    sigma : float
-        The standard deviation of the logarithm, above 0.
-    low, step : float
-        Of the public domain: which number each position is.
-    """
-
-    sigma: float
-    low: float
-    step: float
-
-    def __str__(self) -> str:
-        return f"times a lognormal factor of mean 1, sigma {self.sigma:g}"
-
-    def vulnerability(self, prior: Array, positions: Array) -> float:
-        """On a logarithmic line the noise is Gaussian. A cell keeps the sign of its number, and 0 stays 0."""
-        prior, values = np.asarray(prior, dtype=float), self.low + self.step * np.asarray(positions)
-        found = prior[values == 0].sum()
-        for side in (values > 0, values < 0):
-            if prior[side].any():
-                order = np.argsort(np.abs(values[side]))
-                line = np.log(np.abs(values[side]))[order]
-                found += Gaussian(self.sigma, 1).vulnerability(prior[side][order], line)
-        return float(found)
-
-    def surprise(self, true: Array, seen: Array) -> Array:
-        true, seen = (self.low + self.step * np.asarray(each, dtype=float) for each in (true, seen))
-        size = np.maximum(np.abs(seen), self.step / 2000)  # published numbers are rounded
-        apart = np.log(size / np.where(true == 0, 1, np.abs(true))) + self.sigma**2 / 2
-        found = np.where(true * seen < 0, np.inf, (apart / self.sigma) ** 2 / 2)
-        return np.where(true == 0, np.where(seen == 0, 0.0, np.inf), found)  # 0 stays 0
-
-
-@dataclass(frozen=True)
-class LognormalNoise(NumberMasking):
-    """Multiply each numeric quasi-identifier of each record by a lognormal factor of mean 1, drawn by itself.
-
-    Means stay in expectation. The error grows with the number: a value keeps its order of magnitude and its sign, and 0
-    stays 0. The law is public, for sigma is stated and not read from the records; it promises no epsilon. Cells are
-    rounded to a thousandth of a step.
-
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation of the factor's logarithm, above 0; 0.1 moves a number by about a tenth.
-
-    Source: Aggarwal and Yu 2008, sections 2.2.4 and 3.3.1; Kim and Winkler, "Multiplicative Noise for Masking
-    Continuous Data", U.S. Bureau of the Census, Statistics 2003-01, section 2.
-    """
-
-    sigma: Positive = 0.1
-    title = "Lognormal noise"
-    treatment = "noisy"
-    randomized = True
-
-    def _masked(self, dataset: Microdata, attributes: Sequence[Attribute], found: IntArray, rng: Generator) -> Masked:
-        factors = np.exp(self.sigma * rng.standard_normal(found.shape) - self.sigma**2 / 2)
-        domains = {attribute.name: attribute.numbers for attribute in attributes}
-        above = np.array([domain.low / domain.step for domain in domains.values()])  # the lowest values, in steps
-        laws = {name: Lognormal(self.sigma, domain.low, domain.step) for name, domain in domains.items()}
-        return drawn(attributes, (found + above) * factors - above), {"noisy": laws, "perturbed": ()}

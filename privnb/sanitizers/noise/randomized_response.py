@@ -1,9 +1,8 @@
-"""Values kept with a stated probability, and else replaced by any other one of their domain."""
+"""Categories replaced at random, so that nobody's answer can be held against them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -12,11 +11,10 @@ from privnb.microdata.schema import Attribute, Schema
 from privnb.microdata.treatment import Law
 from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array
-from privnb.runtime.validation import Positive, between
+from privnb.runtime.validation import Positive
 from privnb.sanitizers.eligibility import categorical
-from privnb.sanitizers.errors import SanitizationError
-from privnb.sanitizers.noise.laws import Diagonal, Response
-from privnb.sanitizers.noise.local_noise import CellNoise, LocalNoise, exact, size_of, whole_steps
+from privnb.sanitizers.noise.laws import Response
+from privnb.sanitizers.noise.local_noise import LocalNoise, exact
 from privnb.sanitizers.noise.mechanisms import response
 
 
@@ -46,48 +44,3 @@ class RandomizedResponse(LocalNoise):
 
     def _law(self, attribute: Attribute) -> Law:
         return Response(self.epsilon, len(attribute.categories.values))
-
-
-@dataclass(frozen=True)
-class RetentionReplacement(CellNoise):
-    """Keep each quasi-identifier of each record with probability `kept`, and else replace it by a value drawn uniformly
-    from its public domain, which may be the true one.
-
-    Numbers and categories alike. Of a domain of m values it is randomized response with e^epsilon = 1 + m kept / (1 -
-    kept). For a replacement that is not uniform give `Pram` the matrix kept I + (1 - kept) 1 q'. A missing number
-    stays missing.
-
-    Parameters
-    ----------
-    kept : float
-        Above 0 and below 1; smaller protects more.
-
-    Source: Agrawal, Srikant, Thomas, "Privacy Preserving OLAP", SIGMOD 2005, section 3; Aggarwal and Yu 2008, section
-    6.3.2.
-    """
-
-    kept: Annotated[float, between(0, 1, "a value is kept or replaced at random")] = 0.5
-    title = "Retention replacement"
-    missing_numbers = "restored"
-
-    def _noisy(self, schema: Schema) -> list[Attribute]:
-        found: list[Any] = [schema[name] for name in schema.quasi_identifiers]
-        found = [each for each in found if each.numeric or len(each.domain.values) > 1]
-        if not found:
-            raise SanitizationError(
-                f"{self!r}: no quasi-identifier of '{schema.dataset}' has two or more values. Choose a study with some."
-            )
-        return found
-
-    def _draw(self, values: pd.Series, attribute: Any, rng: Generator) -> Array:
-        domain = attribute.domain
-        codes = domain.codes(values)
-        other = rng.integers(0, size_of(attribute), len(codes))
-        codes = np.where(rng.random(len(codes)) < self.kept, codes, other)
-        if not attribute.numeric:
-            return np.array(domain.values, dtype=object)[codes]
-        return whole_steps(attribute, codes)
-
-    def _law(self, attribute: Any) -> Law:
-        size = size_of(attribute)
-        return Diagonal(self.kept + (1 - self.kept) / size, size, "retention replacement")
