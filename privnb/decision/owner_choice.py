@@ -52,9 +52,9 @@ def chosen(kept: Results, attacked: Results, *, min_good: Any = 0.95, scenarios:
     Parameters
     ----------
     kept : DataFrame
-        Rows `utility_decline` of `experiments.users`.
+        Rows `utility_decline` of `users_and_adversaries.users`.
     attacked : DataFrame
-        Rows of `experiments.adversaries`.
+        Rows of `users_and_adversaries.adversaries`.
     min_good : float
         Enough is a largest decline, averaged over seeds, of at most 1 - `min_good` (0 to 1); a decline that is withheld
         may be any.
@@ -74,7 +74,7 @@ def chosen(kept: Results, attacked: Results, *, min_good: Any = 0.95, scenarios:
     there = set(attacked.feared[(attacked[list(CRITERION)] == list(WORST)).all(axis=1)])
     if not there:
         raise ValueError(
-            "attacked has no anti-utility of a worst miner. Give the results of `experiments.adversaries`."
+            "attacked has no anti-utility of a worst miner. Give the results of `users_and_adversaries.adversaries`."
         )
     asked = check(scenarios, min_good, there=there)
     decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst") & (kept.miner_set == "")]

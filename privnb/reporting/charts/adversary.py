@@ -39,7 +39,7 @@ def spans(results: Results, scenario: str, title: str, unit: str) -> Drawn:
     Parameters
     ----------
     results : DataFrame
-        Of `experiments.adversaries`.
+        Of `users_and_adversaries.adversaries`.
     scenario : str
         Such as "A".
     title, unit : str

@@ -28,7 +28,7 @@ READINGS = {
 def adversary_gains(results: Results) -> Iterator[Part]:
     """Nearer predictions and correct links; per kind of sanitizer what is left beyond what needs no attack.
 
-    `results`: of `experiments.adversaries` and of `evaluation.linked`.
+    `results`: of `users_and_adversaries.adversaries` and of `evaluation.linked`.
     """
     runs = of(results, "anti_utility", scenario="A", variant="")
     rows = over_seeds(runs)
