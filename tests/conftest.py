@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from support import browsing, compiled
+from support.in_process import in_this_process
 
 from privnb import reporting  # noqa: F401 -- before nbformat, which else loads a library for two seconds
 from privnb.datasets import dataset
@@ -134,6 +135,12 @@ def tries(request):
     """How many of so many cases made up by seeds are tried: a fifth in `make check`, as of properties."""
     few = request.config.getoption("--hypothesis-profile") == "few"
     return lambda number: -(-number // 5) if few else number
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """Tasks run in this process, one by one; the list of them."""
+    return in_this_process(monkeypatch)
 
 
 @pytest.fixture(scope="module")

@@ -106,8 +106,8 @@ def covered(vectors: FloatArray) -> BoolArray:
     vectors : float array (n, axes)
         0 is the best, 1 the worst, which is the reference point. NaN, unknown, counts as the worst.
 
-    >>> float(covered(np.array([[0.5, 0.5]])).mean()), float(covered(np.array([[np.nan, 0.0]])).mean())
-    (0.25, 0.0)
+    >>> covered(np.array([[0.5, 0.5], [np.nan, 0.0]])).mean(axis=1).round(3).tolist()
+    [0.25, 0.0]
     """
     vectors = np.nan_to_num(np.asarray(vectors, dtype=float), nan=1.0)
     from scipy.stats import qmc  # takes a third of a second to import

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from privnb.explorer.setting import Setting, check_bounds
-from privnb.runtime import expect
+from privnb.runtime import expect, validation
 from privnb.runtime.unfinished import atomic_write
 from privnb.runtime.validation import validated
 
@@ -82,7 +82,8 @@ class Pins:
         self.settings = settings
 
 
-def stood(path: str) -> tuple[Setting, dict[str, str], str] | None:
+@validated
+def stood(path: validation.Path) -> tuple[Setting, dict[str, str], str] | None:
     """Return the setting, the axes (`{axis: measure}`) and the policy of a board before its page was loaded again, from
     the file that it keeps them in; None where none can be read: a board that begins anew does no harm.
     """

@@ -235,7 +235,7 @@ def frontier() -> pd.DataFrame:
 def lattice() -> pd.DataFrame:
     """Every choice of one level per attribute: its labels, the k that it achieves, its penalty, and the chosen one."""
     table, hierarchies = people("levels").table, people("levels").hierarchies
-    best = FullDomain(KAnonymity(3)).search(people("levels")).best.levels
+    best = FullDomain(KAnonymity(3)).search(people("levels")).levels
     labels = {name: {row[0]: row for row in hierarchies[name].rows} for name in ("age", "house")}
     nodes = []
     for levels in itertools.product(range(4), range(4)):

@@ -254,7 +254,7 @@ def seen(parts: Parts) -> Seen:
     names = [name for name in schema.published if name in release.cells and name in wanted]
     if release.provenance.rows is Rows.NOBODY or not names:
         return Seen(release, found)
-    key = [] if schema.person is None else [KEY]
+    key = [] if parts.job.chosen.schema.person is None else [KEY]
     try:
         return Seen(_counted(parts, names, *key), found)
     except TooManyCombinationsError:

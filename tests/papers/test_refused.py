@@ -85,7 +85,7 @@ def test_what_06_cannot_run_is_refused(given, said):
         ({"UTILITY_CAP": -1}, "UTILITY_CAP is the most utility loss that you accept.*got -1"),
         ({"TUNED": "Mondrian epsilon"}, "TUNED is a sanitizer and its parameter.*got 'Mondrian epsilon'"),
         ({"TUNED_FROM": "0.1"}, "low must be a finite number, got .0.1."),
-        ({"TUNED_FROM": 0.9}, "a grid has low < high"),
+        ({"TUNED_FROM": 0.9}, "a grid has 0 < low < high"),
         ({"TUNED_TO": 1.5}, "t must be a number above 0 and below 1"),
         ({"TUNED": "KMember k", "TUNED_FROM": 2, "TUNED_TO": 20}, "from low=2 to high=20 there are 19, of at least 32"),
     ],

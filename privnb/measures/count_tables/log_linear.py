@@ -48,6 +48,7 @@ def small_count_share(table: TableOfCounts, most: Count = 2) -> float:
 
     Source: Aggarwal and Yu 2008, section 12.5.2.
 
+    >>> import numpy as np
     >>> small_count_share(TableOfCounts({"A": ("a", "b", "c", "d")}, np.array([0, 1, 2, 3])))
     0.5
     """

@@ -19,7 +19,7 @@ One module: a loss is a line or two over one reading of a release's labels, or o
 """
 
 import math
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -357,8 +357,29 @@ def _of_noise(dataset: Dataset, release: Release, loss: Callable[..., float], *,
     return float(np.mean([loss(*column) for column in columns]))
 
 
-def moved(dataset: Dataset, release: Release, what: str, numeric: Container[bool] = (True, False)) -> list[str]:
-    """The noisy or perturbed columns of the dataset, of numbers, categories or either; Unreadable where none is."""
+@validated
+def moved(dataset: Dataset, release: Release, what: str, numeric: Collection[bool] = (True, False)) -> list[str]:
+    """Return the noisy or perturbed columns of a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    release : Release
+    what : str
+        The columns in an error: "numbers", "categories" or "columns".
+    numeric : collection of bool
+        True for columns of numbers, False for columns of categories.
+
+    Returns
+    -------
+    list of str
+        Their names.
+
+    Raises
+    ------
+    Unreadable
+        For a release in which there are none.
+    """
     names = [name for name in release.treated("noisy", "perturbed") if name in dataset.schema.published]
     if found := [name for name in names if dataset.schema[name].numeric in numeric]:
         return found
