@@ -142,6 +142,7 @@ def __getattr__(name: str) -> Any:
             return import_module(f"privnb.{name}")
         for room in ROOMS:
             module = import_module(f"privnb.{room}")
-            if hasattr(module, name) and name in module.__all__:
+            # Either the room lists the name, or it finds a method by it in a file of its own.
+            if hasattr(module, name) and (name in module.__all__ or name not in vars(module)):
                 return getattr(module, name)
     raise AttributeError(f"privnb has no '{name}'. It has what {', '.join(ROOMS)} export, and `dir(privnb)` lists.")

@@ -1,4 +1,6 @@
-"""Contracts that every method keeps, to be run on a method of your own: each raises AssertionError and says what fails.
+"""Contracts that every method keeps, to be run on a method of your own.
+
+Each raises AssertionError and says what fails. An error that the method itself raises is passed on.
 
 >>> from privnb import Suppress
 >>> check_sanitizer(Suppress())

@@ -29,11 +29,13 @@ from privnb.privacy_models import (  # fmt: skip
     JensenShannonCloseness,
     KAnonymity,
     KMap,
+    PrivacyModel,
     PSensitiveKAnonymity,
     RecursiveDiversity,
     TCloseness,
     achieved,
 )
+from privnb.runtime.family import members
 from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, Suppress
 
 VALUES = "abcdef"
@@ -79,7 +81,8 @@ matrices = st.integers(1, 6).flatmap(
 
 
 def test_no_model_is_left_out():
-    found = {name for name in family.__all__ if isinstance(getattr(family, name), type)} - {"PrivacyModel"}
+    own = {kind.__name__ for kind in members(PrivacyModel) if kind.__module__.startswith("privnb.")}
+    found = own - {"OwnAnonymity"}  # of wishes, which have no counts: its own tests
     assert set(BUILT) == found == {kind.__name__ for kind in LEVELS} == {kind.__name__ for kind in HOLDS}
 
 

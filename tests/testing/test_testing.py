@@ -11,7 +11,7 @@ import pytest
 from privnb import measures, testing
 from privnb.attacks import MinerInference
 from privnb.datasets.dataset import schema_of
-from privnb.privacy_models import KAnonymity
+from privnb.privacy_models import KAnonymity, TCloseness
 from privnb.sanitizers import Identity
 from privnb.sanitizers.base import MODELS
 
@@ -94,6 +94,23 @@ def test_a_broken_model_fails_its_contract(changed, check):
     with pytest.raises(AssertionError) as error:
         testing.check_model(broken(KAnonymity, changed)(4))
     assert error.value.__notes__[0].startswith(f"in {check} of ")
+
+
+@pytest.mark.parametrize("bound", [0.1, 0.3, 0.9])
+def test_a_model_that_two_classes_lose_together_fails_at_any_bound(bound):
+    """The margin of the commonest value: 2, 2, 0 and 2, 0, 2 have none, and both together one of 0.25."""
+
+    def margin(self, counts, whole):
+        least, most = np.sort(counts, axis=1)[:, -2:].T
+        return (most - least) / counts.sum(axis=1)
+
+    with pytest.raises(AssertionError, match="two classes of the levels"):
+        testing.check_model(broken(TCloseness, {"level": margin})(bound, "disease"))
+
+
+def test_a_class_is_no_model():
+    with pytest.raises(TypeError, match=r"Give one such as KAnonymity\(10\)"):
+        testing.check_model(KAnonymity)
 
 
 def test_a_measure_without_a_source_fails(monkeypatch):
