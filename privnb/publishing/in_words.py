@@ -157,7 +157,7 @@ def models() -> dict[str, type[PrivacyModel]]:
     A model is left out if it has a parameter that cannot be written. Raises ValueError for two models of one name.
     """
     found: dict[str, type[PrivacyModel]] = {}
-    for kind in members(PrivacyModel):
+    for kind in sorted(members(PrivacyModel), key=lambda kind: kind.__name__ != "KAnonymity"):  # the best known first
         needed = [each for each in _fields(kind) if each.default is MISSING and each.default_factory is MISSING]
         if not all(_types(kind).get(each.name) in WRITTEN for each in needed):
             continue
@@ -178,7 +178,7 @@ def forms() -> list[tuple[str, str]]:
     'In every class the commonest value of sensitiv'
     """
     found = []
-    for name, kind in sorted(models().items(), key=lambda model: model[0] != "k"):  # the best known one first
+    for name, kind in models().items():
         main, own = _main(name, kind), [each for each in _fields(kind) if each.default is MISSING]
         more = [f" {each.name}={each.name.upper()}" for each in own if each.name not in (main, "sensitive")]
         about = ":SENSITIVE" if any(each.name == "sensitive" for each in own) else ""

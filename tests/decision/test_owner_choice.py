@@ -255,5 +255,5 @@ def test_the_scenarios_to_choose_from_are_the_adversarys():
 def test_attacks_without_a_worst_miner_are_refused():
     """Rather than a traceback, or a choice among nothing."""
     for attacked in (tidy([]), tidy([row(A, "anti_utility_A", "it", 3)])):
-        with pytest.raises(ValueError, match=r"no anti-utility of a worst miner. Give the results of `experiments.adv"):
+        with pytest.raises(ValueError, match=r"no anti-utility of a worst miner. Give the results of `users_and_adv"):
             owner_choice.chosen(tidy([]), attacked)
