@@ -13,7 +13,6 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.validation import Positive
-from privnb.sanitizers.algorithms.linear import root
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.base import Masked, NumberMasking, drawn
 
@@ -65,7 +64,7 @@ class MaskingNoise(NumberMasking):
                     f"{self!r}: all {len(column)} records have one value of '{attribute.name}', and noise of a part of "
                     "its variance would be none. Give it the role 'neutral', or leave it out."
                 )
-        noise = rng.standard_normal(found.shape) @ root(self.alpha * self._covariance(found))[0]
+        noise = rng.standard_normal(found.shape) @ _root(self.alpha * self._covariance(found))
         masked = found + noise
         if self.form == "transformed":
             masked = (masked - found.mean(axis=0)) / np.sqrt(1 + self.alpha) + found.mean(axis=0)
@@ -75,3 +74,12 @@ class MaskingNoise(NumberMasking):
         """Of the noise before it is multiplied with alpha."""
         covariance = np.atleast_2d(np.cov(found, rowvar=False))
         return np.diag(np.diag(covariance)) if self.form == "uncorrelated" else covariance
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    """Return the symmetric matrix whose square is a covariance matrix, which may be singular: float array (m, m).
+
+    Unlike `linear.root` it drops no small direction: the releases of a seed rest on that.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    return (vectors * np.sqrt(values.clip(0))) @ vectors.T
