@@ -87,6 +87,18 @@ if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
         KMap as KMap,
     )
     from privnb.publishing.any_length import sanitize as sanitize
+    from privnb.runtime.errors import (
+        ConditionError as ConditionError,
+        InputError as InputError,
+        InputFileError as InputFileError,
+        MissingFileError as MissingFileError,
+        OutputExistsError as OutputExistsError,
+        PrivacyError as PrivacyError,
+        PrivnbError as PrivnbError,
+        ResourceError as ResourceError,
+        UsageError as UsageError,
+        UsageTypeError as UsageTypeError,
+    )
     from privnb.sanitizers.base import Sanitizer as Sanitizer
     from privnb.sanitizers.errors import SanitizationError as SanitizationError
     from privnb.sanitizers.generalization.anatomy import Anatomy as Anatomy

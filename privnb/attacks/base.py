@@ -13,6 +13,7 @@ from privnb.microdata.schema import Schema, SchemaError
 from privnb.microdata.treatment import KINDS, Unreadable
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError
 from privnb.runtime.family import check_fact, members
 from privnb.runtime.names import some_of
 from privnb.runtime.validation import Validated, validated
@@ -23,7 +24,7 @@ Learned = TypeVar("Learned")
 def check_columns(name: str, value: object) -> None:
     """Raise ValueError unless `value` is None or names one column or more, each once."""
     if value is not None and not expect.texts(name, value, "columns"):
-        raise ValueError(f"{name} must be None or a list of one or more columns, got {value!r}.")
+        raise UsageError(f"{name} must be None or a list of one or more columns, got {value!r}.")
 
 
 Columns = Annotated[tuple[str, ...] | None, check_columns]
@@ -108,7 +109,7 @@ class Attack(Validated, ABC, Generic[Learned]):
     def published(self) -> Published:
         """What this attack was fitted to. Raises ValueError before `fit`."""
         if self._published is None:
-            raise ValueError(f"{self!r} has not seen a release yet. Predict with what fit(published) returns.")
+            raise UsageError(f"{self!r} has not seen a release yet. Predict with what fit(published) returns.")
         return self._published
 
     @property

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from importlib import import_module, metadata
 
 from privnb.cli.arguments import Parser
+from privnb.runtime.errors import InputError, PrivnbError, ResourceError
 from privnb.runtime.names import Shown
 from privnb.runtime.processes import fit_to_limit, memory_limit, runs_as, wants_memory
-from privnb.runtime.refusals import is_ours
 from privnb.runtime.stopping import stoppable
 
 COMMANDS = ("report", "lab", "app", "new", "describe", "sanitize", "decide", "check", "audit")  # modules of this room
@@ -30,8 +30,9 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; return the exit status.
 
-    It is 0 if all is done, 1 if something is not reached (`check`) or found (`audit`), 2 if something is refused or
-    failed (one message on stderr), 130 if it was stopped by hand, 143 by SIGTERM, 129 by SIGHUP (a closed terminal).
+    It is 0 if all is done, 1 if a condition is not met, 2 for a wrong argument, 3 for a release that is refused for
+    privacy, 4 for an input that cannot be used, 5 if the machine lacks something (see `errors`), 130 if the command was
+    stopped by hand, 143 by SIGTERM, and 129 by SIGHUP (a closed terminal).
     """
     with contextlib.redirect_stdout(Shown(sys.stdout)), contextlib.redirect_stderr(Shown(sys.stderr)):
         return _main(arguments)
@@ -68,7 +69,10 @@ def _refused(error: Exception) -> int | None:
     if isinstance(error, BrokenPipeError):  # the reader has seen enough, such as `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
-    if wants_memory(error):
+    status = ResourceError.status
+    if isinstance(error, PrivnbError):
+        status, said = error.status, str(error)
+    elif wants_memory(error):
         said = (
             f"there is not enough memory{memory_limit()}. Allow this process more, lower --memory where the command "
             "has it, or give fewer records or columns."
@@ -80,12 +84,11 @@ def _refused(error: Exception) -> int | None:
         )
     elif isinstance(error, OSError) and error.filename is not None:  # a file that cannot be read or written
         said = f"{error.filename}: {error.strerror}."
-    elif isinstance(error, ValueError | OSError) and is_ours(error):
-        said = str(error)
+        status = InputError.status if isinstance(error, FileNotFoundError | IsADirectoryError) else status
     else:
         return None
     print(f"privnb: {said}", file=sys.stderr)
-    return 2
+    return status
 
 
 def parser() -> Parser:

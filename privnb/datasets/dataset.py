@@ -30,6 +30,7 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
 from privnb.runtime import expect, lazy_pandas as pd, progress, validation
 from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.errors import MissingFileError, UsageError
 from privnb.runtime.names import meant, shown
 from privnb.runtime.processes import runs_as
 from privnb.runtime.sentences import Sentences, say, table_html
@@ -128,7 +129,7 @@ class Dataset(Microdata):
             The same one for all n.
         """
         if not 2 <= records <= len(self):
-            raise ValueError(f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {records}.")
+            raise UsageError(f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {records}.")
         if records == len(self):
             return self
         generator = np.random.default_rng(rng)
@@ -451,11 +452,11 @@ def find(name: validation.Path, folder: Folder = None) -> Path:
     known = sorted({path.parent.name for root in roots for path in root.glob("*/*.toml")})
     file = ", nor a file of that name" if Path(name).suffix else ""
     if Path(name).is_file():
-        raise FileNotFoundError(
+        raise MissingFileError(
             f"'{name}' is a file of records, and a description of one is asked for.{meant([Path(name).stem], known)} "
             f"Known: {', '.join(known) or 'none'}. Draft one with `{shlex.quote(runs_as())} new FILE`."
         )
-    raise FileNotFoundError(
+    raise MissingFileError(
         f"there is no dataset '{name}'{file}: looked for {candidates[0].name} in data/ here and above."
         f"{meant([name], known)} Known: {', '.join(known) or 'none'}. Draft one with "
         f"`{shlex.quote(runs_as())} new FILE`."
@@ -496,7 +497,7 @@ def data_files(folder: Path, text: Text) -> list[Path]:
     for entry in text["files"]:
         files.append(description.inside(folder, entry["path"]))
         if not files[-1].is_file():
-            raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
+            raise MissingFileError(f"{entry['path']} is described and not there. Put it beside its description.")
         check_name("file", entry["path"])
     reading.check_different(files)
     return files

@@ -24,6 +24,7 @@ from tomlkit.items import Item
 from privnb.datasets.column_types import DAYS
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 from privnb.runtime import progress
+from privnb.runtime.errors import InputFileError
 from privnb.tables.encodings import is_text_encoding
 from privnb.tables.notation import THOUSANDS
 
@@ -212,7 +213,7 @@ def read(path: Path) -> dict[str, Any]:
         written = whole.decode("utf-8")
         text = tomllib.loads(written)
     except OSError as error:
-        raise OSError(f"{path} cannot be read: {error.strerror}.") from error
+        raise InputFileError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError:
         raise SchemaError(f"{path.name} is not UTF-8 text. Save it as TOML in UTF-8.") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -236,7 +237,7 @@ def checksum(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise OSError(f"{path} cannot be read: {error.strerror}.") from error
+        raise InputFileError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def inside(folder: Path, name: str) -> Path:

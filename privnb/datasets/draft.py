@@ -35,6 +35,7 @@ from privnb.microdata import cuts
 from privnb.microdata.schema import Categories, Numbers, Role, SchemaError
 from privnb.runtime import expect, validation
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.errors import OutputExistsError, ResourceError, UsageError
 from privnb.runtime.names import like, meant, offered, renamed_in, renaming
 from privnb.runtime.validation import optional, validated
 from privnb.tables import reading
@@ -172,11 +173,11 @@ def drafted(
     table, layout, files = reading.read_unknown(file, encoding)
     name = name or named(file)
     if not re.fullmatch(r"\w[\w.-]*", name):
-        raise ValueError(f"a dataset's name is a folder's name: letters, digits, - and _; got {name!r}.")
+        raise UsageError(f"a dataset's name is a folder's name: letters, digits, - and _; got {name!r}.")
     _check_several(file, len(table))
     place = Path(folder) / name
     if place.exists():
-        raise FileExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
+        raise OutputExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
     called = table.rename(columns=renamed_in(table))
     codes = [table[name].cat.codes.to_numpy() for name in table]
     found = infer_description(table, layout, missing=_missing(table, called, missing or {}, known), codes=codes)
@@ -200,7 +201,7 @@ def drafted(
                 copied.chmod(mode)
             work.rename(place)
     except OSError as error:
-        raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
+        raise ResourceError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
     return place / f"{name}.toml", called
 
 
@@ -233,7 +234,7 @@ def _missing(
         for mean in texts:
             there = [each for each in alike if _holds(called[each], mean)]
             if not there:
-                raise ValueError(f"no cell of '{name}' is {mean!r}. Write what means missing as the file does.")
+                raise UsageError(f"no cell of '{name}' is {mean!r}. Write what means missing as the file does.")
             for each in there:
                 given[each].append(mean)
     for name, column in called.items():

@@ -27,6 +27,7 @@ from privnb.datasets.draft import Missing, domain_line, draft, drafted, missing_
 from privnb.datasets.roles import Roles
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 from privnb.runtime import expect, validation
+from privnb.runtime.errors import OutputExistsError, ResourceError, UsageError
 from privnb.runtime.unfinished import atomic_write
 from privnb.runtime.validation import validated
 from privnb.tables.notation import Notation
@@ -275,7 +276,7 @@ class OwnTable:
             atomic_write(path, text, mode)
             path.chmod(mode)
         except OSError as error:
-            raise OSError(f"{path} cannot be written: {error.strerror or error}. It is as it was.") from error
+            raise ResourceError(f"{path} cannot be written: {error.strerror or error}. It is as it was.") from error
 
 
 @validated
@@ -303,7 +304,7 @@ def described(file: File, name: str = "", folder: validation.Path = "data") -> P
     """
     if isinstance(file, str) and not file:
         if not name:
-            raise ValueError("which table? Give a FILE to describe, or the NAME of one that is described.")
+            raise UsageError("which table? Give a FILE to describe, or the NAME of one that is described.")
         return find(name)
     file = Path(file)
     path = Path(folder) / (name or named(file)) / f"{name or named(file)}.toml"
@@ -311,7 +312,7 @@ def described(file: File, name: str = "", folder: validation.Path = "data") -> P
         return draft(file, name or None, folder)
     sums = {sum for entry in description.read(path)["files"] for sum in entry.get("made_of", [entry.get("sha256")])}
     if {description.checksum(each) for each in parts(file)} != sums:
-        raise ValueError(
+        raise UsageError(
             f"{path} describes another table than {file}, or the same before it was corrected. Give it another name, "
             "or take its roles over: `privnb new FILE --again`."
         )
@@ -352,7 +353,7 @@ def redescribed(
     described = description.read(path)
     former = OwnTable(path, path.read_bytes().decode("utf-8"), pd.DataFrame())
     if aside.exists():
-        raise FileExistsError(
+        raise OutputExistsError(
             f"{aside} exists already, and the former description goes there. Delete it, or move it away. Nothing "
             "is changed."
         )

@@ -11,6 +11,7 @@ from typing import Self
 
 from privnb.datasets.column_types import DAYS, spelled
 from privnb.microdata.schema import Role
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import like, meant, names_in, unquoted
 
 NAMED = 8  # columns that a sentence names; of more it names the first ones
@@ -181,11 +182,11 @@ def parsed_missing(text: str) -> dict[str, list[str]]:
         texts = [unquoted(each.strip()) for each in given.split("|")]
         name = unquoted(name)
         if not colon or not all(texts):
-            raise ValueError(
+            raise UsageError(
                 f"{pair!r} names no text that means missing. Write 'column: 97|98', with commas between columns."
             )
         if name in found:
-            raise ValueError(f"'{name}' stands twice. Write it once: '{name}: {'|'.join(found[name] + texts)}'.")
+            raise UsageError(f"'{name}' stands twice. Write it once: '{name}: {'|'.join(found[name] + texts)}'.")
         found[name] = texts
     return found
 
@@ -202,18 +203,18 @@ def _pairs(
     for pair in names_in(text):
         name, colon, given = (unquoted(part.strip()) for part in pair.rpartition(":"))
         if not colon:
-            raise ValueError(
+            raise UsageError(
                 f"{pair!r} gives a column no {what}. Write 'column: {what}', with commas between several, and a name "
                 "that has a comma in quotation marks."
             )
         if given not in [*allowed]:
-            raise ValueError(f"'{given}' is no {what}.{meant([given], allowed)} There are: {', '.join(allowed)}.")
+            raise UsageError(f"'{given}' is no {what}.{meant([given], allowed)} There are: {', '.join(allowed)}.")
         name = renamed.get(name, name)
         into = found if name in known else alike
         for each in like(name, known):
             if checked(each, known) in into:
                 several = " ".join([f"{first}s", *of])
-                raise ValueError(f"'{each}' has two {several}: {into[each]} and {given}. Give it one.")
+                raise UsageError(f"'{each}' has two {several}: {into[each]} and {given}. Give it one.")
             into[each] = given
     return alike | found
 
@@ -221,5 +222,5 @@ def _pairs(
 def checked(name: str, known: Collection[str]) -> str:
     """The name of a column. Raises ValueError for one that is not `known`."""
     if name not in known:
-        raise ValueError(f"there is no column '{name}'.{meant([name], known)} There are: {', '.join(known)}.")
+        raise UsageError(f"there is no column '{name}'.{meant([name], known)} There are: {', '.join(known)}.")
     return name

@@ -20,6 +20,7 @@ from privnb.measures.disclosure.certainty import SURE
 from privnb.measures.intervals import t_interval
 from privnb.runtime import numerals
 from privnb.runtime.arrays import Array, FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import listed
 from privnb.runtime.tolerances import ROUNDING, nearly_equal
@@ -91,7 +92,7 @@ class Decision:
         `why` is a sentence. Raises ValueError if no release is chosen.
         """
         if self.chosen is None:
-            raise ValueError(f"no release is chosen under the policy {self.policy.title}: there is none to refuse.")
+            raise UsageError(f"no release is chosen under the policy {self.policy.title}: there is none to refuse.")
         first, others = self.releases.iloc[:1], self.releases.iloc[1:]
         ruled_out = first.assign(kept=False, lenient=False, reasons=[[why.rstrip(".")]])
         releases = _in_order(pd.concat([others, ruled_out], ignore_index=True), self.policy)
@@ -255,7 +256,7 @@ def decide(results: Results, policy: Policy, people: Annotated[int, at_least(0)]
         For results of several datasets, and where an end is missing that losses are counted between.
     """
     if results.dataset.nunique() != 1:
-        raise ValueError(
+        raise UsageError(
             f"a decision is about one dataset, got {', '.join(sorted(results.dataset.unique())) or 'no rows'}."
         )
     found = vectors(results, policy)
@@ -538,7 +539,7 @@ def _lost(results: pd.DataFrame, keys: Sequence[Release], need: Need) -> dict[Re
         found[key] = averaged(there, there.randomized.any()) if len(there) else _unknown(why)
     near, far = (found.get((name, ""), {}).get("value", np.nan) for name in (ORIGINAL, BARE))
     if np.isnan([near, far]).any():
-        raise ValueError(
+        raise UsageError(
             f"what is lost of '{need.measure}' is counted between {title(ORIGINAL)} and {title(BARE)}, and one of them "
             "has none in these results. Evaluate `reference_sanitizers()` too, or name another measure in the policy."
         )

@@ -36,6 +36,7 @@ from privnb.microdata.treatment import KINDS, TRUE
 from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.grading import grade
 from privnb.runtime import expect, validation
+from privnb.runtime.errors import InputError, MissingFileError
 from privnb.runtime.family import opening
 from privnb.runtime.sentences import listed
 from privnb.runtime.validation import validated
@@ -107,7 +108,7 @@ NOT_TRIED = (
 )
 
 
-class CardError(ValueError):
+class CardError(InputError):
     """A card that cannot be made or read; the message says why, and what to do."""
 
 
@@ -223,7 +224,7 @@ def provenance(path: Path) -> Part:
     """How a release was made, of the file beside it: a dictionary. Raises CardError where there is none."""
     beside = path.with_name(path.name + FACTS)
     if not path.exists():
-        raise FileNotFoundError(f"there is no release at {path}.")
+        raise MissingFileError(f"there is no release at {path}.")
     if not beside.is_file():
         raise CardError(
             f"{path.name} has no provenance: {beside.name} is not beside it. A card is of a release whose making is "

@@ -14,6 +14,7 @@ from privnb.measures.base import state
 from privnb.measures.intervals import t_interval
 from privnb.measures.utility.mining import interest_of
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT
 from privnb.runtime.validation import validated
 
@@ -73,7 +74,7 @@ def chosen(kept: Results, attacked: Results, *, min_good: Any = 0.95, scenarios:
     attacked = attacked.assign(feared=attacked.scenario + np.where(attacked.variant == "distinct", "_distinct", ""))
     there = set(attacked.feared[(attacked[list(CRITERION)] == list(WORST)).all(axis=1)])
     if not there:
-        raise ValueError(
+        raise UsageError(
             "attacked has no anti-utility of a worst miner. Give the results of `users_and_adversaries.adversaries`."
         )
     asked = check(scenarios, min_good, there=there)
@@ -129,11 +130,11 @@ def check(scenarios: str, min_good: Any, *, weights: str = "", there: Set[str] |
     if weights:
         interest_of(weights)
     if not (expect.is_number(min_good) and 0 <= min_good <= 1):
-        raise ValueError(f"MIN_GOOD is the share of good utility to keep, 0..1, got {expect.found(min_good)}.")
+        raise UsageError(f"MIN_GOOD is the share of good utility to keep, 0..1, got {expect.found(min_good)}.")
     there = SCENARIOS | ({"W"} if weights else set()) if there is None else there
     asked = list(dict.fromkeys(part.strip() for part in scenarios.split(",") if part.strip()))
     if not asked or not there >= {*asked}:
-        raise ValueError(f"SCENARIO names some of {', '.join(sorted(there))}, got {scenarios!r}.")
+        raise UsageError(f"SCENARIO names some of {', '.join(sorted(there))}, got {scenarios!r}.")
     return asked
 
 

@@ -17,6 +17,7 @@ from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import nearly_equal
 from privnb.runtime.validation import Validated, instead, optional, validated
 from privnb.sanitizers.catalogue import reference_sanitizers
@@ -130,7 +131,7 @@ def points(
         For results of several datasets, and for a measure, miner or target that is not there.
     """
     if results.dataset.nunique() != 1:
-        raise ValueError(
+        raise UsageError(
             f"a frontier is of one dataset, got {', '.join(sorted(results.dataset.unique())) or 'no rows'}. Select "
             "one: releases of different tables cannot replace each other."
         )
@@ -209,7 +210,7 @@ def _selected(results: pd.DataFrame, loss: Loss) -> pd.DataFrame:
     rows = measured(results[asked])
     if rows.empty:
         named = ", ".join(sorted(results.measure.unique())) or "no rows"
-        raise ValueError(f"there is no measure '{loss.measure}' in these results, which have {named}.")
+        raise UsageError(f"there is no measure '{loss.measure}' in these results, which have {named}.")
     usual = {"miner": "worst", "miner_set": ""}
     for column in ("scenario", "miner", "miner_set", "target"):
         there, wanted = list(dict.fromkeys(rows[column].fillna(""))), getattr(loss, column, None)
@@ -217,15 +218,15 @@ def _selected(results: pd.DataFrame, loss: Loss) -> pd.DataFrame:
             wanted = there[0] if len(there) == 1 else usual[column]
         if wanted not in there:
             named = ", ".join(map(repr, there))
-            raise ValueError(f"'{loss.measure}' is there for each {column} of {named}: say which, Loss({column}=...).")
+            raise UsageError(f"'{loss.measure}' is there for each {column} of {named}: say which, Loss({column}=...).")
         rows = rows if len(there) == 1 else rows[rows[column].fillna("") == wanted]
     if not set(rows.better) <= {"lower"} and not set(rows.better) <= {"higher"}:
-        raise ValueError(f"'{loss.measure}' says of no direction that it is better: it can be no loss.")
+        raise UsageError(f"'{loss.measure}' says of no direction that it is better: it can be no loss.")
     rows = rows.drop_duplicates([*SETTING, "seed", "value", "low", "high"])
     twice = rows[rows.duplicated([*SETTING, "seed"])]
     if len(twice):
         setting = " ".join(twice.iloc[0][SETTING]).strip()
-        raise ValueError(f"'{loss.measure}' has two numbers for {setting}, seed {twice.iloc[0].seed}: join runs once.")
+        raise UsageError(f"'{loss.measure}' has two numbers for {setting}, seed {twice.iloc[0].seed}: join runs once.")
     return rows
 
 

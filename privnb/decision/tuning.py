@@ -18,6 +18,7 @@ from privnb.decision.points import AXES, AnyLoss, Loss, comparable, points
 from privnb.evaluation.combinations import Floor
 from privnb.evaluation.results import join
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT, ROUNDING
 from privnb.runtime.validation import Number, at_least, validated
 from privnb.sanitizers import SanitizationError
@@ -73,14 +74,14 @@ def grid(low: Number, high: Number, size: Annotated[int, at_least(2)]) -> list[f
     [2, 4, 8, 16, 32, 64]
     """
     if size > MOST:
-        raise ValueError(f"size must be at most {MOST:,}, got {size!r}: nobody searches so fine a grid.")
+        raise UsageError(f"size must be at most {MOST:,}, got {size!r}: nobody searches so fine a grid.")
     if not 0 < low < high:
-        raise ValueError(f"a grid has 0 < low < high; got low={low!r} and high={high!r}.")
+        raise UsageError(f"a grid has 0 < low < high; got low={low!r} and high={high!r}.")
     spread = np.geomspace(float(low), float(high), size).tolist()
     whole = isinstance(low, int) and isinstance(high, int)
     values = sorted({round(value) if whole else float(f"{value:.4g}") for value in spread})
     if len(values) < min(size, FEWEST):
-        raise ValueError(
+        raise UsageError(
             f"a grid of {size} values was asked for, and from low={low!r} to high={high!r} there are {len(values)}, of "
             f"at least {min(size, FEWEST)} for a search. Move the ends apart, or evaluate all of them."
         )
@@ -126,7 +127,7 @@ def tune(
     """
     values, wanted = expect.numbers("values", values), {"privacy": privacy, "utility": utility}
     if len(values) < FEWEST or not (np.all(np.diff(values) > 0) or np.all(np.diff(values) < 0)):
-        raise ValueError(
+        raise UsageError(
             f"a search needs at least {FEWEST} values in rising or falling order, got {len(values)}. Of fewer, "
             "evaluate all and see `choices`."
         )
@@ -154,7 +155,7 @@ def tune(
     best = min(kept, key=lambda position: tried[position][::-1], default=None)
     releases = points(join(*(found[position] for position in order)), privacy=privacy, utility=utility, floor=floor)
     if len(releases) != len(order):
-        raise ValueError(f"evaluate gave {releases.setting[0]} for several values: its results must name the value.")
+        raise UsageError(f"evaluate gave {releases.setting[0]} for several values: its results must name the value.")
     releases = releases.assign(value=[values[position] for position in order])
     return Tuned(None if best is None else values[best], releases, tuple(unreachable), len(values))
 
@@ -203,11 +204,11 @@ def _release(results: pd.DataFrame, wanted: Mapping[str, AnyLoss], floor: int | 
     for axis, loss in wanted.items():
         loss = Loss(loss) if isinstance(loss, str) else loss
         if loss.best is None and "higher" in set(results.better[results.measure == loss.measure]):
-            raise ValueError(f"of the {axis} measure '{loss.measure}' higher is better: give Loss(..., best=).")
+            raise UsageError(f"of the {axis} measure '{loss.measure}' higher is better: give Loss(..., best=).")
     releases = points(results, privacy=wanted["privacy"], utility=wanted["utility"], floor=floor)
     if len(releases) != 1:
-        raise ValueError(f"evaluate gives results of one release, got {len(releases)}: {', '.join(releases.setting)}.")
+        raise UsageError(f"evaluate gives results of one release, got {len(releases)}: {', '.join(releases.setting)}.")
     known = releases[[f"{axis}_{end}" for axis in AXES for end in ("low", "high")]].notna().all(axis=None)
     if known and not comparable(releases).all():
-        raise ValueError(f"{releases.setting[0]} cannot be compared: {releases.why[0]}.")
+        raise UsageError(f"{releases.setting[0]} cannot be compared: {releases.why[0]}.")
     return releases.iloc[0]

@@ -9,6 +9,7 @@ from privnb.decision.points import AXES, BARE, IS_ORIGINAL, ORIGINAL, Releases, 
 from privnb.evaluation.combinations import Floor
 from privnb.evaluation.results import SETTING
 from privnb.runtime import expect, numerals
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING, nearly_equal
 from privnb.runtime.validation import optional, validated
 
@@ -24,7 +25,7 @@ Limit = Annotated[float | None, optional(expect.number)]
 def check_share(axis: str, share: Any) -> None:
     """Raise ValueError unless a cap is a share of the way between the ends."""
     if not (expect.is_number(share) and 0 <= share <= 1):
-        raise ValueError(
+        raise UsageError(
             f"{axis.upper()}_CAP is the most {axis} loss that you accept, a share above 0 and at most 1 of what lies "
             f"between the original and the release without quasi-identifiers, or 0 for no cap; got "
             f"{expect.found(share)}."
@@ -79,7 +80,7 @@ def caps(releases: Releases, *, privacy: AnyShare = SHARE, utility: AnyShare = 0
     for axis, share in {"privacy": privacy, "utility": utility}.items():
         name, words = HARMLESS[axis]
         if share and _loss_of(name, axis, releases).empty:
-            raise ValueError(
+            raise UsageError(
                 f"no {axis} cap can be counted: it begins at the {axis} loss of {words}, which is not there. Give both "
                 "reference releases among the releases, or no cap."
             )
@@ -162,7 +163,7 @@ def choices(releases: Releases, *, privacy_cap: Limit = None, utility_cap: Limit
 def check_floor(releases: pd.DataFrame) -> None:
     """Raise ValueError for points without a floor."""
     if releases.refused.isna().any():
-        raise ValueError(
+        raise UsageError(
             "these points have no floor: nothing is chosen among releases that may single people out. Give "
             "`points(..., floor=5)`, and the results of `evaluation.combinations`."
         )

@@ -2,6 +2,7 @@
 
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import NotForThisTable
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import AttributeName, validated
 
 
@@ -24,7 +25,7 @@ def published_name(dataset: Dataset, name: str) -> str:
         Where it is not published.
     """
     if dataset.schema[name].name not in dataset.schema.published:
-        raise ValueError(f"'{name}' is not published. Choose one of {', '.join(dataset.schema.published)}.")
+        raise UsageError(f"'{name}' is not published. Choose one of {', '.join(dataset.schema.published)}.")
     return name
 
 
@@ -55,7 +56,7 @@ def sensitive_name(dataset: Dataset, sensitive: AttributeName | None) -> str:
         )
     name = published_name(dataset, sensitive or dataset.schema.sensitive[0])
     if dataset.schema[name].numeric and dataset.cells[name].isna().any():
-        raise ValueError(
+        raise UsageError(
             f"'{name}' is a number that some people lack, and counted value by value. Ask about its bands, of which a "
             f"missing one is the last: `dataset.in_bands('{name}')`."
         )
@@ -88,7 +89,7 @@ def secret_name(dataset: Dataset, sensitive: AttributeName | None) -> str:
     """
     name = sensitive_name(dataset, sensitive)
     if name in dataset.schema.quasi_identifiers:
-        raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")
+        raise UsageError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")
     return name
 
 

@@ -34,6 +34,7 @@ from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.progress import track
 from privnb.runtime.validation import Count, Seed, validated
 from privnb.sanitizers import SanitizationError
@@ -186,7 +187,7 @@ def evaluate(
         for each in asked
     ]
     if not questions:
-        raise ValueError("nothing is asked. Give attacks, measures, or both.")
+        raise UsageError("nothing is asked. Give attacks, measures, or both.")
     runs = [
         (sanitizer, seed, [each for each in questions if seed == 1 or sanitizer.randomized or each.varies])
         for sanitizer in sanitizers
@@ -311,12 +312,12 @@ class OfMeasure(Question):
         known = {"dataset", "release", "sensitive"}
         wanted = [p for p in inspect.signature(self.measure).parameters.values() if p.default is p.empty]
         if unknown := [each.name for each in wanted if each.name not in known]:
-            raise ValueError(
+            raise UsageError(
                 f"{self.measure.__name__} takes {', '.join(unknown)}; evaluate gives release, dataset and sensitive. "
                 "Give it as a Question whose `rows` know the rest."
             )
         if not hasattr(self.measure, "facts"):
-            raise ValueError(
+            raise UsageError(
                 f"{self.measure.__name__} states no kind, better and bounds, by which its numbers are read. "
                 "Mark it with @measure(...) of privnb.measures."
             )

@@ -21,6 +21,7 @@ import privnb
 from privnb.datasets.dataset import Dataset
 from privnb.microdata.counts import factorized
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.errors import UsageTypeError
 
 # Packages whose version stands for their code.
 VERSIONED = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "scipy": "scipy", "numba": "numba"}
@@ -67,7 +68,7 @@ def content(value: Any) -> bytes:
     elif hasattr(value, "get_params") or kind.__module__.startswith("privnb."):
         parts = [vars(value)]  # an estimator's parameters, and what it has learned
     else:
-        raise TypeError(
+        raise UsageTypeError(
             f"a {kind.__name__} is no input of a stored result, since its content has no digest. Give whole numbers "
             "as seeds, and else plain values, arrays, tables, datasets, sanitizers or functions of a module."
         )
@@ -145,7 +146,7 @@ def _texts(shape: tuple[int], codes: IntArray, distinct: Any) -> bytes:
 def _code(thing: Callable[..., Any] | type[Any]) -> bytes:
     """The code behind a class or function, unless the fingerprint has it."""
     if "<" in thing.__qualname__ or thing.__module__ in ("__main__", "__mp_main__"):
-        raise TypeError(
+        raise UsageTypeError(
             f"'{thing.__qualname__}' cannot be distinguished from others of its name, nor sent to another process. "
             "Define it at the top of a module."
         )

@@ -30,6 +30,7 @@ from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import AlphaKAnonymity, DistinctDiversity, KAnonymity
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.sentences import Sentences, say
 from privnb.runtime.validation import Seeds, validated
 from privnb.sanitizers import SanitizationError, catalogue
@@ -165,7 +166,7 @@ def axes(dataset: Dataset, privacy: str = "privacy_loss", utility: str = "utilit
     for kind, measure in (("privacy", privacy), ("utility", utility)):
         known = [each for measures in MEASURES[kind].values() for each in measures]
         if not (isinstance(measure, str) and (measure in known or is_marked(measure, kind))):
-            raise ValueError(
+            raise UsageError(
                 f"{kind.upper()} is a measure of {kind}, one of {', '.join(known)}, or a function marked as one that "
                 f"takes the release, the dataset and the sensitive attribute alone; got {expect.found(measure)}."
             )
@@ -319,7 +320,7 @@ def settings_along(dataset: Dataset, tuned: str, values: Sequence[float]) -> dic
         if type(sanitizer).__name__ == kind
     }
     if len(made) < len(values):
-        raise ValueError(
+        raise UsageError(
             f"TUNED is a sanitizer and its parameter, one of {', '.join(letters)}, such as 'Mondrian t'; got {tuned!r}."
         )
     return made

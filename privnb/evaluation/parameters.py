@@ -10,6 +10,7 @@ from privnb.datasets.dataset import Dataset, find
 from privnb.evaluation.attributes import sensitive_name
 from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import some_of
 from privnb.runtime.sentences import Sentences, say
 from privnb.runtime.validation import AttributeName, validated
@@ -41,7 +42,7 @@ def sramka_sanitizers(k: str | int = "", epsilon: str | float = "", *, dataset: 
     chosen = [Mondrian(KAnonymity(value)) if keyed else KMember(value) for value in numbers("K", k, int)]
     chosen += [LaplaceNoise(value) for value in numbers("EPSILON", epsilon, float)]
     if not chosen:
-        raise ValueError("there is no sanitizer to run: give one value or more of k or epsilon.")
+        raise UsageError("there is no sanitizer to run: give one value or more of k or epsilon.")
     return chosen
 
 
@@ -51,7 +52,7 @@ K = (2, 10, 50, 100)  # Sramka et al. 2010, section 4
 def _check_numbers(name: str, value: Any) -> None:
     """Raise ValueError unless `value` is a number, or text."""
     if not (isinstance(value, str) or expect.is_number(value)):
-        raise ValueError(f"{name} must be a number, or several as text with commas between, got {expect.found(value)}.")
+        raise UsageError(f"{name} must be a number, or several as text with commas between, got {expect.found(value)}.")
 
 
 Numbers = Annotated[str | float, _check_numbers]
@@ -79,7 +80,7 @@ def default_k(k: Numbers, dataset: Dataset) -> str | float:
     if not str(k).strip():
         return ", ".join(str(value) for value in K if value <= dataset.headcount)
     if more := [str(value) for value in numbers("K", k, int) if value > dataset.headcount]:
-        raise ValueError(
+        raise UsageError(
             f"K asks for {', '.join(more)}, and {dataset.name} has {dataset.headcount} {_who(dataset)}: nobody could "
             "hide among so many. Ask for less, leave K empty, or take more RECORDS."
         )
@@ -200,7 +201,7 @@ def numbers(name: str, text: str | float, kind: Callable[[str], Any]) -> list[An
         return found
     except (ValueError, TypeError):  # numpy's, of a whole number beyond its own
         number = "a whole number" if kind is int else "a number"
-        raise ValueError(
+        raise UsageError(
             f"{name} must be one number or several separated by commas, each {number}; got {text!r}."
         ) from None
 
@@ -211,14 +212,14 @@ def numbers_within(
     """As `numbers`, one or more of them, each `within` the bounds that `what` says: "whole number from 2"."""
     found = numbers(name, text, kind)
     if not found or not all(map(within, found)):
-        raise ValueError(f"{name} must be one {what} or several separated by commas, got {expect.found(text)}.")
+        raise UsageError(f"{name} must be one {what} or several separated by commas, got {expect.found(text)}.")
     return found
 
 
 def some(name: str, values: Any) -> Sequence[Any]:
     """The values. Raises TypeError unless they are numbers, and ValueError where there are none."""
     if not expect.numbers(name, values):
-        raise ValueError(f"{name} must be a list of one number or more, got none.")
+        raise UsageError(f"{name} must be a list of one number or more, got none.")
     return values
 
 

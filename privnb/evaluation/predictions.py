@@ -14,6 +14,7 @@ from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import able, cross_val_predictions, reference_set, stacking, vote, weka
 from privnb.miners.encoding import Encoded, encode
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError
 from privnb.runtime.progress import track
 from privnb.runtime.validation import instead
 from privnb.sanitizers.base import Sanitizer
@@ -124,7 +125,7 @@ def _each(release: Release, target: str, names: str, guess: Callable[..., Any]) 
     column = release.table[target]
     miners, others = able(miners_of(names), column)
     if not miners:
-        raise ValueError(
+        raise UsageError(
             f"{others} cannot predict '{target}' as this release publishes it. Add another miner to MINERS."
         )
     guesses, failed = {}, {}

@@ -15,6 +15,7 @@ from privnb.evaluation.store import Folder, Store, run
 from privnb.miners import weka
 from privnb.miners.miner import Miner
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.sentences import B, C, Sentences, say
 from privnb.runtime.validation import Seeds, instead, validated
 
@@ -81,7 +82,7 @@ def weka_here(results: pd.DataFrame) -> Sentences:
 def profile_of(name: str) -> Profile:
     """The profile of that name. Raises ValueError for an unknown one."""
     if name not in PROFILES:
-        raise ValueError(f"there is no profile {name!r}. PROFILE is one of {', '.join(PROFILES)}.")
+        raise UsageError(f"there is no profile {name!r}. PROFILE is one of {', '.join(PROFILES)}.")
     return PROFILES[name]
 
 
@@ -132,7 +133,7 @@ def check_miners(parameter: Any, names: str, *columns: Any) -> None:
     miners = miners_of(names)
     for column in columns:
         if not able(miners, column):
-            raise ValueError(
+            raise UsageError(
                 f"{parameter} is {names!r}, and none of these miners can predict '{column.name}', a column of "
                 f"{'numbers' if is_numeric_dtype(column) else 'categories'}. Name one that can beside them."
             )
@@ -158,7 +159,7 @@ def evaluated(tasks: Any, store: Folder, description: str) -> dict[Any, pd.DataF
 def together(parts: Any) -> pd.DataFrame:
     """All rows as one table; a miner of two sets is there once."""
     if not parts:
-        raise ValueError("there is no sanitizer to run: give one or more.")
+        raise UsageError("there is no sanitizer to run: give one or more.")
     rows = check_results("parts", join(*parts))
     once = rows.assign(miner_set=rows.miner_set.mask(of_one_miner(rows), ""))
     return rows[~once.duplicated(KEY)].reset_index(drop=True)

@@ -21,6 +21,7 @@ from privnb.microdata.counts import people_in
 from privnb.microdata.release import Release
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import KAnonymity, achieved
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import AttributeName, validated
 from privnb.sanitizers import Suppress
@@ -224,7 +225,7 @@ def gains_at_the_ends(datasets: Sequence[Dataset], *, fewest: MinCount = LIMIT) 
         Rows of `describe` and of `adversary_gains`, by dataset.
     """
     if not datasets:
-        raise ValueError("datasets must be one or more, got none.")
+        raise UsageError("datasets must be one or more, got none.")
     trivial = [*reference_sanitizers(), Suppress("sensitive")]
     found = ((describe(data, fewest=fewest), adversary_gains(data, trivial, fewest=fewest)) for data in datasets)
     return join(*(part for parts in found for part in parts))

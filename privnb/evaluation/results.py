@@ -36,6 +36,7 @@ from privnb.microdata import withholding
 from privnb.microdata.withholding import LIMIT, Counted, MinCount, Number
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 from privnb.sanitizers import catalogue
 from privnb.sanitizers.base import Sanitizer
@@ -71,7 +72,7 @@ room(__package__)
 def join(*results: pd.DataFrame) -> pd.DataFrame:
     """Several tables of results as one."""
     if not expect.all_of("results", results, pd.DataFrame):
-        raise ValueError("there are no results to join. Give one table or more.")
+        raise UsageError("there are no results to join. Give one table or more.")
     return pd.concat(results, ignore_index=True)
 
 

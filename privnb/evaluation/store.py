@@ -30,6 +30,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.evaluation.content import content, fingerprint, sealed, unchanged
 from privnb.evaluation.results import COLUMNS
 from privnb.runtime import expect, processes, progress
+from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.runtime.processes import ENVIRONMENT, own_cores
 from privnb.runtime.unfinished import atomic_write
 
@@ -122,10 +123,10 @@ def check(folder: str | os.PathLike[str]) -> None:
     """Raise ValueError for a folder that cannot keep results: a file, or one that holds other things."""
     folder = Path(folder).resolve()
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is no folder, so it cannot keep results. Choose an empty folder or a new one.")
+        raise UsageError(f"{folder} is no folder, so it cannot keep results. Choose an empty folder or a new one.")
     # The tag comes first, so that nothing of ours lies in a folder without it.
     if folder.exists() and any(folder.iterdir()) and not (folder / TAG).exists():
-        raise ValueError(f"{folder} holds other things than results. Choose an empty folder or a new one.")
+        raise UsageError(f"{folder} holds other things than results. Choose an empty folder or a new one.")
 
 
 def run(tasks: Iterable[Task], store: Store, *, jobs: int | None = None, description: str = "evaluate") -> list[Any]:
@@ -142,7 +143,7 @@ def run(tasks: Iterable[Task], store: Store, *, jobs: int | None = None, descrip
     """
     tasks = list(tasks)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
-        raise ValueError(f"jobs is how many processes run at a time, got {jobs!r}. Give 1 or more.")
+        raise UsageError(f"jobs is how many processes run at a time, got {jobs!r}. Give 1 or more.")
     keys = [store.key(task.func, *task.args, **task.keywords) for task in tasks]
     places = {key: place for place, key in reversed(list(enumerate(keys)))}
     found = {key: entry for key in places if (entry := store._read(key)) is not None}
@@ -278,7 +279,7 @@ def _encoded(value: object) -> bytes:
             return json.dumps(columns).encode()
     elif type(_plain(value)) in (bool, int, float):
         return json.dumps(_plain(value)).encode()
-    raise TypeError(
+    raise UsageTypeError(
         f"only tidy results (the columns {', '.join(COLUMNS)}, with numbers and texts in them) and single numbers are "
         f"stored, got a {type(value).__name__}: records, releases and guesses about persons are not. Return results."
     )
@@ -295,7 +296,7 @@ def _decoded(text: bytes) -> Entry:
         return value
     if isinstance(value, list) and len(value) == len(COLUMNS) and len({len(cells) for _, cells in value}) == 1:
         return value
-    raise ValueError("neither results nor a number")
+    raise UsageError("neither results nor a number")
 
 
 def _results(entries: Sequence[Entry]) -> list[Any]:

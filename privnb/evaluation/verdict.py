@@ -19,6 +19,7 @@ from privnb.evaluation.utility.utilities import AntiUtility, GoodUtility, Scores
 from privnb.measures.utility import mining
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT
 from privnb.runtime.validation import Randomness, validated
 from privnb.sanitizers import Identity
@@ -95,7 +96,7 @@ class Verdict:
             expect.is_number(max_bad) or (isinstance(max_bad, float) and max_bad == np.inf)
         )
         if not (numbers and 0 <= min_good <= 1 and max_bad >= 0):
-            raise ValueError(
+            raise UsageError(
                 f"min_good is a share of the original's good utility, 0..1, and max_bad an anti-utility from 0; got "
                 f"{expect.found(min_good)} and {expect.found(max_bad)}."
             )

@@ -25,6 +25,7 @@ from privnb.explorer.setting import LETTERS, Setting, checked, idle, label, unmi
 from privnb.microdata import withholding
 from privnb.microdata.withholding import MinCount
 from privnb.runtime import expect, validation
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list
 from privnb.runtime.validation import validated
 
@@ -246,9 +247,9 @@ def _read(name: str, value: Any) -> Any:
     """The value of a field of `Setting`, as a control tells it."""
     if isinstance(value, list):
         if not value:
-            raise ValueError("An adversary who knows nothing links nobody. Leave at least one attribute known.")
+            raise UsageError("An adversary who knows nothing links nobody. Leave at least one attribute known.")
         return name_list(value)
     try:
         return FIELDS[name](value or 0)
     except ValueError:
-        raise ValueError(f"{name} is a number, got {value!r}. Type a whole one from 0.") from None
+        raise UsageError(f"{name} is a number, got {value!r}. Type a whole one from 0.") from None

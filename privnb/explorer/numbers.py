@@ -30,6 +30,7 @@ from privnb.microdata.treatment import TRUE, Rows
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.reporting.charts.base import Aggregate
 from privnb.reporting.findings import steep_hierarchy
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 from privnb.sanitizers import Suppress
 
@@ -164,18 +165,18 @@ def plane(
     readings = [counted(dataset, setting, fewest=fewest) for setting in settings]
     roles = {reading.setting.roles for reading in readings}
     if len(roles) > 1:
-        raise ValueError(
+        raise UsageError(
             f"one plane shows releases of one choice of quasi-identifiers and sensitive attribute, got {len(roles)}. "
             "Leave out the settings of other roles."
         )
     there = [reading for reading in readings if not reading.refused]
     if not there:
-        raise ValueError("none of these settings has a release to show. Ask for less.")
+        raise UsageError("none of these settings has a release to show. Ask for less.")
     for axis, measure in (("privacy", privacy), ("utility", utility)):
         found = {each.name: f"'{each.title}'" for each in axes(axis, there)}
         if measure not in found:
             others = f": {' or '.join(found.values())}." if found else ", or another sanitizer."
-            raise ValueError(
+            raise UsageError(
                 f"nothing is known of '{facts(measure).title}' here. Choose another measure of {axis}{others}"
             )
     # In full: beside k=10, a k=10 that is asked for t as well is another release.

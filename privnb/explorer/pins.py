@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 
 from privnb.explorer.setting import Setting, check_bounds
 from privnb.runtime import expect, validation
+from privnb.runtime.errors import MissingFileError, UsageError, UsageTypeError
 from privnb.runtime.unfinished import atomic_write
 from privnb.runtime.validation import validated
 
@@ -28,7 +29,7 @@ class Pins:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(expect.path("path", path)).resolve()  # papermill changes the working folder
         if not self.path.parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {self.path.parent} for pinned settings. Make it first.")
+            raise MissingFileError(f"there is no folder {self.path.parent} for pinned settings. Make it first.")
         self.settings: list[Setting] = []
         self._done: list[tuple[Setting, int | None]] = []
         self.settings = self._read()
@@ -46,7 +47,7 @@ class Pins:
         """Let go of `setting`. Raises ValueError for one that is not pinned."""
         kept = self._read()
         if setting not in kept:
-            raise ValueError(
+            raise UsageError(
                 f"{setting!r} is not pinned, so it cannot be let go of. Run the notebook anew to see pins."
             )
         self.write([each for each in kept if each != setting])
@@ -72,7 +73,7 @@ class Pins:
         try:
             return [_setting(entry) for entry in json.loads(text)["settings"]]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise ValueError(
+            raise UsageError(
                 f"{self.path.name} cannot be read as pinned settings ({type(error).__name__}: {error}). It was left as "
                 f"it is: correct it, or move it out of {self.path.parent} to begin anew."
             ) from None
@@ -104,7 +105,7 @@ def _setting(entry: Mapping[str, Any]) -> Setting:
         kinds = (float, int) if KINDS[name] is float else (KINDS[name],)
         # Python reads NaN, Infinity and 1e999 from a file, though it writes none here.
         if type(value) not in kinds or (isinstance(value, float) and not math.isfinite(value)):
-            raise TypeError(f"{name} cannot be {value!r}")
+            raise UsageTypeError(f"{name} cannot be {value!r}")
     setting = Setting(**entry)
     check_bounds(setting)
     return setting

@@ -22,6 +22,7 @@ from privnb.publishing.gate import CertainValue, Verdict, gate
 from privnb.publishing.job import claim_levels
 from privnb.runtime import unfinished, validation
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 from privnb.tables import writing
 from privnb.tables.spreadsheets import Formulas, holds_formula
@@ -143,7 +144,7 @@ def save(
     """
     setting = checked(setting, dataset)
     if file := next((each for each in (Path(folder), *Path(folder).parents) if each.is_file()), None):
-        raise ValueError(f"folder must be a folder, got '{folder}', and '{file}' is a file. Name another place.")
+        raise UsageError(f"folder must be a folder, got '{folder}', and '{file}' is a file. Name another place.")
     release = sanitizer(setting, dataset).sanitize(of_roles(dataset, setting), rng=None)
     found = terms(dataset, setting, release, allow)
     assert found.verdict is not None

@@ -24,6 +24,7 @@ from privnb.explorer.pins import Pins
 from privnb.explorer.setting import Setting, changed, checked, choices, label, unmined
 from privnb.explorer.work import Work
 from privnb.microdata import withholding
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list, names_in
 from privnb.runtime.progress import track
 
@@ -64,7 +65,7 @@ def asked(
     {'k': 10, 't': 0.2}
     """
     if unknown := [name for name in others if name not in FIELDS]:
-        raise ValueError(f"a setting has no {', '.join(unknown)}; it has {', '.join(FIELDS)}.")
+        raise UsageError(f"a setting has no {', '.join(unknown)}; it has {', '.join(FIELDS)}.")
     given = {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
     found = {name: numbers(name.upper(), text, float) for name, text in given.items()}
     return Setting(**{name: FIELDS[name](some[0]) for name, some in found.items() if some}, **others)
@@ -213,9 +214,9 @@ class Session:
         if self._doing == "save":
             return
         if not self.reading:
-            raise ValueError("This setting has no numbers yet. Save it once you have seen them.")
+            raise UsageError("This setting has no numbers yet. Save it once you have seen them.")
         if self.reading.terms.refused:
-            raise ValueError(self.reading.terms.refused)
+            raise UsageError(self.reading.terms.refused)
         folder = Path(RELEASES).resolve()
         task = partial(saving.save, self.dataset, self.setting, folder, format)
         self._start("save", task, partial(self._saved, panels.says_exact(*self.reading.exact)))

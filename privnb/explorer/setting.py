@@ -16,6 +16,7 @@ from privnb.microdata.schema import NotForThisTable, Role
 from privnb.microdata.treatment import TRUE
 from privnb.miners import labellers, reference_set
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list, names_in, unquoted
 from privnb.runtime.validation import validated
 from privnb.sanitizers import Sanitizer, catalogue
@@ -259,7 +260,7 @@ def checked(setting: Setting, dataset: Dataset) -> Setting:
     sensitive = sensitive_name(dataset, unquoted(setting.sensitive) or next(iter(left), None))
     known = [name for name in schema.published if name in (named or schema.quasi_identifiers) and name != sensitive]
     if sensitive in named:
-        raise ValueError(
+        raise UsageError(
             f"'{sensitive}' cannot be both known and sensitive: choose another SENSITIVE, or take it from "
             "QUASI_IDENTIFIERS."
         )
@@ -347,7 +348,7 @@ def sanitizer(setting: Setting, dataset: Dataset) -> Sanitizer:
 def _among(control: str, names: Iterable[str], offered: Sequence[str]) -> None:
     unknown = [name for name in names if name not in offered]
     if unknown:
-        raise ValueError(
+        raise UsageError(
             f"{control.upper()} is {'some' if control == 'quasi_identifiers' else 'one'} of {name_list(offered)}; got "
             f"{', '.join(map(repr, unknown))}."
         )

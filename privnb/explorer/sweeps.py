@@ -14,6 +14,7 @@ from privnb.explorer.setting import FALLING, STEPS, Setting, changed, checked, c
 from privnb.measures import facts
 from privnb.measures.base import live
 from privnb.microdata.withholding import LIMIT, MinCount
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import meant
 from privnb.runtime.sentences import Page
 from privnb.runtime.validation import validated
@@ -119,7 +120,7 @@ def first(steps: pd.DataFrame, start: str = "") -> str:
     """
     there = list(steps.setting)
     if start and start not in there:
-        raise ValueError(
+        raise UsageError(
             f"START is a setting of the chart, such as {there[0]!r}; got {start!r}.{meant([start], there)}"
         )
     usual = label(Setting())

@@ -15,7 +15,6 @@ import queue
 import subprocess
 import sys
 import threading
-import traceback
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from privnb.runtime import progress
+from privnb.runtime.errors import PrivnbError
 from privnb.runtime.processes import ENVIRONMENT
 
 POLL = 0.05  # seconds between two looks at the process; a look takes some 0.1 ms
@@ -287,7 +287,6 @@ def _prepare() -> None:
 
 def _said(error: Exception) -> str:
     """An error in words: the package's own are meant for people, others are named and come with what to do."""
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    if isinstance(error, ValueError) and frame.f_globals["__name__"].startswith("privnb"):
+    if isinstance(error, PrivnbError):
         return str(error)
     return f"{type(error).__name__}: {str(error) or 'no more is said'}. {ADVICE}"

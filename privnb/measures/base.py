@@ -22,6 +22,7 @@ from privnb.microdata.rows import Counted
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime import expect, numerals
 from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.family import opening, source
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import an_instance, argument_checks
@@ -97,7 +98,7 @@ class Measure:
             object.__setattr__(self, "title", self.name.replace("_", " ").capitalize())
         wrong = self.kind not in ("", *KINDS) or self.better not in ("", *DIRECTIONS)
         if wrong or not self.bounds[0] < self.bounds[1]:
-            raise ValueError(
+            raise UsageError(
                 f"a measure has a kind of {KINDS}, a better of {DIRECTIONS} and bounds low < high; '{self.name}' got "
                 f"kind={self.kind!r}, better={self.better!r}, bounds={self.bounds!r}."
             )
@@ -153,7 +154,7 @@ def _implied(facts: dict[str, Any]) -> dict[str, Any]:
 
 def _keep(new: Measure) -> Measure:
     if _stated.setdefault(new.name, new) != new:
-        raise ValueError(
+        raise UsageError(
             f"the facts of '{new.name}' are stated already: {_stated[new.name]}. Give the measure another name."
         )
     return new
@@ -224,7 +225,7 @@ def _check_found(of: Measure, found: Any) -> Any:
         if not np.any(wrong):
             return found
     shown = f"({', '.join(map(expect.found, found[:4]))})" if isinstance(found, tuple) else expect.found(found)
-    raise ValueError(
+    raise UsageError(
         f"the measure '{of.name}' must give a number from {of.bounds[0]:.10g} to {of.bounds[1]:.10g}, or (number, low, "
         f"high) with the number between, got {shown}. Correct it or its bounds. Where it can say nothing of a release, "
         "raise Unreadable with the reason."

@@ -18,6 +18,7 @@ from pandas.api.types import is_numeric_dtype
 
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray
+from privnb.runtime.errors import UsageError
 
 ARITHMETIC: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -65,7 +66,7 @@ def condition(text: str) -> Callable[[pd.DataFrame], BoolArray]:
         except (_Wrong, TypeError, ValueError, ArithmeticError, RecursionError) as error:
             raise _refused(text, error, table) from None
         if found.dtype != bool or found.shape != (len(table),):
-            raise ValueError(f"{text!r} is no condition: it does not say yes or no of each record.")
+            raise UsageError(f"{text!r} is no condition: it does not say yes or no of each record.")
         return found
 
     return holds

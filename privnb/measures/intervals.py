@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from privnb.runtime.arrays import Array, FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT
 
 QUANTILE = 1.959963984540054  # 97.5% quantile of the standard normal distribution
@@ -24,7 +25,7 @@ def wilson(successes: float, n: float) -> tuple[float, float]:
     (0.0, 0.278)
     """
     if not (n >= 1 and 0 <= successes <= n):
-        raise ValueError(f"an interval needs 0 <= successes <= n and n >= 1, got successes={successes}, n={n}.")
+        raise UsageError(f"an interval needs 0 <= successes <= n and n >= 1, got successes={successes}, n={n}.")
     return _score(successes / n, n, QUANTILE)
 
 
@@ -81,7 +82,7 @@ def variance_by_class(values: Array, classes: Array) -> float:
     """
     values, index = np.asarray(values, dtype=float), np.unique(classes, return_inverse=True)[1]
     if len(values) != len(index) or not len(values):
-        raise ValueError(
+        raise UsageError(
             f"`classes` must name the class of each value; got {len(values)} values and {len(index)} classes. Try the "
             "arrays of the same people."
         )

@@ -14,6 +14,7 @@ import numpy as np
 from privnb.microdata import cuts
 from privnb.microdata.schema import Categories, Numbers, Schema, text
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageTypeError
 from privnb.runtime.sentences import C, Sentences, say
 from privnb.runtime.validation import validated
 
@@ -81,7 +82,7 @@ def sentence(dataset: HasSchema) -> Sentences | None:
     where there is none.
     """
     if not isinstance(getattr(dataset, "schema", None), Schema):
-        raise TypeError(f"dataset must be a Dataset, got {expect.found(dataset)}. Load one: load(name).")
+        raise UsageTypeError(f"dataset must be a Dataset, got {expect.found(dataset)}. Load one: load(name).")
     parted = [attribute for attribute in dataset.schema.attributes if isinstance(attribute.domain, Bands)]
     texts = [
         f"'{each.name}' is a number. It is published, attacked and counted in {each.domain}. Its {C}cuts{C} in the "

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError
 
 LARGEST = 2**22  # cells
 Element = TypeVar("Element", bound=Hashable)
@@ -53,9 +54,9 @@ class TableOfCounts:
         expect.kind("counts", self.counts, np.ndarray)
         shape = tuple(len(each) for each in self.values.values())
         if self.counts.shape != shape or not shape or self.counts.dtype.kind not in "iuf":
-            raise ValueError(f"counts must be numbers of the shape of values, {shape}, got {self.counts.shape}.")
+            raise UsageError(f"counts must be numbers of the shape of values, {shape}, got {self.counts.shape}.")
         if not (self.counts >= 0).all():
-            raise ValueError(f"counts must be 0 or more, got {self.counts.min():g}.")
+            raise UsageError(f"counts must be 0 or more, got {self.counts.min():g}.")
 
     def __repr__(self) -> str:
         return f"TableOfCounts({' x '.join(self.values)}: {self.counts.sum():,})"
@@ -81,13 +82,13 @@ class TableOfCounts:
         """
         expect.table("table", table, expect.texts("names", names, "columns"))
         if not len(names):
-            raise ValueError("names must be one column or more, got none.")
+            raise UsageError("names must be one column or more, got none.")
         columns = [table[name].astype("category").cat.remove_unused_categories() for name in names]
         shape = tuple(len(column.cat.categories) for column in columns)
         if any(column.isna().any() for column in columns):
-            raise ValueError(f"a missing value is in no cell of names {', '.join(names)}. Give it a mark of its own.")
+            raise UsageError(f"a missing value is in no cell of names {', '.join(names)}. Give it a mark of its own.")
         if np.prod(shape, dtype=float) > LARGEST:
-            raise ValueError(f"names {', '.join(names)} have more than {LARGEST:,} cells. Name fewer, or merge values.")
+            raise UsageError(f"names {', '.join(names)} have more than {LARGEST:,} cells. Name fewer, or merge values.")
         cells = np.ravel_multi_index([column.cat.codes.to_numpy(dtype=np.int64) for column in columns], shape)
         counts = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
         return cls({name: tuple(c.cat.categories) for name, c in zip(names, columns, strict=True)}, counts)
@@ -104,7 +105,7 @@ class TableOfCounts:
         """
         wanted = (names,) if names in self.values else tuple(names)
         if unknown := [name for name in wanted if name not in self.values] or (not wanted and ["nothing"]):
-            raise ValueError(f"names must be some of {', '.join(self.values)}, got {', '.join(map(str, unknown))}.")
+            raise UsageError(f"names must be some of {', '.join(self.values)}, got {', '.join(map(str, unknown))}.")
         others = tuple(axis for axis, name in enumerate(self.values) if name not in wanted)
         kept = {name: values for name, values in self.values.items() if name in wanted}
         return TableOfCounts(kept, self.counts.sum(axis=others))
@@ -141,18 +142,18 @@ def check_margins(margins: Sequence[TableOfCounts]) -> dict[str, tuple[str, ...]
     """
     expect.all_of("margins", margins, TableOfCounts, instead="TableOfCounts.of(table, names).margin(some) is one.")
     if not margins:
-        raise ValueError("margins must be one table of counts or more, got none.")
+        raise UsageError("margins must be one table of counts or more, got none.")
     values: dict[str, tuple[str, ...]] = {}
     for margin in margins:
         for name, own in margin.values.items():
             if values.setdefault(name, own) != own:
-                raise ValueError(f"margins have different values of '{name}': {values[name]} and {own}.")
+                raise UsageError(f"margins have different values of '{name}': {values[name]} and {own}.")
     for one, other in combinations(margins, 2):
         shared = [name for name in one.names if name in other.names]
         a, b = (_shared(margin, shared) for margin in (one, other))
         if not np.allclose(a, b):
             what = f"counts of {', '.join(shared)}" if shared else "totals"
-            raise ValueError(
+            raise UsageError(
                 f"the margins {' x '.join(one.names)} and {' x '.join(other.names)} contradict each other: their "
                 f"{what} differ by up to {np.abs(a - b).max():g}. Take both from one table."
             )

@@ -11,6 +11,7 @@ import numpy as np
 from privnb.microdata import withholding
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING, STEP
 
 MOST = 10_000  # intervals of a domain
@@ -62,10 +63,10 @@ def points(domain: Domain, cuts: float | Sequence[float] | None) -> tuple[float,
         return _listed(domain, cuts)
     width = grain(domain) if cuts is None else cuts
     if not expect.is_number(width) or width <= 0:
-        raise ValueError(f"cuts are one number above 0 or a list of rising numbers, got {width!r}.")
+        raise UsageError(f"cuts are one number above 0 or a list of rising numbers, got {width!r}.")
     first, last = math.floor(domain.low / width) + 1, math.floor(domain.high / width + ROUNDING)
     if last - first >= MOST:
-        raise ValueError(
+        raise UsageError(
             f"cuts = {width:g} part {domain} into more than {MOST:,} intervals. Give a greater width: in a narrow "
             "interval few people hide."
         )
@@ -154,11 +155,11 @@ def _roundest(low: float, middle: float, high: float, step: float) -> float:
 
 def _listed(domain: Domain, cuts: Sequence[float]) -> tuple[float, ...]:
     if not all(map(expect.is_number, cuts)):
-        raise ValueError(f"cuts are one number above 0 or a list of rising numbers, got {list(cuts)}.")
+        raise UsageError(f"cuts are one number above 0 or a list of rising numbers, got {list(cuts)}.")
     if outside := [cut for cut in cuts if not domain.low <= cut <= domain.high]:
-        raise ValueError(f"cuts are numbers of their domain, {domain}; {outside[:3]} lie outside. Leave them out.")
+        raise UsageError(f"cuts are numbers of their domain, {domain}; {outside[:3]} lie outside. Leave them out.")
     if any(after <= before for before, after in pairwise(cuts)):
-        raise ValueError(f"cuts rise, as each begins a public interval; got {list(cuts)}. Sort them, each once.")
+        raise UsageError(f"cuts rise, as each begins a public interval; got {list(cuts)}. Sort them, each once.")
     _refuse_off_step(domain, cuts)
     return tuple(domain.value(code) for code in domain.codes(cuts).tolist() if code)
 
@@ -166,6 +167,6 @@ def _listed(domain: Domain, cuts: Sequence[float]) -> tuple[float, ...]:
 def _refuse_off_step(domain: Domain, found: Sequence[float]) -> None:
     steps = [(point - domain.low) / domain.step for point in found]
     if off := [point for point, step in zip(found, steps, strict=True) if abs(step - round(step)) > STEP]:
-        raise ValueError(
+        raise UsageError(
             f"cuts are numbers of their domain, {domain}; {off[:3]} lie between two steps. Move them to a step."
         )

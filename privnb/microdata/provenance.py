@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 from privnb.microdata.treatment import Rows, Treatment, treated
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageTypeError
 
 PLAIN = (str, int, float, bool, dict, type(None))  # any other parameter, such as a model, leaves as it is written
 
@@ -83,7 +84,9 @@ class Provenance:
         expect.kind("claims", self.claims, tuple, list, instead="Give some such as (KAnonymity(10),).")
         for claim in self.claims:
             if not callable(getattr(claim, "holds", None)):
-                raise TypeError(f"claims are privacy models, such as (KAnonymity(10),); got {expect.found(claim)}.")
+                raise UsageTypeError(
+                    f"claims are privacy models, such as (KAnonymity(10),); got {expect.found(claim)}."
+                )
         expect.kind("promise", self.promise, Promise, type(None))
         expect.kind("columns", self.columns, Mapping, instead="Give the Treatment of each by name.")
         expect.kind("note", self.note, str)

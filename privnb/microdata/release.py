@@ -31,6 +31,7 @@ from privnb.microdata.treatment import TRUE, Rows, Treatment, Unreadable, treate
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness, validated
 
 
@@ -161,7 +162,7 @@ class Release(_Coded):
         if self.records is not None:
             return replace(dataset, table=dataset.cells.iloc[self.records])
         if len(dataset) != len(self):
-            raise ValueError(
+            raise UsageError(
                 f"{self!r} is not of {dataset!r}, row by row. Give the dataset that the release was made of."
             )
         return dataset
@@ -458,11 +459,11 @@ class Release(_Coded):
             For a release that `has_unprotected_rows`, and for more rows.
         """
         if not 0 <= rows <= 12:
-            raise ValueError(f"a report shows at most 12 released rows, got rows={expect.found(rows)}.")
+            raise UsageError(f"a report shows at most 12 released rows, got rows={expect.found(rows)}.")
         self._check_records()
         names = self.schema.quasi_identifiers
         if self.has_unprotected_rows:
-            raise ValueError(
+            raise UsageError(
                 f"rows of {self.provenance.sanitizer} are not shown: nothing generalizes them, so each is one person's "
                 "own record. Show counts instead."
             )

@@ -21,6 +21,7 @@ from privnb.microdata.counts import coded, distinct_codes, factorized, people_in
 from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 
 
@@ -163,7 +164,7 @@ class Microdata(_Coded):
         """
         bands = {name: Bands.of(self.schema[name].numbers) for name in names if self.schema[name].numeric}
         if known := [name for name in bands if name in self.schema.quasi_identifiers]:
-            raise ValueError(f"'{known[0]}' is a quasi-identifier: it is generalized, and in no bands. Name another.")
+            raise UsageError(f"'{known[0]}' is a quasi-identifier: it is generalized, and in no bands. Name another.")
         if not bands:
             return self
         labels = {name: by_value(own.labels, self.marked(name)) for name, own in bands.items()}
@@ -179,7 +180,7 @@ def checked_times(times: Any, rows: int) -> IntArray:
     """How many records each of some rows stands for, integer array (rows,). Raises ValueError for what says no such."""
     times = np.asarray(times)
     if times.shape != (rows,) or times.dtype.kind not in "iu" or (times < 1).any():
-        raise ValueError(f"times must be an array ({rows},) of whole numbers from 1, one per row.")
+        raise UsageError(f"times must be an array ({rows},) of whole numbers from 1, one per row.")
     return times.astype(np.int64)
 
 

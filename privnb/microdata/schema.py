@@ -22,15 +22,16 @@ from privnb.microdata.columns import by_value, of_codes, plain
 from privnb.microdata.counts import coded, factorized, is_coded, looked_up
 from privnb.runtime import expect, lazy_pandas as pd, names
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.errors import InputError
 from privnb.runtime.tolerances import ROUNDING, STEP
 from privnb.runtime.validation import Positive, Validated, instead
 
 
-class SchemaError(ValueError):
+class SchemaError(InputError):
     """A table, a schema or a hierarchy that do not fit each other."""
 
 
-class NotForThisTable(ValueError):
+class NotForThisTable(InputError):
     """What was asked has no answer on this table. The message says why, and what to change.
 
     A notebook that raises it has nothing to say: its report has that sentence in its place, and the other pages.

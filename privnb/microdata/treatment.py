@@ -10,6 +10,7 @@ import numpy as np
 
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 
 # What a published cell says of the record that its row is of.
 KINDS = {
@@ -25,7 +26,7 @@ TRUE = ("exact", "generalized", "suppressed")  # kinds of which every cell is tr
 UNTRUE = ("noisy", "perturbed", "synthetic")  # and of which a cell is a value that need not be the record's
 
 
-class Unreadable(ValueError):
+class Unreadable(UsageError):
     """An attack or a measure cannot speak of a release that treats its columns or rows so."""
 
 
@@ -153,7 +154,7 @@ class Treatment:
         expect.one_of("kind", self.kind, KINDS)
         expect.kind("law", self.law, Law, type(None), instead="Subclass privnb.microdata.treatment.Law.")
         if (self.kind == "noisy") != (self.law is not None):
-            raise ValueError(f"a noisy column has a law and no other one has, got {self.kind!r} with {self.law}.")
+            raise UsageError(f"a noisy column has a law and no other one has, got {self.kind!r} with {self.law}.")
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.law}" if self.law else self.kind

@@ -17,6 +17,7 @@ import numpy as np
 
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 
 CONCERNS_FEW = "is withheld, because it concerns few people"
@@ -34,7 +35,7 @@ def check(limit: Any, name: str = "fewest") -> int:
     10
     """
     if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 2:
-        raise ValueError(
+        raise UsageError(
             f"{name} must be a whole number from 2, got {expect.found(limit)}: a count of one is a person. "
             f"Usual is {LIMIT}, which leaves out every count of 1 to {LIMIT - 1} people."
         )

@@ -22,6 +22,7 @@ from privnb.microdata.counts import tabulate
 from privnb.microdata.schema import NotForThisTable
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import AttributeName, Count, validated
 
@@ -145,7 +146,7 @@ def anonymous_tree(
         expect.texts("attributes", attributes, "quasi-identifiers")
         if unknown := [name for name in attributes if name not in names]:
             known = ", ".join(names)
-            raise ValueError(f"{', '.join(unknown)} is no quasi-identifier of '{dataset.name}'. There are {known}.")
+            raise UsageError(f"{', '.join(unknown)} is no quasi-identifier of '{dataset.name}'. There are {known}.")
         names = list(attributes)
     attribute = dataset.schema[target]
     if not names or dataset.schema.person:
@@ -153,9 +154,9 @@ def anonymous_tree(
         raise NotForThisTable(f"a tree of '{dataset.name}' cannot be learned: {what}. Choose another table or study.")
     if attribute.numeric or target in names:
         what = "numeric" if attribute.numeric else "a quasi-identifier"
-        raise ValueError(f"a tree guesses categories by quasi-identifiers, and '{target}' is {what}. Name another one.")
+        raise UsageError(f"a tree guesses categories by quasi-identifiers, and '{target}' is {what}. Name another one.")
     if len(dataset) < k:
-        raise ValueError(f"k must be at most the {len(dataset)} records, got {k}.")
+        raise UsageError(f"k must be at most the {len(dataset)} records, got {k}.")
     codes, values = dataset.codes, attribute.categories.values
     classes = attribute.public_domain.codes(dataset.cells[target])
     hierarchies: dict[str, Any] = {name: dataset.hierarchies[name] for name in names}

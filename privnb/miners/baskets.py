@@ -14,6 +14,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import NotForThisTable, Schema
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import meant
 from privnb.runtime.validation import validated
 
@@ -45,16 +46,16 @@ class Baskets:
             cells = getattr(self, name)
             fits = isinstance(cells, np.ndarray) and cells.dtype == bool and cells.ndim == 2
             if (name == "has" or cells is not None) and not (fits and cells.shape[1] == len(self.items) and len(cells)):
-                raise ValueError(
+                raise UsageError(
                     f"{name} must be a bool array (n, {len(self.items)}), one column per item of items, got "
                     f"{expect.found(cells)}."
                 )
         if self.kinds is not None and not (isinstance(self.kinds, tuple | list) and len(self.kinds) == len(self.items)):
-            raise ValueError(
+            raise UsageError(
                 f"kinds must be the attribute of each of {len(self.items)} items, got {expect.found(self.kinds)}."
             )
         if self.unknown is not None and (self.unknown.shape != self.has.shape or (self.unknown & self.has).any()):
-            raise ValueError("unknown must have a cell for each of has, none of which a record is known to have.")
+            raise UsageError("unknown must have a cell for each of has, none of which a record is known to have.")
 
     @classmethod
     def of(cls, records: Sequence[Collection[str]]) -> Self:
@@ -90,7 +91,7 @@ class Baskets:
     def places(self, items: Iterable[str]) -> list[int]:
         """The columns of some items, a list of int. Raises ValueError for one that is unknown."""
         if absent := [item for item in items if item not in self._place]:
-            raise ValueError(
+            raise UsageError(
                 f"there is no item {', '.join(map(repr, absent))}.{meant(absent, self.items)} "
                 f"There are {', '.join(self.items[:8])}{', ...' if len(self.items) > 8 else ''}."
             )

@@ -14,6 +14,7 @@ from privnb.miners.estimators import NaiveBayes
 from privnb.miners.miner import Miner, able, check_encoded, check_miners, cross_val_predictions
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError
 
 LastStep = Callable[[Sequence[Array]], Array]  # from the guesses of the members to one
 
@@ -28,7 +29,7 @@ def vote(guesses: Sequence[Array]) -> Array:
     ['20-29', '20-29']
     """
     if not expect.kind("guesses", guesses, list, tuple, instead="Give an array (n,) for each miner."):
-        raise ValueError("guesses must be those of one miner or more, got none.")
+        raise UsageError("guesses must be those of one miner or more, got none.")
     for place, each in enumerate(guesses):
         expect.column(f"guesses[{place}]", each, len(guesses[0]))
     table = np.column_stack([np.asarray(each) for each in guesses])
@@ -68,7 +69,7 @@ class Vote:
         """A copy whose members have learned `target`; see `Miner.fit`."""
         members, others = able(self.members, target)
         if not members:
-            raise ValueError(
+            raise UsageError(
                 f"the miner '{self.name}' combines {others}: none of them predicts such a target. Add one."
             )
         last = self.learn(members, encoded, np.asarray(target))
@@ -77,7 +78,7 @@ class Vote:
     def predict(self, encoded: Encoded) -> Array:
         """The guesses for n encoded records: array (n,) of numbers or labels. Equal records get equal guesses."""
         if self.last is None:
-            raise ValueError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
+            raise UsageError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
         return self.last([member.predict(encoded) for member in self.members])
 
 
@@ -103,7 +104,7 @@ def stacking(members: Sequence[Miner], encoded: Encoded, target: Array) -> LastS
     """
     check_miners("members", members)
     if not members:
-        raise ValueError(f"members must be one miner or more, got {members!r}.")
+        raise UsageError(f"members must be one miner or more, got {members!r}.")
     check_encoded(encoded, target)
     target = np.asarray(target)
     chosen = np.sort(np.random.default_rng(0).permutation(len(target))[:5000])

@@ -14,6 +14,7 @@ from privnb.microdata.counts import distinct_codes, factorized
 from privnb.miners.encoding import Encoded, taken
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.runtime.validation import Seed, validated
 
 
@@ -58,7 +59,9 @@ class Miner:
         expect.text("name", self.name, "the miner")
         for name in ("classifier", "regressor"):
             if getattr(self, name) is not None and not hasattr(getattr(self, name), "fit"):
-                raise TypeError(f"{name} must be an estimator of scikit-learn's kind, got {getattr(self, name)!r}.")
+                raise UsageTypeError(
+                    f"{name} must be an estimator of scikit-learn's kind, got {getattr(self, name)!r}."
+                )
         expect.one_of("view", self.view, ("features", "labels", "records"))
         if not (isinstance(self.most, float) and self.most == float("inf")):
             expect.above("most", self.most, 0, "it is how many labels it can guess")
@@ -83,7 +86,7 @@ class Miner:
         if not self.predicts(target):
             kind = "numbers" if is_numeric_dtype(target) else "labels"
             limit = f" of more than {self.most} values" if kind == "labels" and self.classifier is not None else ""
-            raise ValueError(f"the miner '{self.name}' does not predict {kind}{limit}. Leave it out, as `able` does.")
+            raise UsageError(f"the miner '{self.name}' does not predict {kind}{limit}. Leave it out, as `able` does.")
         if is_numeric_dtype(target):
             model, learned, values = self.regressor, target.to_numpy(dtype=float), None
             if (missing := np.isnan(learned)).any():
@@ -105,7 +108,7 @@ class Miner:
     def predict(self, encoded: Encoded) -> Array:
         """Return the guesses for n encoded records, numbers or labels; equal records get equal ones."""
         if self.model is None:
-            raise ValueError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
+            raise UsageError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
         # A release has few distinct records: each is asked for once.
         first, back = distinct_codes([encoded.row], [encoded.row.max(initial=0) + 1])
         guesses = self.model.predict(taken(getattr(encoded, self.view), first))[back]
@@ -123,7 +126,7 @@ class _Constant:
 def check_miners(name: str, miners: object) -> None:
     """Raise TypeError unless `miners` is a list of what says whether it predicts a column: miners of any kind."""
     if not isinstance(miners, list | tuple) or not all(hasattr(miner, "predicts") for miner in miners):
-        raise TypeError(f"{name} must be miners, as reference_set(names) gives them, got {expect.found(miners)}.")
+        raise UsageTypeError(f"{name} must be miners, as reference_set(names) gives them, got {expect.found(miners)}.")
 
 
 def check_encoded(encoded: Any, target: Any) -> None:
@@ -227,7 +230,7 @@ def fold_numbers(target: Any, folds: int, seed: Seed) -> IntArray:
     """
     expect.column("target", target)
     if not (expect.is_whole(folds) and 2 <= folds <= len(target)):
-        raise ValueError(
+        raise UsageError(
             f"cross-validation needs 2 to {len(target)} folds (the number of records), got {expect.found(folds)}."
         )
     target = np.asarray(target)

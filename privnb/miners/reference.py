@@ -22,6 +22,7 @@ from privnb.miners.estimators import (
 from privnb.miners.fusion import Vote, stacking, voting
 from privnb.miners.miner import Miner
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import meant
 from privnb.runtime.validation import instead, validated
 
@@ -69,14 +70,14 @@ def reference_set(
     known = _miners()
     parts = [part.strip() for part in re.split(r",(?![^(]*\))", names)]
     if unknown := [part for part in parts if part not in SETS and part not in known and part not in FUSIONS]:
-        raise ValueError(
+        raise UsageError(
             f"there is no miner {unknown}.{meant(unknown, [*SETS, *known, *FUSIONS])} "
             f"Name a set, {', '.join(SETS)}, or miners: {', '.join([*known, *FUSIONS])}."
         )
     chosen = list(dict.fromkeys(name for part in parts for name in SETS.get(part, (part,))))
     members = tuple(known[name] for name in chosen if name in known)
     if not members:
-        raise ValueError(f"{chosen} combine the other miners that are named, and none is. Name some beside them.")
+        raise UsageError(f"{chosen} combine the other miners that are named, and none is. Name some beside them.")
     return tuple(known[name] if name in known else Vote(name, members, FUSIONS[name]) for name in chosen)
 
 

@@ -20,6 +20,7 @@ from privnb.microdata.schema import NotForThisTable
 from privnb.miners.baskets import Baskets
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import Count, Share, instead, optional, validated
 
@@ -75,7 +76,7 @@ class Rule(NamedTuple):
         """
         sides = [[item.strip() for item in side.split(",") if item.strip()] for side in text.split(" => ")]
         if len(sides) != 2 or not all(sides) or {*sides[0]} & {*sides[1]}:
-            raise ValueError(f'a rule is "a, b => c", with items on both sides and none on both, got {text!r}.')
+            raise UsageError(f'a rule is "a, b => c", with items on both sides and none on both, got {text!r}.')
         return cls(frozenset(sides[0]), frozenset(sides[1]))
 
 
@@ -122,7 +123,7 @@ def itemsets(baskets: Supports, support: Share, *, most: Count = ITEMS) -> Items
         For more than 200,000 itemsets.
     """
     if not (hasattr(baskets, "counts") and hasattr(baskets, "kinds")):
-        raise TypeError(
+        raise UsageTypeError(
             f"baskets must be Baskets, got {expect.found(baskets)}. `Baskets.of_table(dataset)` gives those of a table."
         )
     least = support * len(baskets) - ROUNDING
@@ -192,7 +193,7 @@ def rules(
     """
     if left is not None:
         if lacking := [items for items in found if len(items) == 1 and items not in left]:
-            raise ValueError(f"left must have the count of each itemset, and lacks {', '.join(lacking[0])}.")
+            raise UsageError(f"left must have the count of each itemset, and lacks {', '.join(lacking[0])}.")
     kept: dict[Rule, Strength] = {}
     of = found if left is None else left
     for items, count in found.items():

@@ -21,6 +21,7 @@ from privnb.evaluation.utility import workload
 from privnb.microdata.schema import Role
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.miners import weka
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list, names_in
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import Seed, validated
@@ -87,7 +88,7 @@ def data_sets(studies: Sequence[Dataset], *, study: str = "", workload: str = ""
             found.append(DataSet(named[name], sensitive[0], next(iter(wanted), "")))
     if workload and workload not in [each.workload for each in found]:
         there = sorted({each for name in names for each in _categories(named[name], Role.NEUTRAL)})
-        raise ValueError(
+        raise UsageError(
             f"there is no study of {', '.join(names)} with a sensitive attribute of categories and '{workload}' as a "
             f"neutral one, of {there or 'none'}. Give columns these roles in the description file."
         )
@@ -441,4 +442,4 @@ def _check_neutral(sets: Sequence[DataSet], *texts: str) -> None:
     there = {name for each in sets for name in each.dataset.schema.names(Role.NEUTRAL)}
     asked = [name for text in texts if text != "all" for name in names_in(text)]
     if unknown := [name for name in asked if name not in there]:
-        raise ValueError(f"{unknown} are no neutral attributes. Name some of {sorted(there) or 'none'}, or all.")
+        raise UsageError(f"{unknown} are no neutral attributes. Name some of {sorted(there) or 'none'}, or all.")

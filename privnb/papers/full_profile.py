@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from privnb.papers import ledger
+from privnb.runtime.errors import UsageError
 
 PATH = Path(__file__).with_suffix(".csv")
 NAME = ["source", "item"]
@@ -74,7 +75,7 @@ def write(reports: Iterable[str | Path], path: str | Path = PATH) -> pd.DataFram
     own = rows["date"] == ""  # what is dated was shipped with an earlier run
     rows = rows[own & (rows["measured"].notna() | (rows["status"] == "withheld"))].drop_duplicates(NAME)
     if rows.empty:
-        raise ValueError("these reports measured no printed number. Give reports of the notebooks that re-run papers.")
+        raise UsageError("these reports measured no printed number. Give reports of the notebooks that re-run papers.")
     names = pd.MultiIndex.from_frame(ledger.read_published()[NAME])
     rows = rows.set_index(NAME).reindex(names.intersection(pd.MultiIndex.from_frame(rows[NAME]), sort=False))
     rows = rows.assign(date=f"{datetime.now(UTC):%Y-%m-%d}", commit=commit()).reset_index()[[*NAME, *FOUND, *WHEN]]
@@ -87,7 +88,7 @@ def commit() -> str:
     git = partial(subprocess.run, cwd=PATH.parent, capture_output=True, text=True, check=True)
     changed = git(["git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{PATH.name}"]).stdout.strip()
     if changed:
-        raise ValueError(
+        raise UsageError(
             f"these files are not as a commit has them:\n{changed}\nCommit them, and run the command again."
         )
     return git(["git", "rev-parse", "--short=12", "HEAD"]).stdout.strip()

@@ -43,6 +43,7 @@ import pandas as pd
 from privnb.evaluation.results import QUESTION, REASONS, SETTING, of_one_miner
 from privnb.miners import SETS, weka
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 
 STATUSES = ("exact", "within", "differs", "not reproducible", "withheld", "not run", "out of scope")
@@ -149,7 +150,7 @@ def _rows(results: pd.DataFrame) -> pd.DataFrame:
     rows = rows[rows["dataset"] != ""].drop_duplicates()
     if (repeated := rows.duplicated([*SELECTOR, "version", "seed"])).any():
         *setting, seed = rows.loc[repeated, [*SELECTOR, "seed"]].iloc[0]
-        raise ValueError(
+        raise UsageError(
             f"the results hold two values for {', '.join(filter(None, setting))}, seed {seed}. "
             "Give each run a seed of its own, or drop one of them."
         )
@@ -160,7 +161,7 @@ def _check_versions(rows: pd.DataFrame) -> None:
     """Refuse results of two versions of Weka in one case."""
     for case, versions in rows[rows["version"] != ""].groupby(CASE, sort=False)["version"].unique().items():
         if len(versions) > 1:
-            raise ValueError(
+            raise UsageError(
                 f"the results hold Weka {' and '.join(sorted(versions))} for {', '.join(filter(None, case))}. "
                 "Keep the results of one version."
             )

@@ -26,6 +26,7 @@ from privnb.measures.utility import information_loss, mining
 from privnb.microdata.release import Release
 from privnb.privacy_models import DistinctDiversity, KAnonymity, TCloseness, achieved
 from privnb.runtime import numerals
+from privnb.runtime.errors import UsageError
 from privnb.runtime.sentences import B, Page, Sentences, say
 from privnb.sanitizers import FullDomain, Identity, Mondrian, Suppress
 from privnb.sanitizers.base import Sanitizer
@@ -73,7 +74,7 @@ def people(study: str = "twelve") -> Dataset:
     """
     path = dataset.find("twelve").with_name("twelve.csv")
     if hashlib.sha256(path.read_bytes()).hexdigest() != SHA256:
-        raise ValueError(
+        raise UsageError(
             f"{path} is not the file that comes with privnb. Put it back, or load your table as a dataset."
         )
     return dataset.load("twelve", study)

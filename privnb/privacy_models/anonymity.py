@@ -10,6 +10,7 @@ from privnb.microdata.schema import SchemaError
 from privnb.privacy_models.base import Graded, PrivacyModel, Sensitive
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Share, at_least
 
 _people = at_least(2, "1 protects nobody")
@@ -142,11 +143,11 @@ class OwnAnonymity(PrivacyModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.ks:
-            raise ValueError("ks must be one k or more, got none.")
+            raise UsageError("ks must be one k or more, got none.")
         for k in self.ks:
             expect.whole("each of ks", k, 1)
         if len({*self.ks}) < len(self.ks):
-            raise ValueError(f"ks must be different, got {', '.join(map(str, self.ks))}.")
+            raise UsageError(f"ks must be different, got {', '.join(map(str, self.ks))}.")
         check_k(max(self.ks))
         object.__setattr__(self, "ks", tuple(sorted(self.ks)))
 

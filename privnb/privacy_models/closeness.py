@@ -11,6 +11,7 @@ from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models.base import Graded, PrivacyModel, Sensitive
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT
 from privnb.runtime.validation import Positive, between
 
@@ -23,7 +24,7 @@ def shares(counts: Array, whole: Any) -> tuple[Array, Array]:
 def _distance(name: str, value: object) -> None:
     named = isinstance(value, str) and value in ("equal", "ordered")
     if not (named or isinstance(value, Taxonomy)):
-        raise ValueError(f'{name} must be "equal", "ordered" or a Taxonomy, got {expect.found(value)}.')
+        raise UsageError(f'{name} must be "equal", "ordered" or a Taxonomy, got {expect.found(value)}.')
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from privnb.privacy_models.base import Graded, PrivacyModel, Sensitive
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT
 from privnb.runtime.validation import Positive, above, at_least, between
 
@@ -18,7 +19,7 @@ OTHERWISE = f"{NOTHING} where c is above 1, and FrequencyDiversity is the model 
 
 def _text_or_number(name: str, value: object) -> None:
     if not (isinstance(value, str) or expect.is_number(value)):
-        raise ValueError(f"{name} must be text or a number, a value of the domain, got {expect.found(value)}.")
+        raise UsageError(f"{name} must be text or a number, a value of the domain, got {expect.found(value)}.")
 
 
 @dataclass(frozen=True)

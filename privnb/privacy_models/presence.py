@@ -14,12 +14,13 @@ from privnb.privacy_models.anonymity import People
 from privnb.privacy_models.base import PrivacyModel
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT
 
 
 def _people(name: str, value: object) -> None:
     if not isinstance(value, pd.DataFrame) or value.empty:
-        raise ValueError(
+        raise UsageError(
             f"{name} must be a DataFrame with one row a person and all quasi-identifiers, got {expect.found(value)}."
         )
 
@@ -60,7 +61,7 @@ class _Against(PrivacyModel):
         """Positions of the population's quasi-identifiers on their lines, integer array (people, attributes)."""
         names = schema.quasi_identifiers
         if absent := [name for name in names if name not in self.population]:
-            raise ValueError(f"{self!r}: the population has no column {absent}. It needs every quasi-identifier.")
+            raise UsageError(f"{self!r}: the population has no column {absent}. It needs every quasi-identifier.")
         columns = []
         for name in names:
             column = self.population[name]
@@ -143,7 +144,7 @@ class DeltaPresence(_Against):
         super().__post_init__()
         numbers = expect.is_number(self.low) and expect.is_number(self.high)
         if not (numbers and 0 <= self.low < self.high <= 1) or self.high - self.low >= 1 - EXACT:
-            raise ValueError(
+            raise UsageError(
                 "delta-presence needs 0 <= low < high <= 1, and not 0 with 1, which every class keeps; got "
                 f"low={expect.found(self.low)} and high={expect.found(self.high)}."
             )

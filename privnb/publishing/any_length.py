@@ -16,6 +16,7 @@ from privnb.publishing.gate import check_allow, gate
 from privnb.publishing.in_words import readings
 from privnb.publishing.job import Job, Made, Model, Opened, Study, arrow, copies
 from privnb.publishing.of_counts import release_of_counts
+from privnb.runtime.errors import UsageTypeError
 from privnb.runtime.validation import validated
 from privnb.tables import writing
 from privnb.tables.long_tables import LongTable, Memory
@@ -77,12 +78,12 @@ def sanitize(
         from privnb.publishing import from_files
 
         if out is None:
-            raise TypeError("out must be given for a table in files: where the release is written to.")
+            raise UsageTypeError("out must be given for a table in files: where the release is written to.")
         return from_files.sanitize(
             table, model, out, algorithm=algorithm, dataset=dataset, study=study, memory=memory, allow=allow
         )
     if out is not None:
-        raise TypeError("out is for tables in files. The release of a frame is a frame, which you write.")
+        raise UsageTypeError("out is for tables in files. The release of a frame is a frame, which you write.")
     from privnb.tables.frames import LongFrame  # with an engine of frames, which files do without
 
     given, allow = Memory.of(memory), check_allow(allow) or None

@@ -43,6 +43,7 @@ from privnb.publishing.job import Made
 from privnb.publishing.leaks import LeakError
 from privnb.runtime import unfinished, validation
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.errors import PrivacyError
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import say
 from privnb.runtime.tolerances import nearly_equal
@@ -60,7 +61,7 @@ PAGE = ".card.html"  # the end of the name of a card's page
 Render = Callable[[Card], Mapping[str, str]]  # texts of a card by the ends of their files' names: its data and its page
 
 
-class FileRefused(ValueError):
+class FileRefused(PrivacyError):
     """A file of a release that may not leave; the message says why, a sentence."""
 
 

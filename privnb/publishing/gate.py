@@ -43,6 +43,7 @@ from privnb.microdata.treatment import KINDS, TRUE, Law, Rows, Treatment, Unread
 from privnb.privacy_models import KAnonymity
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list, some_of
 from privnb.runtime.numerals import percent
 from privnb.runtime.tolerances import ROUNDING
@@ -443,7 +444,7 @@ def check_allow(allow: str | None) -> str:
         return ""
     expect.kind("allow", allow, str)
     if not allow.strip():
-        raise ValueError("`allow` must be a reason; got an empty one. Say why the release may leave all the same.")
+        raise UsageError("`allow` must be a reason; got an empty one. Say why the release may leave all the same.")
     return allow.strip()
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import Schema
 from privnb.privacy_models import DistinctDiversity, FrequencyDiversity, KAnonymity, PrivacyModel
+from privnb.runtime.errors import UsageError
 from privnb.runtime.family import members, sentence
 from privnb.runtime.names import meant, name_list
 from privnb.runtime.validation import instead, validated
@@ -164,7 +165,7 @@ def models() -> dict[str, type[PrivacyModel]]:
         name = vars(kind).get("word") or kind.__name__
         if name in {*SHORT, "epsilon", *found}:
             other = found[name].__name__ if name in found else "the command"
-            raise ValueError(
+            raise UsageError(
                 f"`word` of {kind.__name__} must be its own; got {name!r}, which {other} has. Choose another name."
             )
         found[name] = kind
@@ -198,7 +199,7 @@ def parsed(model: str) -> Iterator[Part]:
         name = found[1] if found else ""
         if found is None or name not in known:
             part = model[place:].partition(",")[0].strip()
-            raise ValueError(
+            raise UsageError(
                 "`model` must be names of models with their bounds and commas between them, as k=10 or t=0.2:salary; "
                 f"got {part!r}.{meant([name], known) if name else ''} Names are l, epsilon, {', '.join(models())}."
             )
@@ -228,7 +229,7 @@ def _number(what: str, text: str) -> float:
     try:
         return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
     except ValueError:
-        raise ValueError(f"{what} must be a number, got {text!r}.") from None
+        raise UsageError(f"{what} must be a number, got {text!r}.") from None
 
 
 def _bare(text: str) -> str:
@@ -260,10 +261,10 @@ def _model(part: Part, schema: Schema, size: str | None) -> PrivacyModel:
     if "sensitive" in own:
         given["sensitive"] = _sensitive(part, schema)
     elif part.sensitive:
-        raise ValueError(f"{part.name} must have no sensitive attribute; got {part}. Try {part.name}={part.bound}.")
+        raise UsageError(f"{part.name} must have no sensitive attribute; got {part}. Try {part.name}={part.bound}.")
     others = [name for name in own if name not in (main, "sensitive")]
     if unknown := [name for name, _ in part.parameters if name not in others]:
-        raise ValueError(f"{part.name} has no parameter {unknown[0]!r}; it has {', '.join(others) or 'no other one'}.")
+        raise UsageError(f"{part.name} has no parameter {unknown[0]!r}; it has {', '.join(others) or 'no other one'}.")
     texts = {"k": size} if size is not None and "k" in own else {}
     for name, text in (texts | {main: part.bound} | dict(part.parameters)).items():
         what = f"the bound of {part.name}" if name == main else f"{name} of {part.name}"
@@ -271,13 +272,13 @@ def _model(part: Part, schema: Schema, size: str | None) -> PrivacyModel:
     if lacking := [each.name for each in _fields(kind) if each.default is MISSING and each.name not in given]:
         stated = [f"{name}={text}" for name, text in part.parameters]
         example = " ".join([*stated, *(f"{name}={name.upper()}" for name in lacking)])
-        raise ValueError(f"{part.name} needs {', '.join(lacking)}; got {part}. Try {part.name}={part.bound} {example}.")
+        raise UsageError(f"{part.name} needs {', '.join(lacking)}; got {part}. Try {part.name}={part.bound} {example}.")
     try:
         return kind(**given)
     except ValueError as error:
         if part.name not in SHORT or not _may_be_frequency(part, given["sensitive"]):
             raise
-        raise ValueError(
+        raise UsageError(
             f"{error} `l` counts different values. Try {FrequencyDiversity.word}={part.bound}, if it is to bound the "
             "share of the commonest one."
         ) from None
@@ -311,7 +312,7 @@ def _check_once(parts: Sequence[Part], models: Mapping[Part, PrivacyModel]) -> N
         model = models.get(part)
         key: object = part.name if model is None else (type(model), model.sensitive, getattr(model, "value", None))
         if key in seen:
-            raise ValueError(f"{part.name} is asked for twice. Give each model of an attribute once.")
+            raise UsageError(f"{part.name} is asked for twice. Give each model of an attribute once.")
         seen.add(key)
 
 
@@ -321,7 +322,7 @@ def _kind(algorithm: str) -> type[Sanitizer]:
     plain = {re.sub(r"[\W_]", "", word).lower(): kind for word, kind in known.items()}
     found = plain.get(re.sub(r"[\W_]", "", algorithm).lower())
     if found is None:
-        raise ValueError(
+        raise UsageError(
             f"there is no algorithm {algorithm!r}.{meant([algorithm], known)} Known: {', '.join(kinds())}."
         )
     return found

@@ -39,6 +39,7 @@ from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.publishing.hiding_places import NUMBER, Table, cell_of, decoded, lines_of, opened, printable, readings
 from privnb.runtime import validation
 from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.errors import MissingFileError, PrivacyError
 from privnb.runtime.validation import validated
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -174,7 +175,7 @@ def scan_files(
     search = functools.cache(search)  # a chart is in a notebook, on its page and on the index
     path = Path(path)
     if not path.exists():
-        raise FileNotFoundError(f"there is nothing to scan at {path}.")
+        raise MissingFileError(f"there is nothing to scan at {path}.")
     files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     leaks: dict[tuple[str, str, str], Leak] = {}
     for file in files:
@@ -502,7 +503,7 @@ def _turned(table: Table, attributes: set[str]) -> Iterator[Table]:
 # --- What may not leave of a described table ---
 
 
-class LeakError(ValueError):
+class LeakError(PrivacyError):
     """An output holds an original record, a name or an identifier. The message says where, and shows none.
 
     Attributes

@@ -26,6 +26,7 @@ from privnb.publishing.leaks import Original, persons_own, protected
 from privnb.reporting.findings import steep_hierarchy
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import InputError, UsageError
 from privnb.runtime.family import sentence
 from privnb.runtime.progress import track
 from privnb.runtime.sentences import Page, Sentences, say
@@ -36,7 +37,7 @@ from privnb.sanitizers.catalogue import generalizing, title
 Asked = tuple[str, float, tuple[PrivacyModel, ...]]  # what varies, its value, and the models to keep
 
 
-class NobodyLeft(ValueError):
+class NobodyLeft(InputError):
     """Every combination of quasi-identifiers, or nearly every one, is somebody's."""
 
 
@@ -95,7 +96,7 @@ def made_up(dataset: Dataset, people: int = 3, *, originals: Any = (), rng: Rand
     """
     expect.all_of("originals", originals, Original)
     if not (expect.is_whole(people) and 1 <= people <= MOST):
-        raise ValueError(f"people must be a number of made-up people, 1 to {MOST}, got {expect.found(people)}.")
+        raise UsageError(f"people must be a number of made-up people, 1 to {MOST}, got {expect.found(people)}.")
     names, shown = dataset.schema.quasi_identifiers, dataset.schema.names(*SHOWN)
     generator, kinds = np.random.default_rng(rng), [name for name in names if not dataset.schema[name].numeric]
     values = {name: _in_public(dataset, name) for name in dataset.table}

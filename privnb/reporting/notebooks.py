@@ -22,8 +22,8 @@ from privnb.datasets import dataset
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
 from privnb.microdata.schema import NotForThisTable
+from privnb.runtime.errors import PrivnbError, UsageError
 from privnb.runtime.names import meant
-from privnb.runtime.refusals import is_ours
 
 OWN = ("OUT", "STORE")  # the parameters that are the report's own business
 # What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.
@@ -37,7 +37,7 @@ def tagged(cell: NotebookNode, tag: str) -> bool:
     return tag in cell.metadata.get("tags", [])
 
 
-class ReportError(ValueError):
+class ReportError(UsageError):
     """A report was asked for that cannot be made, or a notebook failed."""
 
 
@@ -214,9 +214,8 @@ def check(chosen: Iterable[Notebook]) -> dict[str, str]:
                         exec(compile(source, notebook.path.name, "exec"), names)
                 except NotForThisTable as reason:
                     silent[notebook.name] = str(reason)
-                except (ValueError, OSError) as error:
-                    if is_ours(error):
-                        raise ReportError(f"{notebook.name}: {error}") from None
+                except PrivnbError as error:
+                    raise ReportError(f"{notebook.name}: {error}") from None
                 except Exception:
                     continue
     return silent

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from privnb.reporting.notebooks import ReportError
+from privnb.runtime.errors import ResourceError
 
 LOCK = "report.lock"  # in each work folder: held while its process lives; its text is the name of the report
 SHORT = "privnb-"  # how a folder for temporary files begins, in the system's own
@@ -106,7 +107,7 @@ def _exchanged(one: Path, other: Path) -> bool:
     number = ctypes.get_errno()
     if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
         return False
-    raise OSError(number, os.strerror(number), str(other))
+    raise ResourceError(number, os.strerror(number), str(other))
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.errors import UsageError, UsageTypeError
 
 LONGEST = 60  # letters of a value that an error repeats
 REPEATS = 1000  # of what is drawn: more tell nothing new, and take days
@@ -36,7 +37,7 @@ def kind(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
     """Raise TypeError unless `value` is of one of `kinds`. `instead`: what gives one, to end the error with."""
     if not isinstance(value, kinds):
         wanted = " or ".join("None" if each is type(None) else each.__name__ for each in kinds)
-        raise TypeError(f"{name} must be a {wanted}, got {found(value)}.{instead and f' {instead}'}")
+        raise UsageTypeError(f"{name} must be a {wanted}, got {found(value)}.{instead and f' {instead}'}")
     return value
 
 
@@ -55,7 +56,7 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def fitting(name: str, value: Any, fits: object, wanted: str, error: type[Exception] = ValueError) -> Any:
+def fitting(name: str, value: Any, fits: object, wanted: str, error: type[UsageError] = UsageError) -> Any:
     """Raise `error`, which says that `wanted` is what the argument must be, unless the value `fits`."""
     if not fits:
         raise error(f"{name} must be {wanted}, got {found(value)}.")
@@ -95,7 +96,7 @@ def between(name: str, value: Any, low: float, high: float, why: str) -> Any:
 
 def boolean(name: str, value: Any) -> Any:
     """Raise TypeError unless `value` is True or False."""
-    return fitting(name, value, isinstance(value, bool | np.bool_), "True or False", TypeError)
+    return fitting(name, value, isinstance(value, bool | np.bool_), "True or False", UsageTypeError)
 
 
 def integer(name: str, value: Any) -> Any:
@@ -122,7 +123,7 @@ def text(name: str, value: Any, example: str) -> Any:
 def one_of(name: str, value: Any, known: Collection[Any]) -> Any:
     """Raise ValueError unless `value` is one of the texts `known`."""
     if not (isinstance(value, str) and value in known):
-        raise ValueError(f"{name} must be one of {', '.join(known)}, got {found(value)}.")
+        raise UsageError(f"{name} must be one of {', '.join(known)}, got {found(value)}.")
     return value
 
 
@@ -137,7 +138,7 @@ def texts(name: str, value: Any, what: str) -> Any:
     listed = isinstance(value, list | tuple) and all(isinstance(each, str) and each for each in value)
     fitting(name, value, listed, f"a list of {what}, each as text")
     if doubled := [each for each, times in Counter(value).items() if times > 1]:
-        raise ValueError(f"{name} must be a list of different {what}, got {', '.join(doubled)} more than once.")
+        raise UsageError(f"{name} must be a list of different {what}, got {', '.join(doubled)} more than once.")
     return value
 
 
@@ -151,7 +152,7 @@ def all_of(name: str, value: Any, *kinds: type, instead: str = "") -> Any:
     """Raise TypeError unless `value` is a list, or another collection in an order, of one of `kinds` each."""
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         wanted = " or ".join(each.__name__ for each in kinds)
-        raise TypeError(f"{name} must be a list, of {wanted} each, got {found(value)}.{instead and f' {instead}'}")
+        raise UsageTypeError(f"{name} must be a list, of {wanted} each, got {found(value)}.{instead and f' {instead}'}")
     if not {*map(type, value)} <= {*kinds}:  # of a hundred thousand lines nobody is named
         for place, each in enumerate(value):
             kind(f"{name}[{place}]", each, *kinds, instead=instead)
@@ -174,14 +175,14 @@ def randomness(name: str, value: Any) -> Any:
 
 def function(name: str, value: Any) -> Any:
     """Raise TypeError unless `value` can be called."""
-    return fitting(name, value, callable(value), "a function", TypeError)
+    return fitting(name, value, callable(value), "a function", UsageTypeError)
 
 
 def table(name: str, value: Any, columns: Iterable[str], instead: str = "") -> Any:
     """Raise TypeError unless `value` is a DataFrame, or ValueError unless it has these columns. `instead`: as above."""
     kind(name, value, pd.DataFrame, instead=instead)
     if absent := [column for column in columns if column not in value]:
-        raise ValueError(f"{name} lacks the columns {', '.join(absent)}.{instead and f' {instead}'}")
+        raise UsageError(f"{name} lacks the columns {', '.join(absent)}.{instead and f' {instead}'}")
     return value
 
 

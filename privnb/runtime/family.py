@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 
 
 @cache
@@ -83,7 +84,7 @@ def check_fact(kind: type, name: str, known: Collection[Any], *, several: bool =
     if not all(each in [*known] for each in stated) or (several and not isinstance(value, tuple)):
         what = "a tuple of some of" if several else "one of"
         shown = f"{tuple(stated)}" if several and isinstance(value, tuple) else expect.found(value)
-        raise ValueError(
+        raise UsageError(
             f"class {kind.__name__}: `{name}` must be {what} {', '.join(map(repr, known)) or 'nothing'}, "
             f"{'and the class does not state it' if value is None else f'got {shown}'}."
         )

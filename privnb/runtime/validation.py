@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import numpy as np
 
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageTypeError
 
 Check = Callable[[str, Any], object]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -37,7 +38,7 @@ def validated(function: Function) -> Function:
     1.5
     >>> halve(3, times=0)
     Traceback (most recent call last):
-    ValueError: times must be a whole number of at least 1, got 0.
+    privnb.UsageError: times must be a whole number of at least 1, got 0.
     """
     parameters = inspect.signature(function).parameters.values()
     names = [each.name for each in parameters if each.kind in POSITIONAL]
@@ -129,7 +130,7 @@ def _check_of_union(parts: Sequence[Any]) -> Check | None:
 
     def check(name: str, value: Any) -> None:
         if not (value is None and may_be_none) and not any(_passes(each, value) for each in checks if each):
-            raise TypeError(f"{name} must be {wanted}, got {expect.found(value)}.")
+            raise UsageTypeError(f"{name} must be {wanted}, got {expect.found(value)}.")
 
     return check
 

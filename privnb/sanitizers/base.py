@@ -17,6 +17,7 @@ from privnb.microdata.schema import PUBLISHED, Schema
 from privnb.microdata.treatment import KINDS, Rows, treated
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
 from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.errors import UsageTypeError
 from privnb.runtime.family import check_fact, members
 from privnb.runtime.validation import Randomness, Validated, validated
 from privnb.sanitizers.claims import refusal
@@ -43,7 +44,7 @@ class FreshEntropy(Generator):
 
 def _microdata(name: str, value: object) -> None:
     if not isinstance(value, Microdata):
-        raise TypeError(f"{name} must be a Dataset, got {expect.found(value)}. Load one: load(name).")
+        raise UsageTypeError(f"{name} must be a Dataset, got {expect.found(value)}. Load one: load(name).")
 
 
 AnyMicrodata = Annotated[Any, _microdata]  # a `Dataset`, or `Counted`
@@ -232,7 +233,7 @@ class Sanitizer(Validated, ABC):
             `claims`).
         """
         if isinstance(dataset, Counted) and not self.by_combinations:
-            raise TypeError(f"dataset must be a Dataset, got {expect.found(dataset)}. Load one: load(name).")
+            raise UsageTypeError(f"dataset must be a Dataset, got {expect.found(dataset)}. Load one: load(name).")
         if not self.counts_people:
             check_one_record_each(repr(self), dataset)
         source = FreshEntropy(np.random.PCG64()) if rng is None else np.random.default_rng(rng)
@@ -262,7 +263,9 @@ class Sanitizer(Validated, ABC):
     def _released(self, dataset: Microdata, table: pd.DataFrame, facts: Facts, rng: Randomness, drawn: bool) -> Release:
         """The Release, not checked yet. `facts`: as `_sanitize` gives them; `drawn`: whether it drew with a seed."""
         if unknown := sorted(set(facts) - set(FACTS)):
-            raise TypeError(f"{type(self).__name__}._sanitize gives the facts {unknown}; they are {', '.join(FACTS)}.")
+            raise UsageTypeError(
+                f"{type(self).__name__}._sanitize gives the facts {unknown}; they are {', '.join(FACTS)}."
+            )
         expect.kind(f"the table of {type(self).__name__}._sanitize", table, pd.DataFrame)
         expect.all_of("claims", facts.get("claims", ()), PrivacyModel, instead="Give some such as (KAnonymity(10),).")
         buckets, rows, new = facts.pop("buckets", None), facts.pop("rows", Rows.RECORDS), facts.pop("new", ())

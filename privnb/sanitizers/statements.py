@@ -13,6 +13,7 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.treatment import Rows, Treatment
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.errors import UsageError
 
 
 def stated(facts: dict[str, Any], rows: Rows, new: Sequence[str]) -> dict[str, Treatment]:
@@ -29,7 +30,7 @@ def positions(rows: Any, n: int) -> IntArray:
     """The positions of a subset of `n` records, checked: integer array."""
     found = np.asarray(expect.vector("rows", rows))
     if found.dtype.kind not in "iu" or len(np.unique(found)) < len(found) or not 0 <= found.min() <= found.max() < n:
-        raise ValueError(f"rows must be positions of different records, from 0 to {n - 1}, got {expect.found(rows)}.")
+        raise UsageError(f"rows must be positions of different records, from 0 to {n - 1}, got {expect.found(rows)}.")
     return found
 
 

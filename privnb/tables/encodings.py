@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from privnb.runtime.errors import UsageError
+
 # What owners' programs save, the more likely of equally good ones first: Western and Central Europe, Cyrillic, Greek,
 # Turkish, Japanese, traditional and simplified Chinese, Korean.
 KNOWN = (
@@ -42,7 +44,7 @@ def is_text_encoding(name: object) -> bool:
 def check(encoding: object) -> None:
     """Raise ValueError for what is not the name of a text encoding."""
     if not is_text_encoding(encoding):
-        raise ValueError(
+        raise UsageError(
             f"encoding must be a text encoding that Python knows, such as cp1252 or shift_jis; got {encoding!r}."
         )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from privnb.microdata.schema import SchemaError
+from privnb.runtime.errors import ResourceError
 from privnb.runtime.lazy import duckdb
 from privnb.runtime.names import OWN
 
@@ -39,7 +40,7 @@ def reported(paths: Iterable[Path]) -> Iterator[None]:
     except duckdb.OutOfMemoryException:
         raise SchemaError("the engine needs more memory than it is given. Allow more, or leave out columns.") from None
     except duckdb.IOException as error:
-        raise OSError(f"{str(error).splitlines()[0]}. Nothing is written.") from error
+        raise ResourceError(f"{str(error).splitlines()[0]}. Nothing is written.") from error
     except duckdb.Error as error:
         said, names = str(error).splitlines()[0].rstrip("."), ", ".join(path.name for path in paths)
         if "state machine" in said:

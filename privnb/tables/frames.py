@@ -18,6 +18,7 @@ import numpy as np
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.errors import UsageTypeError
 from privnb.runtime.lazy import nw, pa
 from privnb.runtime.names import OWN, meant
 from privnb.tables import engine
@@ -78,12 +79,12 @@ class LongFrame(LongTable):
         except TypeError:
             known = None
         if not isinstance(known, nw.LazyFrame):
-            raise TypeError(
+            raise UsageTypeError(
                 f"frame must be a lazy frame of DuckDB, Polars or Spark, got {expect.found(frame)}. Of a table in "
                 "memory make a Dataset and give it to a sanitizer, or give the path of its file."
             )
         if known.implementation not in ENGINES:
-            raise TypeError(
+            raise UsageTypeError(
                 f"frame must be a lazy frame of DuckDB, Polars or Spark, got one of {known.implementation.value}. "
                 "Write it to Parquet files and give the path of their folder."
             )

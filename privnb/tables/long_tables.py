@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Self
 
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect, progress
+from privnb.runtime.errors import ResourceError, UsageError
 from privnb.runtime.lazy import duckdb, nw, pa, pc
 from privnb.runtime.names import OWN
 from privnb.runtime.processes import usable_cores
@@ -158,7 +159,7 @@ class LongTable:
         return found.select(*(nw.col(name).alias(name.removeprefix(PLACE)) for name in beside), *map(nw.col, own))
 
 
-class TooManyCombinationsError(SchemaError):
+class TooManyCombinationsError(ResourceError, SchemaError):
     """More combinations than fit into the memory."""
 
 
@@ -177,7 +178,7 @@ class Memory(NamedTuple):
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(MB|GB)\s*", str(said), re.IGNORECASE)
         size = float(found[1]) * UNITS[found[2].upper()] if found else 0
         if not LEAST <= size <= MOST:
-            raise ValueError(
+            raise UsageError(
                 f"memory must be a size such as 2GB, at least {LEAST}MB and at most {MOST / 1000:,.0f}GB, "
                 f"got {expect.found(said)}."
             )

@@ -26,6 +26,7 @@ import numpy as np
 from privnb.microdata.schema import SchemaError, text
 from privnb.runtime import lazy_pandas as pd, validation
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.errors import InputFileError, MissingFileError
 from privnb.runtime.lazy import pa, pc
 from privnb.runtime.names import OWN, apart
 from privnb.runtime.validation import validated
@@ -175,7 +176,7 @@ def parts(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise FileNotFoundError(f"there is no file '{path}'.")
+        raise MissingFileError(f"there is no file '{path}'.")
     files = sorted(each for each in path.iterdir() if each.suffix.lower() in ENDINGS)
     if not files:
         raise SchemaError(f"'{path}' is a folder without tables. Files of tables end in {', '.join(ENDINGS)}.")
@@ -285,7 +286,7 @@ def kind(path: Path) -> str:
         with path.open("rb") as file:
             start = file.read(16)
     except OSError as error:
-        raise OSError(f"{path} cannot be read: {error.strerror}.") from error
+        raise InputFileError(f"{path} cannot be read: {error.strerror}.") from error
     found = next((kind for mark, kind in KINDS.items() if start.startswith(mark)), TEXT)
     said = ENDINGS.get(path.suffix.lower(), found)
     if said != found:

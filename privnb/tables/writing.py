@@ -18,6 +18,7 @@ import numpy as np
 from privnb.microdata.schema import SchemaError, text
 from privnb.runtime import progress, unfinished
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.errors import MissingFileError, OutputExistsError, ResourceError
 from privnb.runtime.lazy import pa, pc
 from privnb.tables import spreadsheets
 from privnb.tables.spreadsheets import Formulas
@@ -48,9 +49,9 @@ def output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> P
             f"leave out {spreadsheets.OPTION}."
         )
     if path.exists():
-        raise FileExistsError(f"{path} exists already and is left as it is. Give another name, or move it away.")
+        raise OutputExistsError(f"{path} exists already and is left as it is. Give another name, or move it away.")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder '{path.parent}' to write to.")
+        raise MissingFileError(f"there is no folder '{path.parent}' to write to.")
     return path
 
 
@@ -72,7 +73,7 @@ def reported(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         why = error.strerror or str(error).splitlines()[0]
-        raise OSError(f"{path} cannot be written: {why}. Nothing is left of it.") from error
+        raise ResourceError(f"{path} cannot be written: {why}. Nothing is left of it.") from error
 
 
 def finish(made: Path, path: Path, beside: Mapping[str, str], sources: Sequence[Path]) -> None:
@@ -107,7 +108,7 @@ def _protect(path: Path, sources: Sequence[Path]) -> None:
 def _refuse_another(path: Path) -> None:
     """Raise FileExistsError if somebody has just made what is to be written."""
     if path.exists():
-        raise FileExistsError(errno.EEXIST, "it exists by now, and is left as it is")
+        raise OutputExistsError(errno.EEXIST, "it exists by now, and is left as it is")
 
 
 def _undo(made: Path, there: Path) -> None:

@@ -210,7 +210,7 @@ def steps(file, truth, place, asked, requests):
         except Wrong as wrong:
             status, note = "wrong", str(wrong)
         except (ValueError, OSError) as error:
-            refused = is_ours(error) or isinstance(error, OSError)
+            refused = isinstance(error, PrivnbError) or isinstance(error, OSError)
             status, note = ("refused", str(error)) if refused else ("exception", traceback.format_exc(limit=-4))
         except Exception:
             status, note = "exception", traceback.format_exc(limit=-4)
@@ -220,7 +220,7 @@ def steps(file, truth, place, asked, requests):
     from privnb.cli import main
     from privnb.datasets.dataset import load
     from privnb.datasets.draft import draft
-    from privnb.runtime.refusals import is_ours
+    from privnb.runtime.errors import PrivnbError
 
     found, path = [], place / "data" / "table" / "table.toml"
     if run("new", lambda: draft(file, "table", place / "data") and None) != "ok":

@@ -13,6 +13,7 @@ import numpy as np
 
 from privnb.attacks.algorithms.unmixing import Map, quantile_distance, spanned
 from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 
 READ = 20_000  # rows that components are found in, at most: they stand in random order
 
@@ -36,7 +37,7 @@ def components(rows: FloatArray) -> Components:
     rows = rows[:READ]
     mean, size = rows.mean(axis=0), rows.shape[1]
     if (varies := spanned(rows - mean).shape[1]) < size:
-        raise ValueError(f"the rows vary in {varies} of {size} directions.")
+        raise UsageError(f"the rows vary in {varies} of {size} directions.")
     search = FastICA(whiten="unit-variance", random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near the end of the search it is as good
@@ -106,7 +107,7 @@ def by_distributions(rows: FloatArray, values: FloatArray) -> Map:
     """
     found, mean, deviation = components(rows), values.mean(axis=0), values.std(axis=0)
     if not deviation.all():
-        raise ValueError("a number whose values are all alike is no component.")
+        raise UsageError("a number whose values are all alike is no component.")
     places, signs = aligned(found.sources, (values - mean) / deviation)
     return Map(found.mean, mean, found.unmixing[:, places] * signs * deviation)
 

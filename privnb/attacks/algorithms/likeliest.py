@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Count, Positive, validated
 
 STEPS = 1000  # of an iteration, at most
@@ -58,11 +59,11 @@ def expectation_maximized(
     """
     seen = np.asarray(seen, dtype=float)
     if (seen < 0).any() or not seen.sum() > 0:
-        raise ValueError("seen must be counts from 0, and not all 0.")
+        raise UsageError("seen must be counts from 0, and not all 0.")
     total, occurring = seen.sum(), seen > 0
     weights, explained = seen[occurring] / total, np.ascontiguousarray(likelihood[:, occurring])
     if not (explained.sum(axis=0) > 0).all():
-        raise ValueError("some of what is seen cannot come from any value by this law. Give the law of these cells.")
+        raise UsageError("some of what is seen cannot come from any value by this law. Give the law of these cells.")
     before = shares = np.full(len(likelihood), 1 / len(likelihood))
     likelihood_before = -np.inf
     for step in range(steps + 1):

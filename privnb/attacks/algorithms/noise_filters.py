@@ -13,6 +13,7 @@ import numpy as np
 
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime.arrays import BoolArray, FloatArray
+from privnb.runtime.errors import UsageError
 
 TINY = 1e-12  # of the largest eigenvalue: what is smaller is rounding
 
@@ -23,7 +24,7 @@ def moments(released: FloatArray) -> tuple[FloatArray, FloatArray]:
     Raises ValueError for fewer than two records: one does not vary.
     """
     if len(released) < 2:
-        raise ValueError(f"a covariance needs two records or more, got {len(released)}.")
+        raise UsageError(f"a covariance needs two records or more, got {len(released)}.")
     mean = released.mean(axis=0)
     apart = released - mean
     return mean, apart.T @ apart / (len(released) - 1)
@@ -206,7 +207,7 @@ def _scale(covariance: FloatArray) -> FloatArray:
 def _scaled(covariance: FloatArray, noise: FloatArray) -> FloatArray:
     """A covariance in units of the noise's standard deviation."""
     if (np.diag(noise) <= 0).any():
-        raise ValueError(
+        raise UsageError(
             "the noise of a column has no variance, so there is nothing to take off. Leave the column out."
         )
     scale = _scale(noise)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 
 EXACT = 1e-6  # relative to the known rows: what differs by less is rounding
 LEAST = 1e-9  # of the largest singular value: along what is smaller the known records do not vary
@@ -102,7 +103,7 @@ def regressed(originals: FloatArray, released: FloatArray) -> Map:
     section 15.4.1.
     """
     if len(originals) < originals.shape[1]:
-        raise ValueError(
+        raise UsageError(
             f"a regression on {originals.shape[1]} numbers needs as many people, and knows {len(originals)}."
         )
     moved = len(originals) > originals.shape[1]

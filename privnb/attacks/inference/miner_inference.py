@@ -19,6 +19,7 @@ from privnb.miners.miner import Predictor
 from privnb.miners.weka import WekaMiner
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 
 
@@ -67,9 +68,9 @@ class MinerInference(Attack[Trained]):
     def _learn(self, published: Published) -> Trained:
         names = list(self.known or (name for name in published.schema.published if name != self.target))
         if self.target in names:
-            raise ValueError(f"{self!r} would read the column that it guesses. Leave '{self.target}' out of `known`.")
+            raise UsageError(f"{self!r} would read the column that it guesses. Leave '{self.target}' out of `known`.")
         if self.target not in published.table:
-            raise ValueError(f"{self!r}: the release has no column '{self.target}'; it has {list(published.table)}.")
+            raise UsageError(f"{self!r}: the release has no column '{self.target}'; it has {list(published.table)}.")
         encoded = encode(published.table, names, published.schema, published.hierarchies)
         return Trained(names, encoded, self.miner.fit(encoded, published.table[self.target]))
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from privnb.miners.baskets import Baskets
 from privnb.runtime.arrays import BoolArray, FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 
 How = Literal["all", "companions"]
@@ -39,7 +40,7 @@ def filled(baskets: Baskets, how: How = "all") -> Baskets:
         Without unknown cells.
     """
     if baskets.unknown is None:
-        raise ValueError("no cell of these baskets is blocked. Give what `block` returns.")
+        raise UsageError("no cell of these baskets is blocked. Give what `block` returns.")
     blocked = baskets.unknown.any(axis=0)
     has = baskets.has | baskets.unknown
     if how == "companions":

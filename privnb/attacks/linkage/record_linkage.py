@@ -14,6 +14,7 @@ from privnb.microdata.release import Published
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import some_of
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import Randomness, validated
@@ -70,7 +71,7 @@ class RecordLinkage(Attack[Learned]):
         `key`: the record of each published row, as `Release.publish` gives it.
         """
         if len(key) != len(self.published.table) or np.max(key) >= len(dataset):
-            raise ValueError(
+            raise UsageError(
                 f"the key has {len(key)} rows, '{dataset.name}' {len(dataset)} records. Take its release's."
             )
         return np.argsort(key)

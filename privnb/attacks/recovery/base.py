@@ -20,6 +20,7 @@ from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Law, Unreadable, of_column
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageTypeError
 from privnb.runtime.names import some_of
 from privnb.runtime.validation import Randomness, validated
 
@@ -72,7 +73,7 @@ class Recovery(Attack[Solved[Solution]]):
     def given(self, knowledge: Knowledge) -> Self:
         """Return a copy of this attack whose adversary has this `Knowledge`, of the type `knows`."""
         if self.knows is None:
-            raise TypeError(f"{self!r} needs to know nothing beside the release. Fit it as it is.")
+            raise UsageTypeError(f"{self!r} needs to know nothing beside the release. Fit it as it is.")
         expect.kind("knowledge", knowledge, self.knows)
         knowing = copy(self)
         object.__setattr__(knowing, "_knowledge", knowledge)

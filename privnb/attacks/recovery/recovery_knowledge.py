@@ -17,6 +17,7 @@ import pandas as pd
 
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness, Validated
 
 
@@ -62,7 +63,7 @@ class Pairs(Knowledge):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.originals) != len(self.released):
-            raise ValueError(
+            raise UsageError(
                 f"each known person has a record and a released row, got {len(self.originals)} records and "
                 f"{len(self.released)} rows."
             )

@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from privnb.evaluation.combinations import FLOOR, Floor
 from privnb.measures.disclosure.certainty import NEAR
 from privnb.runtime import expect, numerals, validation
+from privnb.runtime.errors import InputError, UsageError
 from privnb.runtime.names import meant
 from privnb.runtime.validation import Positive, Probability, Validated, at_least, between, optional, validated
 
@@ -37,7 +38,7 @@ def measure_of(risk: str) -> str:
     return DISCLOSURES.get(risk) or f"{risk.replace('-', '_')}_risk"
 
 
-class PolicyError(ValueError):
+class PolicyError(InputError):
     """A policy that is none; the message says which file and key, what was found, and what to write."""
 
 
@@ -71,7 +72,7 @@ class Cap(Validated):
         if not self.counted:
             expect.share("at_most", self.at_most)
         if self.counted and (self.statistic, self.group, self.people) != ("mean", "everybody", None):
-            raise ValueError(
+            raise UsageError(
                 f"a cap on {self.risk} must be on everybody; got statistic = {self.statistic!r}, group = "
                 f"{self.group!r}, people = {self.people!r}. Give 'at_most' alone, a share of people."
             )
@@ -186,7 +187,7 @@ class Policy(Validated):
         super().__post_init__()
         for name in ("caps", "needs"):
             if not getattr(self, name):
-                raise ValueError(f"a policy has one of {name} or more: else it accepts everything.")
+                raise UsageError(f"a policy has one of {name} or more: else it accepts everything.")
             object.__setattr__(self, name, tuple(getattr(self, name)))
         risks = {cap.risk for cap in self.caps}
         if "attribute" in risks and "certainty" not in risks:

@@ -32,6 +32,7 @@ from privnb.microdata.treatment import Unreadable
 from privnb.miners import able
 from privnb.miners.encoding import encode
 from privnb.privacy_models import DeltaDisclosure, KAnonymity, RecursiveDiversity, TCloseness
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list, names_in, some_of
 from privnb.runtime.validation import AttributeName, Seed, validated
 from privnb.sanitizers import Identity, Mondrian, Suppress
@@ -225,7 +226,7 @@ def neutral_names(dataset: Dataset, names: str, target: str) -> list[str]:
     chosen = there if names == "all" else names_in(names)
     unknown = [name for name in chosen if name not in there]
     if unknown:
-        raise ValueError(
+        raise UsageError(
             f"{unknown} are no neutral attributes of '{dataset.name}' that help to guess '{target}'. Name some of "
             f"{name_list(there) or 'none, for it has no other'}, or all."
         )

@@ -8,6 +8,7 @@ import pandas as pd
 
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray
+from privnb.runtime.errors import UsageError
 
 NUMBER, TEXT = "a number", "text"
 
@@ -17,7 +18,7 @@ def array_of(m: int, what: str, value: str | Array | None) -> Array:
     found = np.asarray(value)
     if found.shape != (m,):
         shape = f" of shape {found.shape}" if found.shape else ""
-        raise ValueError(
+        raise UsageError(
             f"{what} must give an array (m,), one value for each of the {m:,} records that it is asked of, got "
             f"{expect.found(value)}{shape}."
         )
@@ -28,7 +29,7 @@ def numbers_of(shape: tuple[int, int], what: str, value: FloatArray | str | None
     """What a `Recovery` gives, as an array of this shape. Raises ValueError for another, and for what is no number."""
     found = np.asarray(value)
     if found.shape != shape or found.dtype.kind not in "iuf" or not np.isfinite(found).all():
-        raise ValueError(
+        raise UsageError(
             f"{what} must give an array {shape} of finite numbers, a row for each row that it is asked of and a column "
             f"for each of its targets, got {expect.found(value)} of shape {found.shape}, of {found.dtype.name}."
         )
@@ -53,7 +54,7 @@ def check_guesses(what: str, guesses: Array, truth: Array, attribute: Any = None
     """
     known, asked = _distinct(truth), _distinct(guesses)
     if not len(known):
-        raise ValueError(f"{what} has no truth to compare with: all of it is missing. Give the right answers.")
+        raise UsageError(f"{what} has no truth to compare with: all of it is missing. Give the right answers.")
     domain = attribute.domain if attribute is not None and attribute.domain.has(known).all() else None
     types, published = dict.fromkeys(map(_type, known)), set(cells)
     if domain is None:
@@ -70,7 +71,7 @@ def check_guesses(what: str, guesses: Array, truth: Array, attribute: Any = None
         wanted = f"one of {domain}"
     if not any(possible):
         got = f"values such as {expect.found(asked[0])}" if len(asked) else "None or NaN for everybody"
-        raise ValueError(
+        raise UsageError(
             f"{what} can never be right: a guess must be {wanted}, as the truth is, got {got}. Where the release tells "
             "nothing, guess what the baseline does."
         )

@@ -29,6 +29,7 @@ from privnb.microdata.release import Release
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.microdata.withholding import Counted, Number, Revealing, shown
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list
 from privnb.runtime.validation import validated
 from privnb.sanitizers.noise import noise_channel
@@ -211,7 +212,7 @@ class Leakage(Question):
 def check_price(price: Any) -> None:
     """Raise ValueError for a price that is no finite number from 0."""
     if not (expect.is_number(price) and price >= 0):
-        raise ValueError(f"the price of a wrong guess must be 0 or more, got {expect.found(price)}.")
+        raise UsageError(f"the price of a wrong guess must be 0 or more, got {expect.found(price)}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +259,7 @@ class Worth(Question):
         known = _channel(case.dataset, release, self.sensitive)
         absent = [str(value) for value in known.inputs if value not in self.gain]
         if absent:
-            raise ValueError(
+            raise UsageError(
                 f"the columns of gain say nothing of {self.sensitive} {', '.join(absent)}. Give each value a column."
             )
         gains = self.gain[list(known.inputs)].to_numpy(dtype=float)

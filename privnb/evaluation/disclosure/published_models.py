@@ -35,6 +35,7 @@ from privnb.miners.encoding import Encoded, encode
 from privnb.miners.miner import Miner
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 
 ADVERSARY = "naive Bayes, decision table"  # a table reads the model's word where it helps, and else nothing of it
@@ -114,13 +115,13 @@ def models_published(
     target = secret_name(dataset, None)
     _check(dataset, target)
     if not (expect.is_whole(examples) and 2 <= examples < len(dataset)):
-        raise ValueError(
+        raise UsageError(
             f"examples must be a whole number from 2 and below the {len(dataset)} records, got "
             f"{expect.found(examples)}."
         )
     published = able(miners_of(miners), _secret(dataset, target))[0]
     if not published:
-        raise ValueError(f"'{miners}' guesses no categories such as '{target}'. Name other miners.")
+        raise UsageError(f"'{miners}' guesses no categories such as '{target}'. Name other miners.")
     tasks = [
         partial(published_model, dataset, miner.name, target, control, examples, fewest)
         for control in ("", RANDOM)

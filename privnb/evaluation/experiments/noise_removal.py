@@ -39,6 +39,7 @@ from privnb.measures.base import state
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 from privnb.sanitizers import AdditiveNoise, GeometricPerturbation, MaskingNoise, Rotation
 
@@ -140,7 +141,7 @@ def _filters(covariance: FloatArray, noise: FloatArray, records: int) -> dict[An
 def enough(records: int) -> int:
     """A number of made-up records, checked: an int. Raises ValueError outside of 1,000 to 1,000,000."""
     if expect.whole("records", records, 1000) > MOST:
-        raise ValueError(f"records must be at most {MOST:,}, since all are in memory at once, got {records:.4g}.")
+        raise UsageError(f"records must be at most {MOST:,}, since all are in memory at once, got {records:.4g}.")
     return records
 
 

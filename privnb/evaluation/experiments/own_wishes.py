@@ -27,6 +27,7 @@ from privnb.privacy_models import KAnonymity, check_k
 from privnb.privacy_models.anonymity import OwnAnonymity
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT
 from privnb.runtime.validation import Share, validated
 from privnb.sanitizers import Mondrian, SanitizationError
@@ -67,7 +68,7 @@ state(
 
 def _check_shares(name: str, value: Any) -> None:
     if not expect.numbers(name, value) or not all(0 < each < 1 for each in value):
-        raise ValueError(f"{name} must be numbers above 0 and below 1, got {expect.found(value)}.")
+        raise UsageError(f"{name} must be numbers above 0 and below 1, got {expect.found(value)}.")
 
 
 Shares = Annotated[Sequence[float], _check_shares]
@@ -114,7 +115,7 @@ def check_ks(k: int, larger: int, dataset: Dataset) -> tuple[int, int]:
     """
     check_k(k)
     if not (expect.is_whole(larger) and larger > k):
-        raise ValueError(f"K_LARGER must be a whole number above K_USUAL, {k}, got {expect.found(larger)}.")
+        raise UsageError(f"K_LARGER must be a whole number above K_USUAL, {k}, got {expect.found(larger)}.")
     if larger > len(dataset):
         raise NotForThisTable(f"'{dataset.name}' has {len(dataset)} people, fewer than K_LARGER, {larger}. Lower it.")
     return k, larger
@@ -123,7 +124,7 @@ def check_ks(k: int, larger: int, dataset: Dataset) -> tuple[int, int]:
 def check_pair(name: str, ks: tuple[int, int]) -> None:
     """Raise ValueError unless `ks` are the smaller and the larger k of everybody and of those who ask."""
     if not (isinstance(ks, tuple | list) and len(ks) == 2 and all(map(expect.is_whole, ks)) and 1 < ks[0] < ks[1]):
-        raise ValueError(f"{name} must be the smaller and the larger k, got {expect.found(ks)}.")
+        raise UsageError(f"{name} must be the smaller and the larger k, got {expect.found(ks)}.")
 
 
 def check_breach(share: float) -> float:

@@ -22,6 +22,7 @@ from privnb.measures.utility import mining
 from privnb.microdata import withholding
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list
 from privnb.runtime.validation import AttributeName, Folds, Seed, validated
 from privnb.sanitizers import Identity
@@ -49,7 +50,7 @@ def good_utility(
     """
     target = sensitive_name(dataset, target)
     if dataset.schema[target].numeric:
-        raise ValueError(
+        raise UsageError(
             f"'{target}' is a number, seldom predicted exactly. Predict its bands, `dataset.in_bands('{target}')`, or "
             "choose a TARGET of categories."
         )

@@ -24,6 +24,7 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.release import Release
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import names_in
 from privnb.runtime.validation import Folds, Validated, validated
 
@@ -61,7 +62,7 @@ def _check_targets(name: str, value: Any) -> None:
     if isinstance(value, str):
         expect.text(name, value, "columns")
     elif not expect.kind(name, value, str, Mapping, instead="Name columns, or give a function for each."):
-        raise ValueError(f"{name} must name one column or more, got {value!r}.")
+        raise UsageError(f"{name} must name one column or more, got {value!r}.")
     else:
         for column, function in value.items():
             expect.function(f"{name}[{column!r}]", function)
@@ -114,7 +115,7 @@ class _Idea(Validated, ABC):
         first, *others = mined.values()
         names = [name for name in first.guesses if all(name in found.guesses for found in others)]
         if not names:
-            raise ValueError(f"no miner of {self.miners!r} can guess all of {', '.join(mined)}. Add another miner.")
+            raise UsageError(f"no miner of {self.miners!r} can guess all of {', '.join(mined)}. Add another miner.")
         weights = self._interest(dataset, release)
         by_miner = {
             miner: self.worth({name: found.guesses[miner] for name, found in mined.items()}, dataset, release)
@@ -145,7 +146,7 @@ class _Idea(Validated, ABC):
         for name, function in self.functions.items():
             worth: FloatArray = np.asarray(self._judged(function, name, guesses[name], dataset, release), dtype=float)
             if worth.shape != (len(dataset),) or not np.isfinite(worth).all():
-                raise ValueError(
+                raise UsageError(
                     f"the function that judges guesses of '{name}' must give a finite number for each of "
                     f"{len(dataset)} people; it gave an array of shape {worth.shape}."
                 )
@@ -156,7 +157,7 @@ class _Idea(Validated, ABC):
         given = self._weighed(dataset, release) if callable(self.weights) else self.weights
         weights = np.ones(len(dataset)) if given is None else np.asarray(given, dtype=float)
         if weights.shape != (len(dataset),) or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
-            raise ValueError(
+            raise UsageError(
                 f"interest weights are {len(dataset)} numbers from 0, one per person and not all 0; got an array of "
                 f"shape {weights.shape} with sum {weights.sum():g}."
             )

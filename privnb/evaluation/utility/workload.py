@@ -31,6 +31,7 @@ from privnb.microdata.schema import Role
 from privnb.microdata.withholding import Counted
 from privnb.miners import able
 from privnb.runtime.arrays import Array, FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.sanitizers.base import Sanitizer
 
 state(
@@ -96,7 +97,7 @@ class Utility(Question):
         """Raise ValueError for what is no workload of this dataset, and for names that are no neutral attributes."""
         attribute = dataset.schema[published_name(dataset, self.target)]
         if attribute.role is Role.QUASI_IDENTIFIER or attribute.numeric:
-            raise ValueError(
+            raise UsageError(
                 f"'{self.target}' is no workload: it is {'a number' if attribute.numeric else 'a quasi-identifier'}, "
                 "seldom published or predicted exactly. Choose a sensitive or neutral attribute of categories."
             )

@@ -18,6 +18,7 @@ from scipy import sparse
 from privnb.measures.base import state
 from privnb.measures.count_tables.known_sums import solved
 from privnb.microdata.count_tables import TableOfCounts, check_margins, separators, spread
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 
 LARGEST = 5_000  # cells of which programs are solved
@@ -76,7 +77,7 @@ def cell_bounds(margins: Sequence[TableOfCounts]) -> Between:
         low = np.maximum(low, 0)
         return Between(values, np.broadcast_to(low, shape), np.broadcast_to(high, shape))
     if (size := math.prod(shape)) > LARGEST:
-        raise ValueError(f"margins have {size:,} cells, more than {LARGEST:,}. Merge values or leave out a margin.")
+        raise UsageError(f"margins have {size:,} cells, more than {LARGEST:,}. Merge values or leave out a margin.")
     sums, wanted = [], []
     for margin in margins:
         target = spread(margin, values)

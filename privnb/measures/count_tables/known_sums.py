@@ -14,6 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from privnb.microdata.count_tables import sums_of
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 
 _CLOSE = 1e-6
 LARGEST = 2**31  # number that counts are rounded to or shall be uncertain by
@@ -40,7 +41,7 @@ def suppressed_bounds(published: Any) -> tuple[FloatArray, FloatArray]:
     expect.kind("published", published, np.ma.MaskedArray, instead="`suppress` gives one.")
     hidden = np.ma.getmaskarray(published).ravel()
     if hidden[-1]:
-        raise ValueError("published must hold the total of all: without it counts have no bound.")
+        raise UsageError("published must hold the total of all: without it counts have no bound.")
     low = published.filled(0).astype(np.int64)
     high = low.copy()
     if hidden.any():
@@ -79,7 +80,7 @@ def rounded_bounds(published: Any, base: int) -> tuple[FloatArray, FloatArray]:
 def check_base(base: int) -> None:
     """Raise ValueError unless counts can be rounded to multiples of `base`: a whole number from 2."""
     if expect.whole("base", base, 2) > LARGEST:
-        raise ValueError(f"base must be at most {LARGEST:,}, got {expect.found(base)}.")
+        raise UsageError(f"base must be at most {LARGEST:,}, got {expect.found(base)}.")
 
 
 def solved(
@@ -116,9 +117,9 @@ def solved(
     ceiling = np.full(number, np.inf)  # no number exceeds a sum that it is part of
     np.minimum.at(ceiling, places.col, np.asarray(most, dtype=float)[places.row])
     if not np.isfinite(ceiling).all():
-        raise ValueError(f"the number {np.isinf(ceiling).argmax()} has no bound. Give a sum that it is part of.")
+        raise UsageError(f"the number {np.isinf(ceiling).argmax()} has no bound. Give a sum that it is part of.")
     if (ceiling < 0).any():
-        raise ValueError("no numbers from 0 have a sum below 0.")
+        raise UsageError("no numbers from 0 have a sum below 0.")
     low, high = np.zeros(asked.shape[0]), asked @ ceiling
     seen_low, seen_high = np.full(len(low), np.inf), np.full(len(low), -np.inf)
 
@@ -126,7 +127,7 @@ def solved(
         objective = sign * asked[[place]].toarray()[0]
         found = milp(objective, constraints=constraints, bounds=Bounds(0, ceiling), integrality=int(whole))
         if found.x is None:
-            raise ValueError("no numbers from 0 have all these sums: they contradict each other.")
+            raise UsageError("no numbers from 0 have all these sums: they contradict each other.")
         reached = asked @ found.x
         np.minimum(seen_low, reached, out=seen_low)
         np.maximum(seen_high, reached, out=seen_high)

@@ -13,6 +13,7 @@ from typing import Annotated
 from privnb.measures.base import state
 from privnb.microdata.count_tables import TableOfCounts
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Count, validated
 
 state(
@@ -75,7 +76,7 @@ def degrees_of_freedom(levels: Mapping[str, int], sets: Margins) -> int:
     """
     kept = {frozenset(some) for each in sets for size in range(len(each) + 1) for some in combinations(each, size)}
     if unknown := sorted(frozenset().union(*kept) - levels.keys()):
-        raise ValueError(
+        raise UsageError(
             f"sets must be of the attributes of levels, {', '.join(levels) or 'none'}, got "
             f"{', '.join(map(str, unknown))}."
         )

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Path
 from privnb.tables import reading
 
@@ -161,9 +162,9 @@ def check(totals: Sequence[Total]) -> None:
     names = [total.name for total in totals]
     for total in totals:
         if names.count(total.name) > 1:
-            raise ValueError(f"totals must have different names, got '{total.name}' more than once.")
+            raise UsageError(f"totals must have different names, got '{total.name}' more than once.")
         if not isinstance(total.of, frozenset) or not total.of:
-            raise ValueError(f"the total '{total.name}' must be of a frozenset of names, got {expect.found(total.of)}.")
+            raise UsageError(f"the total '{total.name}' must be of a frozenset of names, got {expect.found(total.of)}.")
         expect.number(f"the value of the total '{total.name}'", total.value)
         expect.one_of(f"the kind of the total '{total.name}'", total.kind, KINDS)
 

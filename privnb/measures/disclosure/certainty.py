@@ -16,6 +16,7 @@ from privnb.microdata.counts import people_among, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Attribute
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 
 NEAR = 0.95  # how likely a value is that is nearly certain, unless a policy states another share
@@ -132,7 +133,7 @@ def certain_groups(
     """
     counts, public = np.asarray(counts), np.asarray(public, dtype=float)
     if (public > 1).any():
-        raise ValueError("`public` must be shares from 0 to 1; got counts. Try public_shares.")
+        raise UsageError("`public` must be shares from 0 to 1; got counts. Try public_shares.")
     disclosed = public < near
     if harmless is not None:
         disclosed &= ~np.asarray(harmless)

@@ -21,6 +21,7 @@ from privnb.measures.base import measure
 from privnb.measures.disclosure.channel_matrix import Channel
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 
 
@@ -227,7 +228,7 @@ def _actions(channel: Channel, gain: ArrayLike) -> Array:
     expect.kind("gain", gain, np.ndarray, list, tuple)
     gain = np.asarray(gain)
     if gain.ndim != 2 or not len(gain) or gain.shape[1] != len(channel.inputs):
-        raise ValueError(f"gains need shape (actions, {len(channel.inputs)}), got {gain.shape}.")
+        raise UsageError(f"gains need shape (actions, {len(channel.inputs)}), got {gain.shape}.")
     return gain.astype(object) if channel.exact and gain.dtype.kind in "biu" else gain
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 from privnb.measures import exact
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 
 
@@ -79,7 +80,7 @@ class Channel:
         """
         matrix = _numbers("matrix", matrix)
         if matrix.ndim != 2 or 0 in matrix.shape:
-            raise ValueError(f"a channel's matrix has a row an input, a column an output; got shape {matrix.shape}.")
+            raise UsageError(f"a channel's matrix has a row an input, a column an output; got shape {matrix.shape}.")
         n, m = matrix.shape
         prior = [Fraction(1, n)] * n if prior is None else prior
         row, column = np.nonzero(matrix)
@@ -92,11 +93,11 @@ class Channel:
     def __post_init__(self) -> None:
         shape = (len(self.inputs), len(self.outputs))
         if len(self.row) and (self.row.max() >= shape[0] or self.column.max() >= shape[1]):
-            raise ValueError(f"the matrix is larger than {shape[0]} inputs by {shape[1]} outputs. Name each of them.")
+            raise UsageError(f"the matrix is larger than {shape[0]} inputs by {shape[1]} outputs. Name each of them.")
         if self.prior.shape != shape[:1]:
-            raise ValueError(f"the prior needs a probability for each of {shape[0]} inputs, got {self.prior.shape}.")
+            raise UsageError(f"the prior needs a probability for each of {shape[0]} inputs, got {self.prior.shape}.")
         if any(exact.each(lambda value: value < 0, given).any() for given in (self.probability, self.prior)):
-            raise ValueError("a probability of the matrix or the prior is below 0. Give probabilities.")
+            raise UsageError("a probability of the matrix or the prior is below 0. Give probabilities.")
         kind = object if self.probability.dtype == self.prior.dtype == object else np.float64
         order = np.lexsort((self.row, self.column))
         for name in ("row", "column", "probability"):
@@ -108,7 +109,7 @@ class Channel:
             wrong = exact.each(lambda sums: ~(np.abs(sums - 1) <= (0 if self.exact else ROUNDING)), total)
             if wrong.any():
                 at = int(wrong.argmax())
-                raise ValueError(f"{what.format(at)} adds up to {total[at]}, not to 1. Give probabilities.")
+                raise UsageError(f"{what.format(at)} adds up to {total[at]}, not to 1. Give probabilities.")
 
     def __repr__(self) -> str:
         number = "fractions" if self.exact else "floats"
@@ -151,7 +152,7 @@ class Channel:
         """
         left = self.prior[np.asarray(possible, dtype=bool)].sum()
         if not left:
-            raise ValueError("no input that the prior allows is possible. Leave at least one.")
+            raise UsageError("no input that the prior allows is possible. Leave at least one.")
         return replace(self, prior=np.where(possible, self.prior, 0) / left)
 
     def summed(self, entries: Array) -> Array:
@@ -183,4 +184,4 @@ def _numbers(name: str, given: Any) -> Array:
     try:
         return np.array([Fraction(str(value)) for value in values.ravel()], dtype=object).reshape(values.shape)
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"the {name} must be of numbers or fractions, got {expect.found(given)}.") from None
+        raise UsageError(f"the {name} must be of numbers or fractions, got {expect.found(given)}.") from None

@@ -24,6 +24,7 @@ from privnb.microdata.counts import class_value_counts, coded, combinations, sma
 from privnb.microdata.release import Release
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness, validated
 
 VALUES = 16  # cells of a table of counts that take as long as to deal one person's value
@@ -405,7 +406,7 @@ def _before(counts: Counts, baseline: FloatArray | None) -> FloatArray:
     fits: Any = isinstance(baseline, np.ndarray) and baseline.dtype.kind == "f" and np.isfinite(baseline).all()
     fits = fits and baseline.shape in (counts.shape, counts.shape[1:])
     if not (fits and (baseline >= 0).all() and np.allclose(baseline.sum(axis=-1), 1)):
-        raise ValueError(f"baseline must be shares of the same values, {counts.shape}, got {expect.found(baseline)}.")
+        raise UsageError(f"baseline must be shares of the same values, {counts.shape}, got {expect.found(baseline)}.")
     return baseline
 
 

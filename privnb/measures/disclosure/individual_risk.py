@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 
 MANY = 50  # people of a sample: of more, the sum of the hypergeometric series is at hand
 
@@ -45,7 +46,7 @@ def individual_risk(sample: ArrayLike, population: ArrayLike) -> FloatArray:
     """
     f, whole = _numbers("sample", sample), _numbers("population", population)
     if f.shape != whole.shape or (f < 1).any() or (f % 1 != 0).any():
-        raise ValueError(f"sample must be whole numbers of people from 1, one per person, got {expect.found(sample)}.")
+        raise UsageError(f"sample must be whole numbers of people from 1, one per person, got {expect.found(sample)}.")
     p = f / np.maximum(whole, f)
     return p / f * _gauss(f, p)
 
@@ -67,5 +68,5 @@ def _gauss(f: FloatArray, p: FloatArray) -> FloatArray:
 def _numbers(name: str, given: Any) -> FloatArray:
     found = np.asarray(given)
     if found.ndim != 1 or found.dtype.kind not in "iuf" or not (np.isfinite(found) & (found > 0)).all():
-        raise ValueError(f"{name} must be an array (m,) of numbers above 0, got {expect.found(given)}.")
+        raise UsageError(f"{name} must be an array (m,) of numbers above 0, got {expect.found(given)}.")
     return found.astype(float)

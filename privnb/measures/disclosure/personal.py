@@ -17,6 +17,7 @@ from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import SchemaError
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import instead, validated
 
 state(
@@ -89,7 +90,7 @@ def breaches(tree: Tree, classes: IntArray, labels: Any, guards: Any) -> FloatAr
     Source: Xiao and Tao, SIGMOD 2006, section 4, for one row each.
     """
     if classes.ndim != 1 or classes.dtype.kind not in "iu" or not len(classes) or classes.min() < 0:
-        raise ValueError(f"classes must be whole numbers from 0, one a row, got {expect.found(classes)}.")
+        raise UsageError(f"classes must be whole numbers from 0, one a row, got {expect.found(classes)}.")
     labels, guards = np.asarray(labels, dtype=object), np.asarray(guards, dtype=object)
     expect.column("labels", labels, len(classes))
     expect.column("guards", guards, len(classes))

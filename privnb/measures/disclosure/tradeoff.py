@@ -23,6 +23,7 @@ from privnb.privacy_models import JensenShannonCloseness, TCloseness, tally
 from privnb.privacy_models.closeness import jensen_shannon, shares
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness, validated
 
 
@@ -219,5 +220,5 @@ def _model(sensitive: str, distance: Any) -> Any:
         return TCloseness(0.5, sensitive, distance)
     if not (isinstance(distance, str) and distance in DISTANCES):
         known = ", ".join(DISTANCES)
-        raise ValueError(f"a distance is a Taxonomy or one of {known}, got {expect.found(distance)}.")
+        raise UsageError(f"a distance is a Taxonomy or one of {known}, got {expect.found(distance)}.")
     return DISTANCES[distance](0.5, sensitive)

@@ -9,6 +9,7 @@ Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008,
 import numpy as np
 
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 
 
 def column_privacy(estimated: FloatArray, true: FloatArray) -> FloatArray:
@@ -25,7 +26,7 @@ def column_privacy(estimated: FloatArray, true: FloatArray) -> FloatArray:
     Source: Aggarwal and Yu 2008, sections 7.3 and 7.4.
     """
     if not np.ptp(true, axis=0).all():
-        raise ValueError("a column without variance cannot be normalized. Leave it out: everybody knows it.")
+        raise UsageError("a column without variance cannot be normalized. Leave it out: everybody knows it.")
     spread = np.where(np.ptp(estimated, axis=0), estimated.std(axis=0), 1)
     scores = (estimated - estimated.mean(axis=0)) / spread
     related = (scores * (true - true.mean(axis=0)) / true.std(axis=0)).mean(axis=0)

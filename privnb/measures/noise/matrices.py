@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 
 MOST = 2_000  # values of a domain whose matrix, a row and a column for each, is written out
@@ -28,17 +29,17 @@ def markov(name: str, matrix: ArrayLike, size: int | None = None) -> FloatArray:
     try:
         found = np.array(matrix, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be rows of equally many numbers, got {expect.found(matrix)}.") from None
+        raise UsageError(f"{name} must be rows of equally many numbers, got {expect.found(matrix)}.") from None
     expect.array(name, found, 2)
     wanted = f"of {size} rows and columns, one of each value of the domain" if size else "square"
     if found.shape[0] != found.shape[1] or (size and len(found) != size):
-        raise ValueError(f"{name} must be {wanted}, got {found.shape[0]} x {found.shape[1]}.")
+        raise UsageError(f"{name} must be {wanted}, got {found.shape[0]} x {found.shape[1]}.")
     if (found < 0).any():
-        raise ValueError(f"{name} must hold probabilities, got {found.min():g}. Give none below 0.")
+        raise UsageError(f"{name} must hold probabilities, got {found.min():g}. Give none below 0.")
     sums = found.sum(axis=1)
     if (np.abs(sums - 1) > ROUNDING).any():
         row = int(np.abs(sums - 1).argmax())
-        raise ValueError(
+        raise UsageError(
             f"each row of {name} must add up to 1, and row {row} adds up to {sums[row]:.10g}. A row is a true value "
             "and says how likely each value is published for it; FRAPP's columns are rows here."
         )

@@ -20,6 +20,7 @@ from privnb.microdata.schema import Attribute, Numbers
 from privnb.microdata.treatment import Law, Unreadable
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 
 BINS = 100
@@ -106,7 +107,7 @@ def reconstructed(cells: Any, law: Law, attribute: Attribute, *, way: Way = "em"
         For cells that cannot come from the domain by this law.
     """
     if not len(cells := _there(cells)):
-        raise ValueError("cells must be a value at least, and there is none.")
+        raise UsageError("cells must be a value at least, and there is none.")
     starts = intervals(attribute, bins)
     likelihood, seen = _explained(cells, law, attribute, starts, way)
     ended = bayes_ended(seen.sum(), len(seen)) if way == "bayes" else None

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from privnb.measures.base import state
 from privnb.miners.rules import Items, Itemsets, named
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 
 state(
     "inference_channels",
@@ -137,7 +138,7 @@ def blocked(found: Itemsets, k: int) -> dict[Items, float]:
             added.append(base)
             raised |= {items: raised[items] + k for items in _subsets(base) if items in raised}
     if left := channels(raised, k):
-        raise ValueError(
+        raise UsageError(
             f"{len(left)} channels cannot be blocked, such as '{left[0]}': not all subsets of the itemsets are "
             "published. Give all of them, as `itemsets` does."
         )

@@ -12,6 +12,7 @@ from privnb.measures.base import state
 from privnb.miners.baskets import Baskets
 from privnb.miners.rules import Rule, Strength, itemsets, rules
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Share, validated
 
 _OF_RULES = {"kind": "utility", "format": "{:%}"}
@@ -108,7 +109,7 @@ def dissimilarity(before: Baskets, after: Baskets) -> float:
     Source: Aggarwal and Yu 2008, equation 8.5.
     """
     if before.items != after.items:
-        raise ValueError("before and after must be of the same items, in the same order.")
+        raise UsageError("before and after must be of the same items, in the same order.")
     frequencies = after.has.sum(axis=0) + (0 if after.unknown is None else after.unknown.sum(axis=0) / 2)
     true = before.has.sum(axis=0)
     return float(np.abs(true - frequencies).sum() / max(true.sum(), 1))

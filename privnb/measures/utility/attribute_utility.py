@@ -17,6 +17,7 @@ import numpy as np
 
 from privnb.measures.base import measure
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 
 
 def entropy(tables: Any, *names: str) -> FloatArray:
@@ -61,9 +62,9 @@ def average_utility(tables: Any, weights: Mapping[str, float] | None = None, use
     """
     weights = dict.fromkeys(tables.domains, 1 / len(tables.domains)) if weights is None else weights
     if set(weights) - set(tables.domains) or not math.isclose(sum(weights.values()), 1):
-        raise ValueError(f"weights must add up to 1 over attributes of {list(tables.domains)}, got {weights}.")
+        raise UsageError(f"weights must add up to 1 over attributes of {list(tables.domains)}, got {weights}.")
     if user is not None and (len(user) != 1 or user.domains != tables.domains):
-        raise ValueError(f"a user's knowledge is one joint distribution over {tables}, got {user}.")
+        raise UsageError(f"a user's knowledge is one joint distribution over {tables}, got {user}.")
     known = 0 if user is None else average_utility(user, weights)
     found: Any = sum(weight * largest_utility(tables, name) for name, weight in weights.items())
     return found - known

@@ -33,6 +33,7 @@ from privnb.microdata.release import Release
 from privnb.microdata.schema import text
 from privnb.microdata.treatment import TRUE, UNTRUE, Unreadable
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 
 
@@ -404,7 +405,7 @@ def _quasi_identifiers(release: Release) -> list[str]:
             f"where quasi-identifiers are {', '.join(TRUE)}. See `noise_losses`."
         )
     if not release.schema.quasi_identifiers:
-        raise ValueError("the release has no quasi-identifier to generalize. Give one column or more that role.")
+        raise UsageError("the release has no quasi-identifier to generalize. Give one column or more that role.")
     return release.schema.quasi_identifiers
 
 

@@ -20,6 +20,7 @@ from privnb.measures.base import measure
 from privnb.microdata.counts import factorized
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness, Share, instead, validated
 
 ByMiner = Annotated[Mapping[str, Any], instead(Mapping, "Give them by miner's name.")]
@@ -37,12 +38,12 @@ def within(tolerance: float) -> ErrorFunction:
     truth, else 0.
     """
     if not (expect.is_number(tolerance) and tolerance >= 0):
-        raise ValueError(f"a tolerance is a distance from 0, got {expect.found(tolerance)}.")
+        raise UsageError(f"a tolerance is a distance from 0, got {expect.found(tolerance)}.")
 
     def error(predicted: Any, true: Any) -> FloatArray:
         predicted, true = _alike(predicted, true)
         if not is_numeric_dtype(true):
-            raise ValueError("labels have no distance to be within. Give numbers.")
+            raise UsageError("labels have no distance to be within. Give numbers.")
         return (np.abs(predicted - true) <= tolerance).astype(float)
 
     return error
@@ -117,7 +118,7 @@ def utility_decline(original: float, sanitized: float) -> float:
     Source: Sramka et al. 2010, section 2.3.
     """
     if not original > 0:
-        raise ValueError(
+        raise UsageError(
             f"the good utility of the original data is {original}; a decline needs a positive one. Give errors a "
             "milder penalty or choose a better miner."
         )
@@ -142,7 +143,7 @@ def utility_preserving(originals: ByMiner, sanitized: ByMiner) -> tuple[float, s
         Of the miner.
     """
     if set(originals) != set(sanitized):
-        raise ValueError(f"originals and sanitized have other miners: {sorted(originals)} and {sorted(sanitized)}.")
+        raise UsageError(f"originals and sanitized have other miners: {sorted(originals)} and {sorted(sanitized)}.")
     declines = {name: utility_decline(originals[name], sanitized[name]) for name in originals}
     _, worst, name = average_and_worst(declines)
     return worst, name
@@ -199,7 +200,7 @@ def nearer(predicted: Any, released: Any, true: Any, c: float, hierarchy: Any) -
 def check_c(c: float) -> None:
     """Raises ValueError unless `c` is a percentage."""
     if not (expect.is_number(c) and 0 <= c <= 100):
-        raise ValueError(f"c is a percentage from 0 (any improvement) to 100 (the exact value), got {expect.found(c)}.")
+        raise UsageError(f"c is a percentage from 0 (any improvement) to 100 (the exact value), got {expect.found(c)}.")
 
 
 @measure(
@@ -245,7 +246,7 @@ def average_and_worst(by_miner: ByMiner) -> tuple[float, float, str]:
     Raises ValueError without a miner. Section 2.4.
     """
     if not by_miner:
-        raise ValueError("by_miner is empty: no miner's result was given, and an average needs at least one.")
+        raise UsageError("by_miner is empty: no miner's result was given, and an average needs at least one.")
     name = max(by_miner, key=by_miner.__getitem__)
     return float(np.mean(list(by_miner.values()))), by_miner[name], name
 
@@ -269,7 +270,7 @@ def selected(n: int, share: Share, *, rng: Randomness) -> FloatArray:
         Ones and zeros.
     """
     if not (expect.is_whole(n) and 1 <= n < 2**31):
-        raise ValueError(f"n must be a number of people, got {expect.found(n)}.")
+        raise UsageError(f"n must be a number of people, got {expect.found(n)}.")
     weights = np.zeros(n)
     weights[np.random.default_rng(rng).choice(n, max(round(share * n), 1), replace=False)] = 1
     return weights
@@ -304,7 +305,7 @@ def interest(condition: str, weight: float, otherwise: float = 1.0) -> Callable[
     """
     for name, number in (("weight", weight), ("otherwise", otherwise)):
         if not (expect.is_number(number) and number >= 0):
-            raise ValueError(f"{name} is an interest weight, a number from 0, got {expect.found(number)}.")
+            raise UsageError(f"{name} is an interest weight, a number from 0, got {expect.found(number)}.")
     holds = conditions.condition(condition)
 
     def weights(table: pd.DataFrame, released: object = None) -> FloatArray:
@@ -329,7 +330,7 @@ def interest_of(text: str) -> Callable[..., FloatArray]:
     except ValueError:
         others = [np.nan]
     if others or not condition.strip():
-        raise ValueError(f"interest weights are written 'CONDITION: WEIGHT, WEIGHT OF OTHERS', got {text!r}.")
+        raise UsageError(f"interest weights are written 'CONDITION: WEIGHT, WEIGHT OF OTHERS', got {text!r}.")
     return interest(condition.strip(), weight, otherwise)
 
 
@@ -341,7 +342,7 @@ def worst_by_person(by_miner: ByMiner) -> FloatArray:
     and no choice among their guesses gives more. Raises ValueError without a miner.
     """
     if not by_miner:
-        raise ValueError("by_miner is empty: no miner's result was given, and a worst case needs at least one.")
+        raise UsageError("by_miner is empty: no miner's result was given, and a worst case needs at least one.")
     return np.max([np.asarray(values, dtype=float) for values in by_miner.values()], axis=0)
 
 
@@ -355,7 +356,7 @@ def _alike(predicted: Any, other: Any) -> tuple[Array, Array]:
     """Both as arrays, if they are of one length and of one kind, numbers or labels."""
     predicted, other = np.asarray(predicted), np.asarray(other)
     if predicted.shape != other.shape or is_numeric_dtype(predicted) != is_numeric_dtype(other):
-        raise ValueError(
+        raise UsageError(
             f"guesses {predicted.dtype}{predicted.shape} cannot be compared with {other.dtype}{other.shape}: "
             "give one for each person, numbers with numbers or labels with labels."
         )

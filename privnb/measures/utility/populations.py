@@ -14,6 +14,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.measures.utility.reconstruction import Boxes, HierarchyLine, codes_of, values_asked
 from privnb.microdata.release import Release
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Hierarchies, Share, validated
 
 SUPPORT = 0.05  # of all people: groups of so many are large
@@ -90,7 +91,7 @@ class LargePopulations:
             places = np.nonzero(large)
             labels += [f"{name} {label}" for label in hierarchy.labels(places[1], places[0])]
         if not labels:
-            raise ValueError(
+            raise UsageError(
                 f"no value of a quasi-identifier of '{dataset.name}', and no node below a root, has {least} people "
                 f"({support:.1%} of all). Lower the support, or give the attributes hierarchies."
             )

@@ -18,6 +18,7 @@ from privnb.measures.utility.reconstruction import Boxes, HierarchyLine, check_n
 from privnb.microdata.release import Release
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness, Share, validated
 
 Reading = Literal["product", "literal"]
@@ -86,7 +87,7 @@ class CountQueries:
         names = dataset.schema.quasi_identifiers
         for what, value, most in (("dimension", dimension, len(names)), ("number", number, 100_000)):
             if isinstance(value, bool) or not (isinstance(value, Integral) and 1 <= value <= most):
-                raise ValueError(f"{what} must be a whole number from 1 to {most}, got {expect.found(value)}.")
+                raise UsageError(f"{what} must be a whole number from 1 to {most}, got {expect.found(value)}.")
         values = values_asked(dataset, sensitive)
         share = selectivity ** (1 / (dimension + 1)) if reading == "product" else selectivity
         generator = np.random.default_rng(rng)
@@ -147,7 +148,7 @@ def relative_errors(queries: CountQueries, release: Release) -> FloatArray:
     """
     counted = queries.actual > 0
     if not counted.any():
-        raise ValueError(
+        raise UsageError(
             f"all {len(queries)} queries count nobody in the original, so there is no relative error. Draw queries of "
             "a higher selectivity."
         )

@@ -21,6 +21,7 @@ from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute
 from privnb.microdata.treatment import UNTRUE
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 
 POSITIONS = 1_000_000  # of an attribute's line, at most: each has its place in an array
 VALUES = 2_000  # that are asked for one by one, at most
@@ -68,7 +69,7 @@ class Boxes:
         """
         absent = [name for name in lines if name not in release.labels_alike or name not in release.hierarchies]
         if absent:
-            raise ValueError(f"{release!r} has no quasi-identifier {absent}. Ask it about those of its own dataset.")
+            raise UsageError(f"{release!r} has no quasi-identifier {absent}. Ask it about those of its own dataset.")
         spread = {name: _spread(release, name, line) for name, line in lines.items()}
         shares = {name: each for name, (_, each) in spread.items()}
         first, index = distinct_codes([codes for codes, _ in spread.values()], [len(each) for each in shares.values()])
@@ -102,7 +103,7 @@ def codes_of(dataset: Dataset, name: str, hierarchy: Any) -> IntArray:
     Raises ValueError for a domain of too many values to give each its place.
     """
     if hierarchy.size > POSITIONS:
-        raise ValueError(
+        raise UsageError(
             f"'{name}' has {hierarchy.size:,} possible values, and groups can be named by at most {POSITIONS:,}. Give "
             "its public domain a coarser step."
         )
@@ -112,7 +113,7 @@ def codes_of(dataset: Dataset, name: str, hierarchy: Any) -> IntArray:
 def values_asked(dataset: Dataset, sensitive: str) -> Array:
     """The sensitive values that occur, sorted. Raises ValueError for a quasi-identifier and for too many values."""
     if dataset.schema[sensitive].name in dataset.schema.quasi_identifiers:
-        raise ValueError(
+        raise UsageError(
             f"'{sensitive}' is a quasi-identifier of '{dataset.name}': groups are named by it. Ask for the values of a "
             "sensitive or neutral attribute."
         )
@@ -124,7 +125,7 @@ def values_asked(dataset: Dataset, sensitive: str) -> Array:
 def check_number(name: str, occurring: int) -> None:
     """Raise ValueError for an attribute of which too many values occur to ask for them one by one."""
     if occurring > VALUES:
-        raise ValueError(
+        raise UsageError(
             f"{occurring:,} values of '{name}' occur, too many to ask for them one by one (at most {VALUES:,}). Give "
             "its public domain a coarser step."
         )

@@ -29,6 +29,7 @@ from privnb.microdata.counts import factorized, looked_up
 from privnb.microdata.schema import SchemaError, commonest, text
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 
 SUPPRESSED = "*"  # the root of every hierarchy
 
@@ -249,5 +250,5 @@ def by_class(codes: IntArray, classes: IntArray) -> tuple[IntArray, IntArray, in
     codes, classes = (np.ascontiguousarray(each, dtype=np.int64) for each in (codes, classes))
     sizes = np.bincount(classes)
     if not sizes.all():
-        raise ValueError(f"class {sizes.argmin()} of {len(sizes)} has no record. Number the classes 0, 1, ... each.")
+        raise UsageError(f"class {sizes.argmin()} of {len(sizes)} has no record. Number the classes 0, 1, ... each.")
     return codes, classes, len(sizes)

@@ -10,6 +10,7 @@ import numpy as np
 
 from privnb.microdata.hierarchy.categories import Taxonomy
 from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import at_least, validated
 
 LISTED = 3  # a label of more members says how many there are
@@ -67,7 +68,7 @@ def merged(
     2      2       1        5                           *
     """
     if not -tree.height <= lowest < tree.height:
-        raise ValueError(f"lowest must be a level of the tree below *, 0 to {tree.height - 1}, got {lowest!r}.")
+        raise UsageError(f"lowest must be a level of the tree below *, 0 to {tree.height - 1}, got {lowest!r}.")
     rows = tree.rows
     levels = [np.array(level, dtype=object) for level in zip(*rows, strict=True)]
     of_leaves, found = np.array([counts.get(leaf, 0) for leaf in levels[0]], dtype=np.int64), levels[:1]

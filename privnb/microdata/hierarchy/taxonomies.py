@@ -23,6 +23,7 @@ from privnb.microdata.hierarchy.categories import Taxonomy, values_of
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
 from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, text
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import STEP
 
 CLOCK = re.compile(r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z| ?[+-]\d{2}:?\d{2})?$")  # behind a day
@@ -47,7 +48,7 @@ class Time(NamedTuple):
         """Of a text that `TIME` matches."""
         match = TIME.match(value)
         if match is None:
-            raise ValueError(f"value must be a time such as 13:45, got {value!r}.")
+            raise UsageError(f"value must be a time such as 13:45, got {value!r}.")
         hour, minutes, seconds, half = match.groups()
         hours = int(hour) if half is None else int(hour) % 12 + 12 * (half in "pP")
         return cls(hours, int(minutes), float(seconds or 0))

@@ -11,21 +11,23 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
+from privnb.runtime.errors import ResourceError, UsageError
+
 DEBIAN = Path("/usr/share/java/weka.jar")  # where the package `weka` puts it
 _starting = threading.Lock()
 _running: "dict[str, Machine]" = {}
 Jar = str | os.PathLike[str] | None
 
 
-class Unavailable(RuntimeError):
+class Unavailable(ResourceError, RuntimeError):
     """Java, Weka's jar, jpype1 or one of Weka's miners is not there; the message says which, and how to get it."""
 
 
-class Refused(ValueError):
+class Refused(UsageError):
     """A miner that does not take such data, in Weka's own words."""
 
 
-class Unfinished(RuntimeError):
+class Unfinished(ResourceError, RuntimeError):
     """A miner that ran out of its processor time or of memory: it has no guesses, and belongs to no average."""
 
 

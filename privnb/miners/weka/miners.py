@@ -14,6 +14,7 @@ from privnb.miners.encoding import Encoded
 from privnb.miners.equivalents import WEKA
 from privnb.miners.weka.java import Jar, Machine, Unavailable, explained, find_jar, limited, machine, read, version
 from privnb.runtime.arrays import Array, FloatArray
+from privnb.runtime.errors import UsageError
 
 # Sramka et al. 2010, section 4.4, the reference sets of miners for released intervals and for noisy numbers.
 CATEGORICAL, NUMERICAL = (
@@ -43,7 +44,7 @@ class Header:
     def instances(self, java: Machine, table: pd.DataFrame, target: Any = None) -> Any:
         """Weka's Instances of n records, a DataFrame of numbers and Categoricals; without `target` no class."""
         if list(table) != list(self.labels):
-            raise ValueError(f"the miner learned from columns {list(self.labels)}, got {list(table)}. Encode those.")
+            raise UsageError(f"the miner learned from columns {list(self.labels)}, got {list(table)}. Encode those.")
         columns = [self._column(table[name], values) for name, values in self.labels.items()]
         if target is None:
             columns.append(np.full(len(table), np.nan))
@@ -80,7 +81,7 @@ class Header:
     def _column(self, column: pd.Series, values: Any) -> FloatArray:
         if (values is None) != is_numeric_dtype(column):
             kinds = ("numbers", "labels") if values is None else ("labels", "numbers")
-            raise ValueError(
+            raise UsageError(
                 f"column '{column.name}': the miner learned from {kinds[0]} and is asked for {kinds[1]}. "
                 "Encode with like= the records that it learned from."
             )
@@ -143,7 +144,7 @@ class WekaMiner:
         unlike all it saw, the guess is None, or NaN for numbers. Raises as `fit` does.
         """
         if self.model is None or self.header is None:
-            raise ValueError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
+            raise UsageError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
         java = machine(self.version)
         # A release has few distinct records: each is asked for once, which makes the lazy miners affordable.
         _, first, back = np.unique(encoded.row, return_index=True, return_inverse=True)
@@ -157,7 +158,7 @@ class WekaMiner:
         Each fold has the limit for itself. Raises as `fit` does, and ValueError unless 2 <= folds <= n.
         """
         if not 2 <= folds <= len(encoded):
-            raise ValueError(f"cross-validation needs 2 to {len(encoded)} folds (the records), got {folds}.")
+            raise UsageError(f"cross-validation needs 2 to {len(encoded)} folds (the records), got {folds}.")
         java = machine(self.version)
         header = Header(encoded.labels, target)
         data = header.instances(java, encoded.labels, target)
@@ -192,7 +193,7 @@ class WekaMiner:
             model.setOptions(options)  # which empties those that it takes
             java.JClass("weka.core.Utils").checkForRemainingOptions(options)
         except java.JException as error:
-            raise ValueError(f"the miner '{self.scheme}' has no options {self.options}: {error}.") from None
+            raise UsageError(f"the miner '{self.scheme}' has no options {self.options}: {error}.") from None
         return model
 
     def _trained(self, java: Machine, data: Any) -> Self:
@@ -230,12 +231,12 @@ def named(text: str, **options: Any) -> tuple[WekaMiner, ...]:
         asked, scheme, rest = name.groups() if name else (None, "", "")
         entries = (scheme,) if rest else SETS.get(scheme, (scheme,))
         if not schemes.union(CATEGORICAL, NUMERICAL).issuperset(entries):
-            raise ValueError(
+            raise UsageError(
                 f"there is no miner '{part.strip()}'. Name a set, {', '.join(f'Weka {each}' for each in SETS)}, or "
                 f"miners of Weka {stated} such as 'Weka trees.J48': `privnb.miners.weka.known()` lists the paper's."
             )
         if asked not in (None, stated):
-            raise ValueError(
+            raise UsageError(
                 f"'{part.strip()}' asks for Weka {asked}, and {jar} is Weka {stated}. Leave the version out, or name "
                 "that version's jar in the environment variable WEKA_JAR."
             )

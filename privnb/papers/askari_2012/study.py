@@ -21,6 +21,7 @@ from privnb.evaluation.store import Folder
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.papers.askari_2012 import small_channels
 from privnb.privacy_models import KAnonymity
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import validated
 from privnb.sanitizers import Identity, Mondrian, catalogue
 from privnb.sanitizers.base import Sanitizer
@@ -64,7 +65,7 @@ def channels(
     """
     values = numbers("K", k, int), numbers("L", l, int), numbers("EPSILON", epsilon, float)
     if not all(values):
-        raise ValueError("K, L and EPSILON need one number or several each, separated by commas.")
+        raise UsageError("K, L and EPSILON need one number or several each, separated by commas.")
     every = dict.fromkeys(
         each
         for a, b, c in product(*values)

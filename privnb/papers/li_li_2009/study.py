@@ -26,6 +26,7 @@ from privnb.measures.utility.queries import READINGS
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Seed, Share, one_of, validated
 from privnb.sanitizers import Bucketize, Mondrian
 from privnb.sanitizers.base import Sanitizer
@@ -53,7 +54,7 @@ state(
 def check_number(_: str, value: Any) -> None:
     """Raise ValueError unless `value` is a number of queries."""
     if not (expect.is_whole(value) and 1 <= value <= MOST):
-        raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(value)}.")
+        raise UsageError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(value)}.")
 
 
 def check_partitions(name: str, value: object) -> None:
@@ -105,7 +106,7 @@ def partitions(
     }
     found = {letter: [Mondrian(model, split_point=median) for model in each] for letter, each in models.items() if each}
     if not found:
-        raise ValueError("there is no privacy model to run: give one value or more of K, L, T or DELTA.")
+        raise UsageError("there is no privacy model to run: give one value or more of K, L, T or DELTA.")
     return found
 
 

@@ -14,6 +14,7 @@ from privnb.reporting.charts.looks import COLOURS, INK
 from privnb.reporting.charts.narrow import ACROSS
 from privnb.reporting.findings.base import extremes
 from privnb.runtime import numerals
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import names_in
 
 FAR = 50  # from so many times the smallest number on, the largest one needs a logarithmic axis
@@ -91,7 +92,7 @@ def people(counts: Counts, everybody: int | None = None, fewest: MinCount = LIMI
         All together are at least as many; else a sentence says so.
     """
     if everybody is not None and not counts.max() <= everybody <= counts.sum():
-        raise ValueError(f"everybody must be as many as the largest group, at most as all of them, got {everybody}.")
+        raise UsageError(f"everybody must be as many as the largest group, at most as all of them, got {everybody}.")
     if 0 < counts.sum() < fewest:
         raise Nothing(why=f"The table has fewer than {fewest} people, so that no group of them is shown.")
     unit = str(counts.index.name)

@@ -19,6 +19,7 @@ from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_nam
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.reporting.charts.looks import COLOURS, LONG, LOOKS, V5, WIDTH
 from privnb.runtime import numerals
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import shown
 from privnb.runtime.sentences import DISPLAY, Sentences, say, table_html
 from privnb.runtime.validation import Validated, instead, validated
@@ -53,11 +54,11 @@ class Aggregate(Validated):
         super().__post_init__()
         missing = [name for name in self.titles if name not in self.rows]
         if missing:
-            raise ValueError(f"the aggregate declares {missing}, which its rows lack ({', '.join(self.rows)}).")
+            raise UsageError(f"the aggregate declares {missing}, which its rows lack ({', '.join(self.rows)}).")
         if len(self.rows) > 500:
-            raise ValueError(f"an aggregate has at most 500 rows, got {len(self.rows)}. Group more coarsely.")
+            raise UsageError(f"an aggregate has at most 500 rows, got {len(self.rows)}. Group more coarsely.")
         if "people" in self.titles and self.rows["people"].between(1, self.fewest - 1).any():
-            raise ValueError(f"a row stands for fewer than {self.fewest} people. Merge it with its neighbours.")
+            raise UsageError(f"a row stands for fewer than {self.fewest} people. Merge it with its neighbours.")
         object.__setattr__(self, "rows", shown_rows(self.rows[list(self.titles)].reset_index(drop=True)))
 
     def _repr_html_(self) -> str:

@@ -19,6 +19,7 @@ from privnb.reporting.charts.frontier import CHANNELS, HEIGHT, axis_title, of_nu
 from privnb.reporting.charts.looks import COLOURS, GREY, LOOKS, WIDTH
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError
 from privnb.runtime.sentences import Sentences
 from privnb.runtime.validation import instead, optional, validated
 
@@ -185,7 +186,7 @@ def _check_settings(name: str, settings: Any) -> None:
     pairs = isinstance(settings, list | tuple)
     if not pairs or not all(isinstance(e, list | tuple) and list(map(type, e)) == [str, str] for e in settings):
         found = expect.found(settings)
-        raise ValueError(f"{name} must be settings, each (sanitizer, parameters) as text, got {found}.")
+        raise UsageError(f"{name} must be settings, each (sanitizer, parameters) as text, got {found}.")
 
 
 def _curves(

@@ -19,6 +19,7 @@ from privnb.reporting.charts.explorer import CURRENT
 from privnb.reporting.charts.looks import COLOURS, GREY, INK, PALE
 from privnb.reporting.findings.rows import Steps
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import shown
 from privnb.runtime.sentences import table_html
 from privnb.runtime.validation import validated
@@ -93,7 +94,7 @@ def every_setting(
 def _known(measures: Sequence[str], results: pd.DataFrame) -> dict[str, str]:
     """Those of which there is a number, with their titles: `{name: title}`."""
     if not expect.texts("measures", measures, "measures"):
-        raise ValueError("measures must name one measure or more, got none.")
+        raise UsageError("measures must name one measure or more, got none.")
     there = set(results.measure[results.value.notna()])
     return {name: facts(name).label for name in measures if name in there}
 

@@ -16,6 +16,7 @@ from privnb.reporting.charts.base import Aggregate, none, settings
 from privnb.reporting.charts.frontier import axis_title
 from privnb.reporting.findings.base import Finding
 from privnb.runtime import expect, numerals
+from privnb.runtime.errors import UsageError
 from privnb.runtime.sentences import Sentences
 from privnb.runtime.validation import instead, optional, validated
 from privnb.sanitizers import catalogue
@@ -45,7 +46,7 @@ def table(
     """
     for name, given in {"rows": rows, "columns": columns}.items():
         if not expect.texts(name, [given] if isinstance(given, str) else given, "columns"):
-            raise ValueError(f"{name} must name one column of the results or more, got none of them.")
+            raise UsageError(f"{name} must name one column of the results or more, got none of them.")
         for each in [given] if isinstance(given, str) else given:
             expect.one_of(name, each, [*results, "setting"])
     if results.empty:

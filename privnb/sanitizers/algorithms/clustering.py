@@ -19,6 +19,7 @@ from numba import njit
 from privnb.microdata.hierarchy import Extent
 from privnb.microdata.hierarchy.generalization import places
 from privnb.runtime.arrays import Array, Int, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.sanitizers.algorithms.box_tree import NEVER, BoxTree, Space, apart, grow, space_of, take
 
 
@@ -47,7 +48,7 @@ def greedy_k_member(
     """
     n = len(codes)
     if not (1 <= k <= n and 0 <= start < n):
-        raise ValueError(f"{n} records need k from 1 to {n} and start from 0 to {n - 1}, got k={k} and start={start}.")
+        raise UsageError(f"{n} records need k from 1 to {n} and start from 0 to {n - 1}, got k={k} and start={start}.")
     space, points = _located(np.asarray(codes), extents, k)
     low, high = np.empty((2, len(extents)), np.int64)
     growth, (stack, bounds) = np.empty(len(space.groups), np.int64), np.empty((2, 2 * n), np.int64)
@@ -94,7 +95,7 @@ def _located(codes: Array, extents: Sequence[Extent], k: int) -> tuple[Space, In
     denominators = [extent.denominator for extent in extents]
     unit = lcm(*filter(None, denominators))  # brings fractions with these denominators to one
     if unit * len(extents) * 2 * k >= NEVER:  # no cluster reaches 2k records
-        raise ValueError(
+        raise UsageError(
             f"extents with the denominators {denominators} have the common denominator {unit}, too large for exact "
             "costs. Give a number's domain a coarser step."
         )

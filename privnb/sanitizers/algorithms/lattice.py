@@ -22,6 +22,7 @@ from privnb.privacy_models.base import Tally
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.sanitizers.algorithms.options import OF_CELLS, OF_CLASSES
 
 LARGEST = 2**22  # nodes: a search looks all of them over after each check
@@ -92,7 +93,7 @@ class Lattice:
         self.shape = tuple(len(labels) for labels in self.labels)
         self.nodes = prod(self.shape)
         if self.nodes > LARGEST:
-            raise ValueError(f"{self.nodes:,} nodes are more than {LARGEST:,}. Leave out levels or quasi-identifiers.")
+            raise UsageError(f"{self.nodes:,} nodes are more than {LARGEST:,}. Leave out levels or quasi-identifiers.")
         groups = [np.array([pd.factorize(row)[0] for row in labels]) for labels in self.labels]
         self._above = [_coarser(each) for each in groups]
         people, tallies = requirement.people, requirement.tallies

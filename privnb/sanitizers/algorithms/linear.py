@@ -3,6 +3,7 @@
 import numpy as np
 
 from privnb.runtime.arrays import Array, FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT
 
 
@@ -39,7 +40,7 @@ def standardized(points: Array) -> tuple[FloatArray, FloatArray, FloatArray]:
     """
     means, deviations = points.mean(axis=0), points.std(axis=0)
     if constant := np.flatnonzero(deviations <= EXACT * np.maximum(np.abs(means), 1)).tolist():
-        raise ValueError(f"columns {constant} have no variance: each holds one number.")
+        raise UsageError(f"columns {constant} have no variance: each holds one number.")
     return (points - means) / deviations, means, deviations
 
 

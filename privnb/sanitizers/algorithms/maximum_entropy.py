@@ -24,6 +24,7 @@ from privnb.microdata.count_tables import separators
 from privnb.microdata.counts import distinct_codes
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
 from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 
 Vertex = tuple[str, int | bytes]  # an attribute, and the level of its labels
 _LARGEST = 2**22  # cells of the table that is fitted
@@ -91,7 +92,7 @@ class Together:
         for i, j in combinations(range(len(self.tables)), 2):
             for name in [each for each in self.tables[i].names if each in self.tables[j].names]:
                 if self._own[i][name] not in self.vertices[j] and self._own[j][name] not in self.vertices[i]:
-                    raise ValueError(
+                    raise UsageError(
                         f"the labels of '{name}' in the tables of {', '.join(self.tables[i].names)} and of "
                         f"{', '.join(self.tables[j].names)} do not nest. Leave '{name}' out of one of them, or take "
                         "labels of which those of one table are parts of the other's."
@@ -144,7 +145,7 @@ class Together:
     def _check_apart(self, i: int) -> dict[str, IntArray]:
         apart = {name: numbers for name, numbers in self._numbers[i].items() if numbers is not None}
         if overlapping := [name for name in self._numbers[i] if name not in apart]:
-            raise ValueError(f"labels of {overlapping} overlap in one table, so that a value has no one cell there.")
+            raise UsageError(f"labels of {overlapping} overlap in one table, so that a value has no one cell there.")
         return apart
 
     def likely(self, where: Sequence[IntArray]) -> FloatArray:
@@ -154,7 +155,7 @@ class Together:
         Raises ValueError unless the tables are decomposable.
         """
         if self.order is None:
-            raise ValueError("the tables are not decomposable, so that there is no closed form; see `fitted`.")
+            raise UsageError("the tables are not decomposable, so that there is no closed form; see `fitted`.")
         found = np.ones(len(where[0]))
         leaves: dict[str, Array] = {}
         for i, shared in self.order:
@@ -181,7 +182,7 @@ class Together:
         sizes = [np.bincount(atom).astype(float) for atom in atoms]
         shape = [len(each) for each in sizes]
         if prod(shape) > _LARGEST:
-            raise ValueError(f"{prod(shape):,} combinations are too many to fit. Take fewer tables or coarser labels.")
+            raise UsageError(f"{prod(shape):,} combinations are too many to fit. Take fewer tables or coarser labels.")
         values = reduce(np.multiply.outer, sizes).ravel()
         every = np.unravel_index(np.arange(len(values)), shape)
         firsts = [np.unique(atom, return_index=True)[1] for atom in atoms]
@@ -199,7 +200,7 @@ class Together:
             if off < _CLOSE:
                 at = [atom[positions[name]] for name, atom in zip(names, atoms, strict=True)]
                 return (found / values)[np.ravel_multi_index(at, shape)]
-        raise ValueError(f"after {_ROUNDS} rounds the fit is {off:.2g} off. Are the tables of the same records?")
+        raise UsageError(f"after {_ROUNDS} rounds the fit is {off:.2g} off. Are the tables of the same records?")
 
 
 def _vertex(name: str, i: int, numbers: IntArray | None) -> Vertex:

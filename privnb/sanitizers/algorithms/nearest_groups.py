@@ -21,6 +21,7 @@ from numba import njit
 
 from privnb.microdata.hierarchy.generalization import places
 from privnb.runtime.arrays import Array, FloatArray, Int, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.algorithms.box_tree import NEVER, BoxTree, Space, apart, grow, level, space_of, take
 
@@ -146,7 +147,7 @@ def central(space: Space, rows: Array, groups: Array) -> IntArray:
 
 def _check(points: FloatArray, k: int) -> None:
     if not 1 <= k <= len(points):
-        raise ValueError(f"{len(points)} records need k from 1 to {len(points)}, got k={k}.")
+        raise UsageError(f"{len(points)} records need k from 1 to {len(points)}, got k={k}.")
 
 
 class _Left(NamedTuple):

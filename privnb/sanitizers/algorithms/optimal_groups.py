@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from privnb.runtime.arrays import Array, Int, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 
 
@@ -23,7 +24,7 @@ def optimal_groups(values: Array, k: int) -> Array:
     """
     values = np.asarray(values, dtype=np.int64)
     if not 1 <= k <= len(values):
-        raise ValueError(f"{len(values)} records need k from 1 to {len(values)}, got k={k}.")
+        raise UsageError(f"{len(values)} records need k from 1 to {len(values)}, got k={k}.")
     order = np.argsort(values, kind="stable")
     groups = np.empty(len(values), np.int64)
     groups[order] = _path(values[order], int(k))

@@ -21,6 +21,7 @@ from privnb.privacy_models import KAnonymity, PrivacyModel, TCloseness
 from privnb.privacy_models.base import Tally
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import one_of, validated
 from privnb.sanitizers.algorithms.lattice import Classes, Lattice, loss_of
@@ -38,7 +39,7 @@ Target = Annotated[str, lambda name, value: expect.text(name, value, "the attrib
 def _suppress(name: str, value: Any) -> None:
     number = isinstance(value, Integral | float) and not isinstance(value, bool)
     if not (number and 0 <= value < (1 if isinstance(value, float) else math.inf)):
-        raise ValueError(
+        raise UsageError(
             f"{name} must be a whole number of records, or a share from 0 to below 1, got {expect.found(value)}."
         )
 
@@ -120,7 +121,7 @@ class FullDomain(ModelBasedSanitizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.target is not None) != (self.loss == "classification metric"):
-            raise ValueError(
+            raise UsageError(
                 f"target names the attribute for loss='classification metric' and nothing else, got "
                 f"target={expect.found(self.target)} with loss={self.loss!r}."
             )

@@ -16,6 +16,7 @@ from privnb.privacy_models import DistinctDiversity, KAnonymity, PrivacyModel
 from privnb.privacy_models.anonymity import People
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Seed
 from privnb.sanitizers.base import MODELS, Sanitized, Sanitizer
 from privnb.sanitizers.eligibility import check_k, quasi_identifiers
@@ -82,7 +83,7 @@ class KMember(Sanitizer):
         object.__setattr__(self, "models", tuple(models))
         against = [model for model in self.models if hasattr(model, "population")]
         if against:
-            raise ValueError(f"KMember clusters records alone, {against[0]!r} needs a population. Use Mondrian for it.")
+            raise UsageError(f"KMember clusters records alone, {against[0]!r} needs a population. Use Mondrian for it.")
 
     def __repr__(self) -> str:
         more = f", models={self.models!r}" if self.models else ""

@@ -15,6 +15,7 @@ from privnb.privacy_models import PrivacyModel
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.sanitizers.base import MODELS, Sanitizer
 from privnb.sanitizers.eligibility import quasi_identifiers
 from privnb.sanitizers.errors import SanitizationError
@@ -37,13 +38,15 @@ class ModelBasedSanitizer(Sanitizer):
         known = {field.name: field.default for field in fields(self) if field.name != "models"}
         unknown = sorted(set(options) - set(known))
         if unknown:
-            raise TypeError(f"{type(self).__name__} has no parameter {unknown}; it has {', '.join(known) or 'none'}.")
+            raise UsageTypeError(
+                f"{type(self).__name__} has no parameter {unknown}; it has {', '.join(known) or 'none'}."
+            )
         absent = [name for name, default in known.items() if default is MISSING and name not in options]
         if absent:
-            raise TypeError(f"{type(self).__name__} needs {', '.join(f'{name}=' for name in absent)}.")
+            raise UsageTypeError(f"{type(self).__name__} needs {', '.join(f'{name}=' for name in absent)}.")
         expect.all_of("models", models, PrivacyModel, instead=PrivacyModel.HINT)
         if not models:
-            raise ValueError(f"{type(self).__name__} needs a privacy model to keep, such as KAnonymity(10).")
+            raise UsageError(f"{type(self).__name__} needs a privacy model to keep, such as KAnonymity(10).")
         object.__setattr__(self, "models", models)
         for name, default in known.items():
             object.__setattr__(self, name, options.get(name, default))

@@ -15,6 +15,7 @@ from privnb.microdata.schema import Role, Schema
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
 from privnb.privacy_models.requirement import Requirement
 from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import one_of
 from privnb.sanitizers.algorithms.options import CHOICES, MEDIANS
 from privnb.sanitizers.base import Facts, Sanitized
@@ -71,11 +72,11 @@ class Mondrian(ModelBasedSanitizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.split_attribute == "gain") != bool(self.workload):
-            raise ValueError(
+            raise UsageError(
                 'split_attribute="gain" and a workload go together: the gain is what a cut tells about it.'
             )
         if self.split_point == "best" and self.split_attribute != "gain":
-            raise ValueError(
+            raise UsageError(
                 'split_point="best" looks for the largest information gain: it needs split_attribute="gain".'
             )
 

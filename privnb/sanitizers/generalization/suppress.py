@@ -13,6 +13,7 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, Schema
 from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list, names_in
 from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError
@@ -22,7 +23,7 @@ WHAT = "an attribute, quasi-identifiers or sensitive"
 
 def _attributes(name: str, value: object) -> None:
     if not names_in(expect.text(name, value, WHAT)):
-        raise ValueError(f"{name} must be the name of {WHAT}, got {value!r}.")
+        raise UsageError(f"{name} must be the name of {WHAT}, got {value!r}.")
 
 
 @dataclass(frozen=True)

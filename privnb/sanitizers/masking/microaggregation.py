@@ -16,6 +16,7 @@ from privnb.privacy_models import KAnonymity, check_k, tally
 from privnb.privacy_models.anonymity import OwnAnonymity
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.sanitizers import eligibility
 from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.errors import SanitizationError
@@ -31,9 +32,9 @@ def _blocks(name: str, value: Any) -> None:
         expect.texts(f"{name}[{place}]", block, "quasi-identifiers")
     named = [each for block in value for each in block]
     if doubled := sorted({each for each in named if named.count(each) > 1}):
-        raise ValueError(f"{name} must have each quasi-identifier once, got {', '.join(doubled)} in several.")
+        raise UsageError(f"{name} must have each quasi-identifier once, got {', '.join(doubled)} in several.")
     if not all(value):
-        raise ValueError(f"{name} must name one quasi-identifier or more each, got one without any.")
+        raise UsageError(f"{name} must name one quasi-identifier or more each, got one without any.")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from numpy.random import Generator
 from privnb.microdata.columns import plain
 from privnb.microdata.rows import Microdata
 from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.eligibility import quasi_identifiers
@@ -20,7 +21,7 @@ from privnb.sanitizers.masking.base import Masking, gap, steps
 
 def _per_cent(name: str, value: Any) -> None:
     if not (expect.is_number(value) and 0 < value <= 100):
-        raise ValueError(f"{name} must be per cent, a number above 0 and at most 100, got {expect.found(value)}.")
+        raise UsageError(f"{name} must be per cent, a number above 0 and at most 100, got {expect.found(value)}.")
 
 
 @dataclass(frozen=True)

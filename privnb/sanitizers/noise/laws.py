@@ -25,6 +25,7 @@ import numpy as np
 from privnb.measures.noise.matrices import MOST, amplification_of, markov
 from privnb.microdata.treatment import Jointly, Law, Unreadable
 from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import Positive, Share, Validated, at_least
 from privnb.sanitizers.noise.mechanisms import kept
@@ -342,7 +343,7 @@ class Diagonal(Validated, Symmetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.true < (1 - ROUNDING) / self.size:
-            raise ValueError(f"true must be at least 1 / size, {1 / self.size:g}, got {self.true:g}.")
+            raise UsageError(f"true must be at least 1 / size, {1 / self.size:g}, got {self.true:g}.")
 
     def __str__(self) -> str:
         with_others = f", drawn together with {', '.join(self.together.names)}" if self.together else ""

@@ -16,6 +16,7 @@ import numpy as np
 
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Positive, Randomness, at_least, validated
 
 LARGEST = 1e15  # steps; noise of a larger scale would leave the 64-bit whole numbers
@@ -23,7 +24,7 @@ LARGEST = 1e15  # steps; noise of a larger scale would leave the 64-bit whole nu
 
 def _steps(name: str, value: Any) -> None:
     if not (expect.is_number(value) and 0 < value <= LARGEST):
-        raise ValueError(f"{name} must be a positive number up to {LARGEST:g}, got {expect.found(value)}.")
+        raise UsageError(f"{name} must be a positive number up to {LARGEST:g}, got {expect.found(value)}.")
 
 
 @validated
@@ -89,7 +90,7 @@ def geometric(values: Any, scale: Annotated[float, _steps], *, rng: Randomness) 
     """
     values = _numbers("geometric", values)
     if not np.issubdtype(values.dtype, np.integer):
-        raise ValueError(
+        raise UsageError(
             f"the values of geometric noise must be whole numbers, got {values.dtype}. Count the steps of the domain."
         )
     if rng is not None:
@@ -105,12 +106,12 @@ def _numbers(kind: str, values: Any) -> Array:
     """`values` as an array of numbers. Raises ValueError for what is none, and for missing and infinite ones."""
     found = np.asarray(values)
     if found.dtype.kind not in "iuf":
-        raise ValueError(
+        raise UsageError(
             f"{kind} noise is for numbers, got values of {found.dtype}. Leave out or fill in what is no number."
         )
     unfit = ~np.isfinite(found)
     if unfit.any():
-        raise ValueError(
+        raise UsageError(
             f"{kind} noise is for numbers, got {unfit.sum()} of {found.size} missing or infinite values. Noise would "
             "make numbers of them: leave these records out."
         )
@@ -157,7 +158,7 @@ def response(positions: Any, size: Annotated[int, at_least(2)], epsilon: Positiv
     """
     whole = isinstance(positions, np.ndarray) and positions.dtype.kind in "iu" and positions.ndim == 1
     if not (whole and len(positions) and 0 <= positions.min() <= positions.max() < size):
-        raise ValueError(f"positions must be whole numbers from 0 to {size - 1}, got {expect.found(positions)}.")
+        raise UsageError(f"positions must be whole numbers from 0 to {size - 1}, got {expect.found(positions)}.")
     if rng is None:
         return _exact_response(positions, size, epsilon)
     generator = np.random.default_rng(rng)

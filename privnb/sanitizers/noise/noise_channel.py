@@ -22,6 +22,7 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute
 from privnb.microdata.treatment import Law, Unreadable
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Count, Randomness, validated
 from privnb.sanitizers.noise.local_noise import size_of
 
@@ -55,7 +56,7 @@ def cell_vulnerability(law: Law, attribute: Attribute, column: pd.Series | Array
         For a law without this closed form.
     """
     if not len(column):
-        raise ValueError("column must have a value at least, and it has none.")
+        raise UsageError("column must have a value at least, and it has none.")
     gap = pd.isna(pd.Series(column)).to_numpy()
     domain: Any = attribute.domain
     codes: IntArray = domain.codes(np.asarray(column)[~gap])

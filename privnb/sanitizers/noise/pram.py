@@ -17,6 +17,7 @@ from privnb.microdata.schema import Attribute, Schema
 from privnb.microdata.treatment import Jointly, Law
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import names_in
 from privnb.runtime.validation import Share, optional
 from privnb.sanitizers.base import Sanitized, Sanitizer
@@ -30,7 +31,7 @@ ROOM = 2**40  # a draw is a whole number below
 def _matrices(name: str, value: Any) -> None:
     expect.kind(name, value, Mapping, instead='Give a matrix by attribute: {"sex": [[...], ...]}')
     if not value:
-        raise ValueError(f"{name} must hold that of an attribute at least, got a dict of none. Leave it out.")
+        raise UsageError(f"{name} must hold that of an attribute at least, got a dict of none. Leave it out.")
     for names, matrix in value.items():
         markov(f"the matrix of {expect.found(names)}", matrix)
 

@@ -11,6 +11,7 @@ from numpy.random import Generator
 
 from privnb.microdata.rows import Microdata
 from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list
 from privnb.sanitizers.algorithms.linear import standardized
 from privnb.sanitizers.base import Sanitized
@@ -22,7 +23,7 @@ from privnb.sanitizers.synthetic.latin_hypercube import invented
 
 def _share(name: str, value: Any) -> None:
     if not (expect.is_number(value) and 0 <= value < 1):
-        raise ValueError(f"{name} must be a number from 0 and below 1, which masks nothing; got {expect.found(value)}.")
+        raise UsageError(f"{name} must be a number from 0 and below 1, which masks nothing; got {expect.found(value)}.")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list
 from privnb.runtime.validation import optional
 from privnb.sanitizers.algorithms.linear import root
@@ -27,7 +28,7 @@ Method = Literal["A", "B", "C"]
 
 def _given(name: str, value: Any) -> None:
     if not expect.texts(name, value, "attributes"):
-        raise ValueError(f"{name} must name one attribute or more that numbers are regressed on, got none.")
+        raise UsageError(f"{name} must name one attribute or more that numbers are regressed on, got none.")
 
 
 @dataclass(frozen=True)

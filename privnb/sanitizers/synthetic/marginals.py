@@ -27,6 +27,7 @@ from privnb.microdata.schema import Schema
 from privnb.privacy_models import KAnonymity, PrivacyModel, tally
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import instead, optional, validated
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.algorithms.lattice import levels
@@ -60,7 +61,7 @@ class Marginals:
 
 def _sets(name: str, value: Any) -> None:
     if not expect.kind(name, value, list, tuple, instead="Name attributes, or give tuples of several."):
-        raise ValueError(f"{name} must hold one set of attributes or more, got none.")
+        raise UsageError(f"{name} must hold one set of attributes or more, got none.")
     for place, names in enumerate(value):
         if not isinstance(names, str):
             expect.texts(f"{name}[{place}]", names, "attributes")
@@ -115,14 +116,14 @@ def anonymized_marginals(
     sets = [(names,) if isinstance(names, str) else tuple(names) for names in sets]
     for names in sets:
         if not names or len(set(names)) < len(names) or not set(names) <= set(dataset.schema.published) - {"count"}:
-            raise ValueError(
+            raise UsageError(
                 f"{names} is no set of attributes to count. Name published ones of '{dataset.name}', each once, and "
                 "none 'count'."
             )
     expect.all_of("models", models, PrivacyModel, instead=PrivacyModel.HINT)
     wrong = [model for model in models if hasattr(model, "population")]
     if wrong or not models:
-        raise ValueError(f"marginals keep models of their own records, such as KAnonymity(10), got {wrong or 'none'}.")
+        raise UsageError(f"marginals keep models of their own records, such as KAnonymity(10), got {wrong or 'none'}.")
     check = _Check(dataset, models, beside)
     fixed = set(dataset.schema.published if exact else [model.sensitive for model in models])
     published = []
@@ -278,7 +279,7 @@ def probabilities(marginals: Marginals, rows: pd.DataFrame) -> FloatArray:
 def _check_published(marginals: Any, release: Any) -> None:
     """Raise unless there are marginals, a release, or both."""
     if marginals is None and release is None:
-        raise ValueError("marginals and release are both None: nothing is published. Give one or both.")
+        raise UsageError("marginals and release are both None: nothing is published. Give one or both.")
 
 
 @validated
@@ -316,7 +317,7 @@ def divergence(dataset: AnyMicrodata, marginals: Marginals | None = None, releas
     rows = dataset.cells[dataset.schema.published]
     likely = _likely(Together(tables, hierarchies), hierarchies, dataset.schema.marked(rows), where)
     if not likely.all():
-        raise ValueError(f"some records of '{dataset.name}' are in no cell. Were the counts made of other records?")
+        raise UsageError(f"some records of '{dataset.name}' are in no cell. Were the counts made of other records?")
     distinct = counts.combinations(rows)
     alike = distinct.multiplicities[distinct.index] / len(rows)
     return max(float(np.log2(alike / likely).mean()), 0.0)  # rounding must not fall below
@@ -368,7 +369,7 @@ def inferred(
     exact = [t for t in tables if sensitive in t.names and all(len(covers(v)) == 1 for v in _labels(t, sensitive))]
     together = Together(exact, hierarchies)
     if together.order is None or not exact:
-        raise ValueError(f"the tables with exact '{sensitive}' are not decomposable, or there are none.")
+        raise UsageError(f"the tables with exact '{sensitive}' are not decomposable, or there are none.")
     position = {name: hierarchies[name].codes([value])[0] for name, value in known.items()}
     found: Any = 1.0
     fits = []
@@ -385,10 +386,10 @@ def inferred(
         group = together.grouped(i, [vertex for vertex in shared if vertex[0] != sensitive])
         if len(set(group[fits[i]])) > 1:
             names = sorted({name for name, _ in shared} - {sensitive, *known})
-            raise ValueError(f"to join the tables one of {names} must be known, too.")
+            raise UsageError(f"to join the tables one of {names} must be known, too.")
         found = found / _by_value(table, sensitive, table.counts * np.isin(group, group[fits[i]])).clip(lower=1)
     if not found.sum() > 0:
-        raise ValueError(f"nobody who was counted has {known}.")
+        raise UsageError(f"nobody who was counted has {known}.")
     return (found / found.sum())[found > 0].rename("share")
 
 
@@ -425,7 +426,7 @@ def _hierarchies(schema: Schema, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _of_release(release: Release, records: int) -> CountedRecords:
     if not release.generalized or len(release) != records:
-        raise ValueError(f"{release!r} is no generalization. Give a generalized release of the {records} records.")
+        raise UsageError(f"{release!r} is no generalization. Give a generalized release of the {records} records.")
     return CountTable.of_labels(release.schema.marked(release.table))
 
 

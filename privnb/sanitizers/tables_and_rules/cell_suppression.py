@@ -17,6 +17,7 @@ from privnb.microdata import withholding
 from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Count, validated
 from privnb.sanitizers.errors import SanitizationError
 
@@ -62,9 +63,9 @@ def suppress(table: TableOfCounts, fewest: Fewest, *, width: Count | None = None
     """
     width = fewest if width is None else width
     if width > LARGEST:
-        raise ValueError(f"width must be at most {LARGEST:,}, got {expect.found(width)}.")
+        raise UsageError(f"width must be at most {LARGEST:,}, got {expect.found(width)}.")
     if table.counts.dtype.kind not in "iu":
-        raise ValueError("table must hold whole counts to suppress some, got expected ones.")
+        raise UsageError("table must hold whole counts to suppress some, got expected ones.")
     entries = with_totals(table.counts)
     small = (entries > 0) & (entries < fewest)
     if small.flat[-1]:

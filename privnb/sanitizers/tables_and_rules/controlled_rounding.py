@@ -16,6 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from privnb.measures.count_tables.known_sums import check_base, rounded_bounds
 from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Randomness, validated
 from privnb.sanitizers.errors import SanitizationError
 
@@ -62,7 +63,7 @@ def rounded(table: TableOfCounts, base: Base, *, rng: Randomness) -> Rounded:
         bounds.
     """
     if table.counts.dtype.kind not in "iu":
-        raise ValueError("table must hold whole counts to round, got expected ones.")
+        raise UsageError("table must hold whole counts to round, got expected ones.")
     generator, entries = np.random.default_rng(rng), with_totals(table.counts)
     draw = _unbiased if table.counts.ndim <= 2 else _nearest_to_draws
     published = draw(table.counts, base, generator)

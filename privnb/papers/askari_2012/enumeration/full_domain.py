@@ -20,6 +20,7 @@ from privnb.measures.utility.attribute_utility import average_utility
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.papers.askari_2012.enumeration.tables import Tables, number_of_anonymous_tables
 from privnb.runtime.arrays import FloatArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 
 
@@ -38,9 +39,9 @@ class SmallDomains:
 
     def __post_init__(self) -> None:
         if not 1 <= self.k <= self.records:
-            raise ValueError(f"k must be from 1 to the number of records, {self.records}; got {self.k}.")
+            raise UsageError(f"k must be from 1 to the number of records, {self.records}; got {self.k}.")
         if twice := {tree.name for tree in self.hierarchies} & set(self.sensitive):
-            raise ValueError(f"{sorted(twice)} stand among the quasi-identifiers and among the others. Keep one.")
+            raise UsageError(f"{sorted(twice)} stand among the quasi-identifiers and among the others. Keep one.")
 
     @cached_property
     def originals(self) -> Any:
@@ -107,7 +108,7 @@ class SmallDomains:
         """
         times: Any = step if isinstance(step, float) else Fraction(step)
         if not times > 0:
-            raise ValueError(f"step must be above 0, got {step}. Below 1 prefers what distorts less.")
+            raise UsageError(f"step must be above 0, got {step}. Below 1 prefers what distorts less.")
         links = self._links[1]
         weights = np.array([times ** sum(levels) for levels in self.levels])
         # The originals share few patterns of what is allowed, and fractions are slow.
@@ -122,7 +123,7 @@ class SmallDomains:
         The first or last in the order of `levels`. The highest suppresses all quasi-identifiers, whatever the table.
         """
         if publish not in ("lowest", "highest"):
-            raise ValueError(f'publish must be "lowest" or "highest", got {publish!r}.')
+            raise UsageError(f'publish must be "lowest" or "highest", got {publish!r}.')
         links = self._links[1] if publish == "lowest" else self._links[1][:, ::-1]
         chosen = (links >= 0).argmax(axis=1)
         row = np.arange(len(links))
@@ -150,7 +151,7 @@ class SmallDomains:
         if not users:
             return expected_degradation(channel, *self.utilities(weights))
         if abs(sum(share for share, _ in users) - 1) > ROUNDING:
-            raise ValueError(f"the users' probabilities add up to {sum(share for share, _ in users)}, not to 1.")
+            raise UsageError(f"the users' probabilities add up to {sum(share for share, _ in users)}, not to 1.")
         return sum(share * expected_degradation(channel, *self.utilities(weights, user)) for share, user in users)
 
     def utilities(self, weights: Any = None, user: Any = None) -> tuple[FloatArray, FloatArray]:

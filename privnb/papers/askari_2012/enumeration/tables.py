@@ -17,6 +17,7 @@ import pandas as pd
 from privnb.microdata.counts import distinct_codes
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.runtime.arrays import BoolArray, FloatArray
+from privnb.runtime.errors import UsageError
 
 MOST = 1_000_000
 
@@ -44,7 +45,7 @@ class Tables:
         sizes = [len(values) for values in domains.values()]
         number = number_of_tables(prod(sizes), records)
         if number > MOST:
-            raise ValueError(
+            raise UsageError(
                 f"there are {number:,} tables of {records} rows over {prod(sizes)} kinds of rows; {MOST:,} can be "
                 "listed. Take fewer rows or smaller domains, or count them by `number_of_tables`."
             )
@@ -66,7 +67,7 @@ class Tables:
         for (name, values), codes in zip(domains.items(), columns, strict=True):
             if (codes < 0).any():
                 wrong = str(table[name][codes < 0].iloc[0])
-                raise ValueError(f"'{name}' holds {wrong!r}, which is not in its domain {tuple(values)}. Add it there.")
+                raise UsageError(f"'{name}' holds {wrong!r}, which is not in its domain {tuple(values)}. Add it there.")
         kinds, counts = np.unique(np.column_stack(columns), axis=0, return_counts=True)
         return cls({name: tuple(values) for name, values in domains.items()}, kinds, counts[None])
 
@@ -118,7 +119,7 @@ class Tables:
         another, a guess that is right but for d of r rows.
         """
         if len(self) > 10_000:
-            raise ValueError(f"{len(self):,} tables make too many pairs. Compare 10,000 or fewer.")
+            raise UsageError(f"{len(self):,} tables make too many pairs. Compare 10,000 or fewer.")
         return sum(np.minimum.outer(count, count) for count in self.counts.T)
 
     def _grouped(self, names: Sequence[str]) -> Any:
@@ -132,7 +133,7 @@ class Tables:
         fits = np.ones(len(self.kinds), dtype=bool)
         for name, value in values.items():
             if value not in self.domains.get(name, ()):
-                raise ValueError(f"no table has {name}={value!r}. Attributes and values: {dict(self.domains)}.")
+                raise UsageError(f"no table has {name}={value!r}. Attributes and values: {dict(self.domains)}.")
             fits &= self.kinds[:, list(self.domains).index(name)] == self.domains[name].index(value)
         return fits
 

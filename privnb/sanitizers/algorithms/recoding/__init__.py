@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from privnb.runtime.arrays import Array, BoolArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.sanitizers.algorithms import drop_stale_kernels
 from privnb.sanitizers.algorithms.recoding.descent import descend
 from privnb.sanitizers.algorithms.recoding.joins import join, join_until
@@ -49,11 +50,11 @@ def local_recoding(
     """
     codes, weights = np.asarray(codes, dtype=np.int64), np.asarray(multiplicities, dtype=np.int64)
     if not 1 <= k <= weights.sum():
-        raise ValueError(f"classes of k={k} records cannot be made of {weights.sum()}. Give k from 1 to that.")
+        raise UsageError(f"classes of k={k} records cannot be made of {weights.sum()}. Give k from 1 to that.")
     if len(weights) and weights.min() < 1:
-        raise ValueError("multiplicities must be whole numbers from 1.")
+        raise UsageError("multiplicities must be whole numbers from 1.")
     if 2 * int(weights.sum()) * len(lines) * UNIT >= NEVER:
-        raise ValueError(
+        raise UsageError(
             f"{weights.sum()} records weigh too much for exact costs. Give fewer, or a smaller population."
         )
     # Short lines first: a step on them costs most, so that a search sees soonest that it is too much.
@@ -63,7 +64,7 @@ def local_recoding(
     back = np.argsort(order)
     combinations = priced(codes[order], weights[order], [lines[a] for a in sides])
     if not (np.diff(combinations.points, axis=0) != 0).any(axis=1).all():
-        raise ValueError("the rows of codes must be distinct. Group them and give their multiplicities.")
+        raise UsageError("the rows of codes must be distinct. Group them and give their multiplicities.")
     levels = combinations.groups.shape[1]
     # Every step numbers classes along the descent, so that neighbours in number are neighbours in the table.
     classes = descend(combinations, np.zeros(len(codes), np.int64), 1 + k // _FINER, 1)

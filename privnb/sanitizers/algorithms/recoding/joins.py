@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from privnb.runtime.arrays import BoolArray, Int, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, PricedRows, widen
 from privnb.sanitizers.algorithms.recoding.nearest_class import nearest, plant, put
 
@@ -27,7 +28,7 @@ def join_until(table: PricedRows, classes: IntArray, k: int, holds: Callable[[In
     """`join` classes that are not allowed, until all are. holds: as for `local_recoding`."""
     while not (allowed := np.asarray(holds(classes), dtype=bool)).all():
         if len(allowed) == 1:
-            raise ValueError("not even one class of all records is allowed. Ask for less.")
+            raise UsageError("not even one class of all records is allowed. Ask for less.")
         classes = join(table, classes, ~allowed, k)
     return classes
 

@@ -29,6 +29,7 @@ from privnb.miners.baskets import Baskets
 from privnb.miners.rules import Rule, itemsets
 from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import Randomness, Seed, Share, instead, validated
 
@@ -58,9 +59,9 @@ class Task:
     def of(cls, baskets: SomeBaskets, rules: Rules, support: Share, confidence: Share) -> Task:
         """Raises ValueError for an unknown item, and a threshold out of range."""
         if baskets.unknown is not None:
-            raise ValueError("baskets have blocked cells already. Hide rules of the original ones.")
+            raise UsageError("baskets have blocked cells already. Hide rules of the original ones.")
         if not rules:
-            raise ValueError("there are no rules to hide. Give one or more.")
+            raise UsageError("there are no rules to hide. Give one or more.")
         left, right = ([tuple(baskets.places(sorted(rule[side]))) for rule in rules] for side in (0, 1))
         return cls(baskets, support, left, right, max(1, ceil(support * len(baskets) - ROUNDING)), confidence)
 
