@@ -7,14 +7,14 @@ STAMP  := .venv/.installed
 unexport PYTHONDONTWRITEBYTECODE
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: install report ledger test check types mutants pins numbers lab app bench lock lowest weka
+.PHONY: install report ledger test check types mutants pins numbers lab explore bench lock lowest weka
 
 install: $(STAMP)
 
 # make report PROFILE=full DATASET=mine. A profile's notebooks run one by one: each uses all cores, and finds what an
 # earlier one has evaluated. After a kill the same command goes on where it stopped.
 report: $(STAMP)
-	$(BIN)/privnb report$(if $(DATASET), --dataset '$(DATASET)')$(if $(PROFILE), -p PROFILE '$(PROFILE)' --jobs 1)
+	$(BIN)/privnb report$(if $(DATASET), '$(DATASET)')$(if $(PROFILE), -p PROFILE='$(PROFILE)' --jobs 1)
 
 # What takes too long for each report, for privnb/papers/full_profile.csv, which is written anew after each part: the
 # second reading of Sramka et al., in minutes; then the full profile, in hours, with Weka if it is there. After a kill the
@@ -24,10 +24,10 @@ WRITE = $(BIN)/python -c 'import sys; from pathlib import Path; from privnb.pape
   full_profile.write([each for each in map(Path, sys.argv[1:]) if each.exists()])' $(patsubst %,reports/full/%,$(FULL) taxonomy)
 ledger: $(STAMP)
 	@$(BIN)/python -c 'from privnb.papers import full_profile; full_profile.commit()' # before the hours, not after
-	$(BIN)/privnb report --out reports/full/taxonomy -p STUDY sramka-taxonomy --notebook 03_utility 05_brickell_shmatikov
+	$(BIN)/privnb report --out reports/full/taxonomy -p STUDY=sramka-taxonomy --notebook 03_utility 05_brickell_shmatikov
 	@$(WRITE)
 	@for part in $(FULL); do \
-	  $(BIN)/privnb report --out reports/full/$$part -p PROFILE full --jobs 1 --notebook $$part && $(WRITE) || exit 1; \
+	  $(BIN)/privnb report --out reports/full/$$part -p PROFILE=full --jobs 1 --notebook $$part && $(WRITE) || exit 1; \
 	done
 
 test: $(STAMP)
@@ -59,9 +59,9 @@ pins: $(STAMP)
 lab: $(STAMP)
 	$(BIN)/privnb lab
 
-# make app DATASET=mine: the explorer as a page of its own.
-app: $(STAMP)
-	$(BIN)/privnb app$(if $(DATASET), --dataset '$(DATASET)')
+# make explore DATASET=mine: the explorer as a page of its own.
+explore: $(STAMP)
+	$(BIN)/privnb explore$(if $(DATASET), '$(DATASET)')
 
 # Says whether the real Weka can be used here, and what is missing; its bridge, jpype1, comes with the lock.
 weka: $(STAMP)

@@ -8,7 +8,7 @@ def main() -> int:
     with interrupts_noted():
         from privnb import cli
 
-        return cli.main()
+        return cli.run_and_trace()
 
 
 if __name__ == "__main__":

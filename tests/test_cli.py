@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -19,15 +20,15 @@ from support.clinic import CLINIC
 
 from privnb import cli
 from privnb.datasets import dataset
-from privnb.decision import policy_search, recommended
+from privnb.decision import policies, policy_search, recommended
 from privnb.evaluation import profiles
 from privnb.explorer import app
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import report
-from privnb.reporting.notebooks import choose, notebooks_folder, reports_folder
+from privnb.reporting.notebooks import choose, notebooks_folder, own_notebooks, reports_folder
 from privnb.reporting.report import ReportError
-from privnb.runtime.processes import runs_as
+from privnb.runtime import progress
 from privnb.runtime.sentences import say
 from privnb.sanitizers import Mondrian
 
@@ -61,11 +62,11 @@ def test_report_of_all_notebooks(project, asked, capsys):
     assert asked == [(project / "reports" / "adult", None, {}, None)]
     said = capsys.readouterr()
     assert said.out == f"file://{project}/reports/adult/index.html\n", "a link that a terminal opens"
-    assert said.err == "Made in 0 s. Of 9 numbers of adult 2 are withheld.\n"
+    assert re.fullmatch(r"Made in \d+ s\. Of 9 numbers of adult 2 are withheld\.\n", said.err)
 
 
 def test_report_of_one_notebook_goes_beside_the_whole_one(project, asked):
-    cli.main(["report", "--notebook", "04_attack.ipynb", "-p", "K", "25", "-p", "DATASET", "mine", "--jobs", "1"])
+    cli.main(["report", "--notebook", "04_attack.ipynb", "-p", "K=25", "-p", "DATASET=mine", "--jobs", "1"])
     assert asked == [(project / "reports" / "mine-04_attack", ["04_attack.ipynb"], {"K": "25", "DATASET": "mine"}, 1)]
 
 
@@ -77,7 +78,7 @@ def test_report_of_another_profile_goes_beside_the_quick_one(project, asked, wri
         ("quick", [], "adult"),
         ("full", ["--notebook", "03_utility"], "adult-full-03_utility"),
     ]:
-        cli.main(["report", "-p", "PROFILE", profile, *more])
+        cli.main(["report", "-p", f"PROFILE={profile}", *more])
         assert asked.pop()[0] == project / "reports" / folder
 
 
@@ -85,10 +86,10 @@ def test_report_of_another_profile_goes_beside_the_quick_one(project, asked, wri
     ("asked", "command"),
     [
         (["report"], "report"),
-        (["report", "PROFILE=full"], "report -p PROFILE full --jobs 1"),
-        (["report", "PROFILE=full", "DATASET=my data.toml"], "report --dataset my data.toml -p PROFILE full --jobs 1"),
-        (["app"], "app"),
-        (["app", "DATASET=my data.toml"], "app --dataset my data.toml"),
+        (["report", "PROFILE=full"], "report -p PROFILE=full --jobs 1"),
+        (["report", "PROFILE=full", "DATASET=my data.toml"], "report my data.toml -p PROFILE=full --jobs 1"),
+        (["explore"], "explore"),
+        (["explore", "DATASET=my data.toml"], "explore my data.toml"),
     ],
 )
 def test_make_passes_its_variables_on(asked, command):
@@ -101,14 +102,14 @@ def test_make_passes_its_variables_on(asked, command):
 
 def test_report_of_an_owners_table_to_a_folder_of_choice(project, asked):
     shutil.copytree(CLINIC.parent, project / "clinic")
-    cli.main(["report", "--dataset", "../clinic/clinic.toml", "--out", "here"])
+    cli.main(["report", "../clinic/clinic.toml", "--out", "here"])
     assert asked == [(Path("here"), None, {"DATASET": str(project / "clinic" / "clinic.toml")}, None)]
-    cli.main(["report", "--dataset", "../clinic/clinic.toml"])
+    cli.main(["report", "../clinic/clinic.toml"])
     assert asked[1][0] == project / "reports" / "clinic"
 
 
 def test_a_dataset_that_does_not_load_is_refused_before_anything_runs(project, asked, capsys):
-    assert cli.main(["report", "--dataset", "nobody"]) == 2
+    assert cli.main(["report", "nobody"]) == 4
     assert "privnb: there is no dataset 'nobody'" in capsys.readouterr().err
     assert asked == []
 
@@ -117,7 +118,7 @@ def test_a_dataset_that_does_not_load_is_refused_before_anything_runs(project, a
     ("arguments", "said"),
     [
         (["--notebook", "09_no"], "privnb: there is no notebook '09_no' in {}. There are: 01_load, 04_attack.\n"),
-        (["-p", "L", "3"], "privnb: no parameter 'L' in 01_load, 04_attack. There are: DATASET, K.\n"),
+        (["-p", "L=3"], "privnb: no parameter 'L' in 01_load, 04_attack. There are: DATASET, K.\n"),
     ],
 )
 def test_wrong_requests_get_one_message_and_status_2(project, arguments, said, capsys):
@@ -233,12 +234,20 @@ def options():
         places = [each for each in command._actions if not each.option_strings and each.nargs != "*"]
         for each in command._actions:
             if each.option_strings and each.nargs != 0 and each.dest != "help":
-                yield [name, *("x" for _ in places), *needed, each.option_strings[-1]], each.option_strings[-1]
+                yield (
+                    [
+                        name,
+                        *(str(next(iter(place.choices or "x"))) for place in places),
+                        *needed,
+                        each.option_strings[-1],
+                    ],
+                    each.option_strings[-1],
+                )
         for count, _ in enumerate(places):
             yield [name, *needed, *(["x"] * count)], places[count].metavar
 
 
-MAY_BE_EMPTY = {("new", "--sensitive"), ("describe", "--sensitive"), ("report", "--parameter"), ("app", "--parameter")}
+MAY_BE_EMPTY = {("describe", "--sensitive"), ("report", "--help")}
 OPTIONS = [(words, named) for words, named in options() if (words[0], named) not in MAY_BE_EMPTY]
 
 
@@ -246,33 +255,29 @@ OPTIONS = [(words, named) for words, named in options() if (words[0], named) not
 @pytest.mark.parametrize(("words", "named"), OPTIONS, ids=str)
 def test_an_empty_argument_is_an_error(words, named, empty, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as stopped:
-        cli.main([*words, empty])
-    assert stopped.value.code == 2
+    assert cli.main([*words, empty]) == 2
     said = capsys.readouterr().err
     assert named in said
-    assert "must not be empty" in said or "invalid int value" in said
+    assert "must not be empty" in said or "invalid int value" in said or "invalid choice" in said
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize("words", [["check", "x", "--quasi-identifiers", ","], ["report", "--notebook", " , "]])
+@pytest.mark.parametrize("words", [["check", "x", "--quasi", ","], ["report", "--notebook", " , "]])
 def test_a_list_of_no_names_is_an_error(words, capsys):
-    with pytest.raises(SystemExit):
-        cli.main(words)
+    assert cli.main(words) == 2
     assert "must list at least one name" in capsys.readouterr().err
 
 
 def test_what_nobody_sees_is_shown_as_an_escape(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text("in\u202ecome,zip\u200b,größe\n" + "1,2,3\n2,3,4\n" * 20, encoding="utf-8")
-    for words in (["check", "people.csv", "--quasi-identifiers", "nobody"], ["new", "people.csv"]):
+    for words in (["check", "people.csv", "--quasi", "nobody"], ["describe", "people.csv"]):
         cli.main(words)
         said = "".join(capsys.readouterr())
         assert "in\\u202ecome" in said
         assert "größe" in said
         assert not {"\u202e", "\u200b"} & {*said}
-    with pytest.raises(SystemExit):
-        cli.main(["check", "x", "--\u2066odd\udce9"])
+    assert cli.main(["check", "x", "--\u2066odd\udce9"]) == 2
     assert r"--\u2066odd\udce9" in capsys.readouterr().err
     assert say("a\u202eb", ["c\u2069"])._repr_html_().endswith("<p>a\\u202eb</p><ul><li>c\\u2069</li></ul></div>")
 
@@ -295,7 +300,7 @@ def test_want_of_memory_is_a_sentence(monkeypatch, capsys):
         duckdb.OutOfMemoryException("Out of Memory Error: could not allocate block"),
         wrapped,
     ):
-        assert fail(error) == 2
+        assert fail(error) == 5
         assert capsys.readouterr().err.startswith("privnb: there is not enough memory")
     with pytest.raises(RuntimeError, match="another"):
         fail(RuntimeError("another fault"))
@@ -314,7 +319,7 @@ def sanitize_within(limit, folder):
 @pytest.mark.parametrize("limit", [400_000, 900_000])
 def test_a_limit_of_memory_is_said(limit, tmp_path):
     ran = sanitize_within(limit, tmp_path)
-    assert (ran.returncode, ran.stdout) == (2, "")
+    assert (ran.returncode, ran.stdout) == (5, "")
     assert "not enough memory" in ran.stderr
     assert "a command needs at least 1,000 MB" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
@@ -341,7 +346,7 @@ def test_a_module_run_by_its_name_refuses_in_one_sentence(tmp_path):
     ran = subprocess.run(
         [sys.executable, "-m", "privnb.cli", "audit", str(tmp_path / "totals.csv")], capture_output=True, text=True
     )
-    assert ran.returncode == 2
+    assert ran.returncode == 4
     assert "the totals a, b contradict each other" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
 
@@ -375,26 +380,59 @@ def test_reports_go_beside_the_notebooks_or_to_the_current_folder(project, monke
     assert reports_folder(project / "notebooks") == elsewhere / "reports"
 
 
-def test_what_an_installed_package_brings_is_opened_as_a_copy(project, monkeypatch, tmp_path_factory, capsys):
-    """Once: the copies are then the nearest, also for a report."""
+def shown(_, command):
+    """Stands for the process that a command becomes."""
+    print(*command, sep="\n")
+    raise SystemExit
+
+
+def test_lab_opens_copies_that_git_ignores_and_keeps_what_the_user_changed(project, monkeypatch, capsys):
+    """A copy that was only run is refreshed; one whose cells were changed is kept."""
+    monkeypatch.setattr(os, "execv", shown)
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    own, original = project / "my_notebooks", project / "notebooks" / "04_attack.ipynb"
+    for said in (f"The notebooks are copied to {own}", ""):
+        progress._said.clear()
+        with pytest.raises(SystemExit):
+            cli.main(["lab"])
+        told = capsys.readouterr()
+        assert f"--ServerApp.root_dir={own}\n" in told.out
+        assert said in told.err
+        assert bool(told.err) == bool(said)
+    assert {"01_load.ipynb", "04_attack.ipynb"} <= {path.name for path in own.iterdir()}
+    status = ["git", "status", "--porcelain", "--", "my_notebooks"]
+    assert subprocess.run(status, cwd=project, capture_output=True, text=True, check=True).stdout == ""
+    for path, new in ((own / "01_load.ipynb", "# Mine"), (original.with_name("01_load.ipynb"), "# What?")):
+        path.write_text(path.read_text().replace("# Why?", new))
+    ran = json.loads((own / "04_attack.ipynb").read_text())
+    ran["cells"][1] |= {"outputs": [], "execution_count": 7}
+    (own / "04_attack.ipynb").write_text(json.dumps(ran))
+    original.write_text(original.read_text().replace("K = 10", "K = 11"))
+    with pytest.raises(SystemExit):
+        cli.main(["lab"])
+    assert f"{own / '01_load.ipynb'} has your changes and is kept" in capsys.readouterr().err
+    assert "# Mine" in (own / "01_load.ipynb").read_text()
+    assert "K = 11" in (own / "04_attack.ipynb").read_text()
+    monkeypatch.chdir(own)
+    assert notebooks_folder() == own, "a report of the copies"
+
+
+def test_what_an_installed_package_brings_is_copied_to_the_current_folder(
+    project, monkeypatch, tmp_path_factory, capsys
+):
     monkeypatch.setattr(dataset, "SHIPPED", project)
     monkeypatch.setattr(dataset, "PROJECT", project)
     own = tmp_path_factory.mktemp("own")
     monkeypatch.chdir(own)
-    monkeypatch.setattr(os, "execv", lambda _, command: print(*command, sep="\n"))
-    (own / "notebooks").mkdir()
-    (own / "notebooks" / "thesis.ipynb").touch()
+    monkeypatch.setattr(os, "execv", shown)
+    (own / "my_notebooks").touch()
     assert cli.main(["lab"]) == 2
-    assert capsys.readouterr().err.startswith(f"privnb: {own / 'notebooks'} holds other things than these notebooks.")
-    (own / "notebooks" / "thesis.ipynb").unlink()
-    for said in (f"the package's notebooks are copied to {own / 'notebooks'}, ", ""):
+    assert "must be a folder for copies of the notebooks" in capsys.readouterr().err
+    (own / "my_notebooks").unlink()
+    with pytest.raises(SystemExit):
         cli.main(["lab"])
-        out = capsys.readouterr().out
-        assert f"--ServerApp.root_dir={own / 'notebooks'}\n" in out
-        assert said in out
-        assert ("copied to" in out) == bool(said)
-    assert [path.name for path in sorted((own / "notebooks").iterdir())] == ["01_load.ipynb", "04_attack.ipynb"]
-    assert notebooks_folder() == own / "notebooks"
+    assert f"--ServerApp.root_dir={own / 'my_notebooks'}\n" in capsys.readouterr().out
+    assert own_notebooks() == own / "my_notebooks"
 
 
 def test_a_notebook_knows_the_description_of_its_table_wherever_that_is(project, monkeypatch):
@@ -411,11 +449,10 @@ def test_a_notebook_knows_the_description_of_its_table_wherever_that_is(project,
 def test_alone_it_says_what_it_can_do(capsys):
     assert cli.main([]) == 0
     said = capsys.readouterr().out
-    commands = ("report", "lab", "app", "new", "describe", "check")
+    commands = ("describe", "check", "explore", "decide", "sanitize", "report", "lab", "list", "audit")
     assert [name for name in commands if f"\n    {name} " not in said] == []
-    examples = [line.split() for line in said.splitlines() if line.startswith(f"  {runs_as()} ")]
-    assert len(examples) == 7
-    assert {words[1] for words in examples} == {"report", "app", "new", "check"}
+    examples = [line.split() for line in said.splitlines() if line.startswith("  privnb ")]
+    assert [words[1] for words in examples] == ["describe", "check", "explore", "decide", "sanitize", "report"]
 
 
 def test_help_names_the_commands_without_loading_what_is_slow():
@@ -432,16 +469,22 @@ def test_its_version_is_the_packages(capsys):
     assert capsys.readouterr().out == f"privnb {metadata.version('privnb')}\n"
 
 
-def test_help_of_a_report_lists_what_the_notebooks_offer(project, capsys):
+def test_the_parameters_of_notebooks_are_listed(project, capsys):
     write = project / "notebooks" / "04_attack.ipynb"
     write.write_text(write.read_text().replace("K = 10", "K = 10  # people, from 2"))
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["report", "--help"])
-    assert stop.value.code == 0
+    assert cli.main(["list", "parameters"]) == 0
     said = capsys.readouterr().out
     assert "notebooks:\n  01_load    Why?\n  04_attack  Why?\n" in said
     assert "  DATASET\n    all:  [adult]\n  K\n    04: people, from 2 [10]\n" in said
     assert "OUT" not in said.partition("parameters, ")[2]
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["report", "--help", "04"])
+    assert stop.value.code == 0
+    assert "01_load" not in (told := capsys.readouterr().out)
+    assert "  K\n    all: people, from 2 [10]\n" in told
+    assert cli.main(["list", "parameters", "--notebook", "04"]) == 0
+    assert capsys.readouterr().out == told
+    assert cli.main(["report", "--help", "99"]) == 2
 
 
 @pytest.mark.parametrize("name", ["4", "04", "04_", "04_attack", "04_attack.ipynb"])
@@ -459,35 +502,17 @@ def test_notebooks_are_listed_with_commas_or_without(project, asked, words):
 
 def test_names_of_columns_are_listed_with_spaces_after_commas(project, capsys):
     for names in ("age,ward", "age, ward", " age , ward "):
-        assert cli.main(["check", str(CLINIC), "--quasi-identifiers", names]) == 0
+        assert cli.main(["check", str(CLINIC), "--quasi", names]) == 0
         assert "What an adversary may know: age, ward." in capsys.readouterr().out
-
-
-def test_a_command_is_shown_as_it_runs_here(tmp_path, monkeypatch):
-    """As its name where a shell finds it, else as its path, from the folder above it a short one."""
-    own = tmp_path / "a b" / "bin" / "privnb"
-    own.parent.mkdir(parents=True)
-    own.touch(0o755)
-    monkeypatch.setattr(sys, "executable", str(own.with_name("python")))
-    monkeypatch.chdir(own.parent.parent)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert runs_as() == "bin/privnb"
-    monkeypatch.chdir(tmp_path / "..")
-    monkeypatch.chdir("/")
-    assert runs_as() == str(own.relative_to("/"))
-    monkeypatch.setenv("PATH", str(own.parent))
-    assert runs_as() == "privnb"
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))  # no such command: a package on a path
-    assert runs_as() == "privnb"
 
 
 def test_new_says_that_it_copied_the_table(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text("age,sex\n" + "".join(f"{20 + i % 9},{'FM'[i % 2]}\n" for i in range(30)))
-    assert cli.main(["new", "people.csv"]) == 0
+    assert cli.main(["describe", "people.csv"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("data/people/people.toml\n")
-    assert f"run `{runs_as()} report --dataset people`." in said
+    assert "run `privnb report people`." in said
     assert "No column is sensitive yet" in said
     assert "data/people also holds a copy of people.csv" in said
     subprocess.run(["git", "init", "-q"], check=True)
@@ -501,7 +526,7 @@ def test_roles_are_given_in_words_and_confirmed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows = [f"{20 + i % 9},{'FM'[i % 2]},{i % 3},{'xyz'[i % 3]},{i % 5}\n" for i in range(60)]
     (tmp_path / "people.csv").write_text('age,sex,"City, State",ward,pay\n' + "".join(rows))
-    new = ["new", "people.csv", "--sensitive", "pay", "--roles"]
+    new = ["describe", "people.csv", "--sensitive", "pay", "--roles"]
     for roles, said in (
         ("ward: netral", "'netral' is no role. Did you mean 'neutral'?"),
         ("Ward: neutral", "no column 'Ward'. Did you mean 'ward'?"),
@@ -535,17 +560,17 @@ def test_roles_are_given_in_words_and_confirmed(tmp_path, monkeypatch, capsys):
         cli.main(["describe", "--help"])
     told = "".join(capsys.readouterr().out.split())  # which breaks a line at a hyphen
     assert [role for role in Role if role not in told] == []
-    assert cli.main(["new", "people.csv", "--name", "others", "--roles", "sex: neutral", "--confirm"]) == 1
+    assert cli.main(["describe", "people.csv", "--name", "others", "--roles", "sex: neutral", "--confirm"]) == 1
     told = capsys.readouterr()
     assert "No column is sensitive yet" in told.out
-    assert told.err == "privnb: others.toml is not confirmed; what it lacks stands above.\n"
+    assert told.err == "privnb: others.toml is not confirmed; what it lacks is listed above.\n"
     assert cli.main(["describe", "others", "--confirm"]) == 1
     assert "others.toml is not confirmed" in capsys.readouterr().err
     with pytest.raises(dataset.SchemaError, match="is a draft"):
         dataset.load("others")
     assert cli.main(["describe", "others", "--sensitive", "", "--confirm"]) == 0
     assert "The roles in others.toml are confirmed." in (said := capsys.readouterr().out)
-    assert said.endswith("report --dataset others`.\n")
+    assert said.endswith("report others`.\n")
     assert dataset.load("others").schema.sensitive == []
 
 
@@ -553,22 +578,20 @@ def test_what_contradicts_itself_or_the_file_is_said(tmp_path, monkeypatch, caps
     monkeypatch.chdir(tmp_path)
     rows = [f"{20 + i % 9},{'FM'[i % 2]},{'xyz'[i % 3]},{i % 5}\n" for i in range(60)]
     (tmp_path / "people.csv").write_text("age,sex,ward,pay\n" + "".join(rows))
-    assert cli.main(["new", "people.csv", "--sensitive", "pay", "--confirm"]) == 0
+    assert cli.main(["describe", "people.csv", "--sensitive", "pay", "--confirm"]) == 0
     described = (tmp_path / "data/people/people.toml").read_text()
     assert cli.main(["describe", "people", "--sensitive", "ward", "--roles", "ward: neutral"]) == 2
-    assert "ward: sensitive by --sensitive, and not by --roles. Say one" in capsys.readouterr().err
+    assert "ward: --roles gives another role than another option does. Say one" in capsys.readouterr().err
     assert (tmp_path / "data/people/people.toml").read_text() == described
-    assert cli.main(["describe", "people.csv"]) == 2
-    assert "'people.csv' is a file of records, and a description of one is asked for. Did" in capsys.readouterr().err
-    assert cli.main(["check", "people.csv", "--dataset", "people"]) == 0
+    assert cli.main(["check", "people.csv", "--description", "people"]) == 0
     assert "not counted" not in capsys.readouterr().out
     (tmp_path / "data/people/people.toml").write_text(described.replace("columns.sex", "columns.gender"))
-    assert cli.main(["check", "people.csv", "--dataset", "people"]) == 0
+    assert cli.main(["check", "people.csv", "--description", "people"]) == 0
     told = capsys.readouterr().out
     assert "Not in people.csv, and so not counted: gender, by people quasi-identifiers.\n" in told
     assert "Not described by people, and so not counted: sex.\n" in told
     (tmp_path / "data/people/people.toml").write_text(f"{described}nothing here\n")
-    assert cli.main(["decide", "people", "--policy", "k-5"]) == 2
+    assert cli.main(["decide", "people", "--policy", "k-5"]) == 4
     assert "people.toml is not valid TOML" in capsys.readouterr().err
 
 
@@ -582,12 +605,12 @@ def test_the_page_of_a_table_is_opened_for_a_file_or_a_described_table(project, 
 
     monkeypatch.setattr(app, "served", lambda parameters, *_, **__: (opened.append(parameters), (Page, {}))[1])
     Path("people.csv").write_text("age,sex\n" + "".join(f"{20 + i % 9},{'FM'[i % 2]}\n" for i in range(30)))
-    assert cli.main(["app", "--new", "people.csv"]) == 2
+    assert cli.main(["describe", "people.csv", "--form"]) == 2
     assert "lacks your_table.ipynb" in capsys.readouterr().err
     assert not Path("data").exists()
     shutil.copy(browsing.NOTEBOOKS / "your_table.ipynb", "notebooks")
-    for arguments in (["--new", "people.csv"], ["--new", "people.csv"], ["--describe", "people"]):
-        assert cli.main(["app", *arguments, "--", "--no-browser"]) == 0
+    for table in ("people.csv", "people.csv", "people"):
+        assert cli.main(["describe", table, "--form", "--", "--no-browser"]) == 0
         path = project / "data" / "people" / "people.toml"
         assert opened == [
             {"FILE": "", "NAME": str(path)},
@@ -597,17 +620,16 @@ def test_the_page_of_a_table_is_opened_for_a_file_or_a_described_table(project, 
     Path("other.csv").write_text("age,sex\n1\n")
     Path("picture.csv").write_bytes(b"PAR1 and more")
     path.write_text(path.read_text().replace("\nrole", "\nrule", 1))
-    for arguments, said in (
-        (["--new", "other.csv"], "line 2 has fewer than 2 cells"),
-        (["--new", "picture.csv"], "is a Parquet file, and by its name text"),
-        (["--new", "other.csv", "--name", "people"], "columns.age has no role"),
-        (["--describe", "people"], "columns.age has no role"),
-        (["--describe", "nobody"], "there is no dataset 'nobody'"),
-        (["--new", "other.csv", "--describe", "people"], "Leave out the rest"),
-        (["--name", "people"], "Leave out the rest"),
-        (["--describe", "people", "-p", "K", "5"], "Leave out the rest"),
+    for arguments, status, said in (
+        (["other.csv"], 4, "line 2 has fewer than 2 cells"),
+        (["picture.csv"], 4, "is a Parquet file, and by its name text"),
+        (["other.csv", "--name", "people"], 4, "columns.age has no role"),
+        (["people"], 4, "columns.age has no role"),
+        (["nobody"], 4, "there is no dataset 'nobody'"),
+        (["people", "--name", "people"], 2, "--name is for a file"),
+        (["people", "--sensitive", "age"], 2, "leave out the roles"),
     ):
-        assert cli.main(["app", *arguments]) == 2, arguments
+        assert cli.main(["describe", *arguments, "--form"]) == status, arguments
         assert said in capsys.readouterr().err
     assert opened == []
     assert [each.name for each in Path("data").iterdir()] == ["people"]
@@ -616,7 +638,7 @@ def test_the_page_of_a_table_is_opened_for_a_file_or_a_described_table(project, 
 def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):
     with browsing.lab(project, cwd=Path.cwd()) as about:
         assert about["url"].startswith("http://127.0.0.1:")
-        assert about["root_dir"] == str(project / "notebooks")
+        assert about["root_dir"] == str(project / "my_notebooks")
         assert len(about["token"]) >= 32
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(about["url"] + "api/contents", timeout=10)
@@ -631,10 +653,11 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     from privnb.reporting import release_card
 
     asked, loaded, ended, chosen = [], [], [], None
+    decision = SimpleNamespace(chosen=None, policy=policies.read("k-5"), releases=[])
 
     def end(*given, **more):
         ended.append((given, more))
-        return decided.Ended(SimpleNamespace(chosen=chosen), "It is said.")
+        return decided.Ended(SimpleNamespace(chosen=chosen, decision=decision, roles={}), "It is said.")
 
     def searched(load_in, dataset, policy, **more):
         asked.append(((dataset, policy), more))
@@ -650,15 +673,15 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     assert len(loaded[0]) == 60, "the same records in other roles"
     assert (len(dataset), policy.floor, more["seeds"], more["profile"]) == (60, 5, 2, "quick")
     assert more["records"] == 300, "of the table that is released"
-    given = {"render": release_card.texts, "study": "", "spreadsheet_safe": False, "allow": None}
+    given = {"render": release_card.texts, "study": "", "spreadsheet_safe": False, "allow": None, "roles": {}}
     assert ended == [((str(CLINIC), "found", dataset, None), given)]
-    assert cli.main(["decide", str(CLINIC), "--policy", "ontario"]) == 2
+    assert cli.main(["decide", str(CLINIC), "--policy", "ontario"]) == 4
     assert "'ontario' is no policy of the package" in capsys.readouterr().err
     out = tmp_path / "there.csv"
     out.write_text("mine")
-    assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--release", str(out)]) == 2
+    assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--out", str(out)]) == 2
     assert "exists already" in capsys.readouterr().err
     assert len(asked) == 1, "refused before anything runs"
     chosen, new = Mondrian(KAnonymity(5)), str(tmp_path / "new.csv")
-    assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--release", new]) == 0
+    assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--out", new]) == 0
     assert ended[-1][0][3] == new

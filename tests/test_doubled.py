@@ -29,7 +29,7 @@ def write(path, head="age,sex,stay,illness", times=1):
 
 
 def describe(name, *more):
-    assert main(["new", f"{name}.csv", "--sensitive", "illness", "--confirm", *more]) == 0
+    assert main(["describe", f"{name}.csv", "--sensitive", "illness", "--confirm", *more]) == 0
 
 
 @pytest.mark.parametrize(("times", "said"), [(2, True), (1, False)])
@@ -38,11 +38,19 @@ def test_a_doubled_table_is_said_however_it_is_given(here, capsys, times, said):
     model = ["--model", "k=4"]
     commands = {
         "sanitize FILE": ["sanitize", "people.csv", *model, "--out", "undescribed.csv"],
-        "check": ["check", "people.csv", "--quasi-identifiers", "age,sex"],
-        "new": ["new", "people.csv", "--sensitive", "illness", "--confirm"],
+        "check": ["check", "people.csv", "--quasi", "age,sex"],
+        "describe FILE": ["describe", "people.csv", "--sensitive", "illness", "--confirm"],
         "describe": ["describe", "people"],
         "sanitize NAME": ["sanitize", "people", *model, "--out", "described.csv"],
-        "sanitize FILE --dataset": ["sanitize", "people.csv", "--dataset", "people", *model, "--out", "with.csv"],
+        "sanitize FILE --description": [
+            "sanitize",
+            "people.csv",
+            "--description",
+            "people",
+            *model,
+            "--out",
+            "with.csv",
+        ],
     }
     for name, command in commands.items():
         assert main(command) == 0, name
@@ -64,5 +72,5 @@ def test_a_checked_release_is_not_called_doubled(here, capsys):
     write("people.csv", times=2)
     assert main(["sanitize", "people.csv", "--model", "k=2", "--out", "out.csv"]) == 0
     capsys.readouterr()
-    assert main(["check", "out.csv", "--quasi-identifiers", "age,sex"]) == 0
+    assert main(["check", "out.csv", "--quasi", "age,sex"]) == 0
     assert "Each record occurs" not in capsys.readouterr().out

@@ -405,8 +405,8 @@ def test_a_saved_release_is_read_back(tmp_path, capsys):
     cells = pd.read_csv(saved, dtype=str, keep_default_na=False)
     assert "NA" in set(cells["score"]) | set(cells["weight"])
     assert not (cells == "").any(axis=None)
-    assert cli.main(["check", str(saved), "--dataset", str(path), "--at-least-k", "5"]) in (None, 0)
-    assert cli.main(["check", str(saved), "--dataset", str(path), "--at-least-k", "60"]) == 1
+    assert cli.main(["check", str(saved), "--description", str(path), "--model", "k=5"]) in (None, 0)
+    assert cli.main(["check", str(saved), "--description", str(path), "--model", "k=60"]) == 1
     bucketized = Setting("Bucketize", k=5, quasi_identifiers="score, weight, region")
     saved, *_ = save(data, bucketized, tmp_path, allow="a test")
     exact = pd.read_csv(saved, dtype=str, keep_default_na=False)

@@ -28,7 +28,7 @@ def people(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = [f"{20 + row % 30},{TOWNS[row % 3]},{ILLNESSES[row // 3 % 3]}" for row in range(90)]
     (tmp_path / "people.csv").write_text("\n".join(["age,town,illness", *lines, ""]), encoding="utf-8", newline="")
-    assert cli.main(["new", "people.csv", "--sensitive", "illness", "--confirm"]) == 0
+    assert cli.main(["describe", "people.csv", "--sensitive", "illness", "--confirm"]) == 0
     return tmp_path
 
 

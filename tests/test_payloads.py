@@ -145,8 +145,8 @@ def test_the_app_shows_names_and_values_as_text(hostile, browser):
     root = hostile.folder / "app"
     root.mkdir()
     browsing.copy("09_explore", root / "notebooks")
-    asked = ["-p", "K", "10", "-p", "MINER", "majority"]
-    with browsing.app(root, "--dataset", str(hostile.path), *asked) as app, browsing.without_network(browser) as opened:
+    asked = ["-p", "K=10", "-p", "MINER=majority"]
+    with browsing.app(root, str(hostile.path), *asked) as app, browsing.without_network(browser) as opened:
         dialogs = watched(opened)
         opened.page.goto(app["url"])
         opened.page.wait_for_function("document.querySelector('.privnb-state')?.dataset.working === 'false'")

@@ -8,6 +8,7 @@ import pins
 import pytest
 
 from privnb import cli
+from privnb.cli import old_forms
 from privnb.reporting import notebooks
 from privnb.sanitizers.catalogue import kinds
 
@@ -35,13 +36,22 @@ COMMANDS = re.findall(r"^\.venv/bin/privnb (?!.*--help)(.*?)(?: +#.*)?$", TEXT, 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_is_one_that_there_is(command):
-    args = cli.parser().parse_args(shlex.split(command))
+    words = shlex.split(command)
+    assert old_forms.rewritten(words) == (words, "")
+    args = cli.parser().parse_args(words)
     if getattr(args, "notebook", None):
         assert notebooks.choose(ROOT / "notebooks", args.notebook, dict(args.parameter))
 
 
 def test_there_are_commands_to_copy():
-    assert {command.split()[0] for command in COMMANDS} >= {"new", "check", "report"}
+    assert {command.split()[0] for command in COMMANDS} >= {
+        "describe",
+        "check",
+        "explore",
+        "decide",
+        "sanitize",
+        "report",
+    }
 
 
 def test_its_picture_recommends_what_may_be_published():

@@ -31,7 +31,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("sensitive", ["City, State", '"City, State"'])
 def test_page_09_measures_a_sensitive_column_with_a_comma(here, sensitive):
-    assert main(["new", "people.csv", "--sensitive", sensitive, *CONFIRMED]) == 0
+    assert main(["describe", "people.csv", "--sensitive", sensitive, *CONFIRMED]) == 0
     dataset = load("people")
     assert dataset.schema.sensitive == ["City, State"]
     asked = {"quasi_identifiers": "", "sensitive": sensitive, "miner": "naive Bayes", "scenario": "A", "seed": 1}
@@ -48,7 +48,7 @@ def test_every_role_takes_every_name(here, name, role):
     other = "a=b" if name != "a=b" else "x|y"
     quoted = f'"{name}"' if "," in name else name
     roles = f"{quoted}: {role}" + f", {other}: sensitive" * (role != "sensitive")
-    assert main(["new", "people.csv", "--roles", roles, "--confirm"]) == 0
+    assert main(["describe", "people.csv", "--roles", roles, "--confirm"]) == 0
     dataset = load("people")
     assert dataset.schema[name.replace("/", " ")].role == role
 
@@ -61,13 +61,13 @@ def test_models_and_check_take_every_name(here, capsys, name):
     capsys.readouterr()
     known = ", ".join(f'"{each}"' for each in NAMES if each != name)
     for given in {name, quoted}:
-        assert main(["check", "people.csv", "--quasi-identifiers", known, "--sensitive", given]) == 0
+        assert main(["check", "people.csv", "--quasi", known, "--sensitive", given]) == 0
         assert f"'{name}'" in capsys.readouterr().out
 
 
 def test_a_mark_of_a_missing_value_is_given_to_a_name_with_a_comma(here):
     roles = ["--sensitive", "a=b", "--missing", '"City, State": "Bern, BE", in/out: out', "--confirm"]
-    assert main(["new", "people.csv", *roles]) == 0
+    assert main(["describe", "people.csv", *roles]) == 0
     table = load("people").table
     assert "Bern, BE" not in set(table["City, State"])
     assert "out" not in set(table["in out"])
@@ -91,7 +91,7 @@ def test_a_model_finds_a_changed_name_next_to_a_similar_one(here):
 
 
 def test_a_name_that_its_owner_chose_is_taken_by_models_and_explained(here, capsys):
-    assert main(["new", "people.csv", "--sensitive", "x|y", "--confirm"]) == 0
+    assert main(["describe", "people.csv", "--sensitive", "x|y", "--confirm"]) == 0
     path = here / "data" / "people" / "people.toml"
     text = path.read_text().replace('[columns."x|y"]', "[columns.mark]")
     path.write_text(text.replace("[renamed]\n", '[renamed]\n"x|y" = "mark"\n'))
@@ -106,7 +106,7 @@ def test_a_name_that_its_owner_chose_is_taken_by_models_and_explained(here, caps
 
 
 def test_a_name_that_is_changed_is_said(here, capsys):
-    assert main(["new", "people.csv", "--sensitive", "in/out"]) == 0
+    assert main(["describe", "people.csv", "--sensitive", "in/out"]) == 0
     assert "'in/out' is called 'in out' here" in capsys.readouterr().out
 
 
@@ -119,6 +119,6 @@ def test_check_takes_the_names_of_the_source(tmp_path, monkeypatch, capsys):
     said = []
     for known, sensitive in (("in/out,sex", "a/b"), ("in out,sex", "a b 2"), ("in out,sex", "a b")):
         capsys.readouterr()
-        assert main(["check", "out.csv", "--quasi-identifiers", known, "--sensitive", sensitive]) == 0
+        assert main(["check", "out.csv", "--quasi", known, "--sensitive", sensitive]) == 0
         said.append(capsys.readouterr().out)
     assert said[0] == said[1] != said[2]

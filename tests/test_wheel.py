@@ -47,7 +47,7 @@ def test_a_report_from_an_empty_folder(wheel, tmp_path, kernel):
     zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
     (tmp_path / "empty").mkdir()
     before = {path for path in (tmp_path / "installed").rglob("*") if "__pycache__" not in path.parts}
-    command = [sys.executable, "-m", "privnb.cli", "report", "--notebook", "1", "-p", "RECORDS", "500"]
+    command = [sys.executable, "-m", "privnb.cli", "report", "--notebook", "1", "-p", "RECORDS=500"]
     done = subprocess.run(
         command,
         cwd=tmp_path / "empty",

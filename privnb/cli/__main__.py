@@ -6,4 +6,4 @@ if __name__ == "__main__":
     with interrupts_noted():
         from privnb import cli
 
-        raise SystemExit(cli.main())
+        raise SystemExit(cli.run_and_trace())

@@ -1,11 +1,28 @@
 """How arguments are read: what several subcommands share, and one sentence for each refusal."""
 
+from __future__ import annotations
+
 import argparse
 import re
-from collections.abc import Callable
-from typing import Any, NoReturn
+from argparse import Namespace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from privnb.runtime.names import meant, names_in
+from privnb.runtime.errors import UsageError
+from privnb.runtime.names import columns_in, meant, names_in
+
+if TYPE_CHECKING:
+    from privnb.microdata.schema import Role
+
+TABLE = "a file, a folder of its parts, the name of a described dataset, or its .toml file"
+ROLES = {  # the role that each option gives to the columns that it lists, and what that means
+    "sensitive": ("sensitive", "what nobody should learn"),
+    "quasi": ("quasi-identifier", "quasi-identifiers: what others may know of a person"),
+    "keep": ("neutral", "published as they are"),
+    "drop": ("unused", "not published"),
+    "person": ("person", "the key of the person or household whose record each row is"),
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -13,15 +30,22 @@ class Parser(argparse.ArgumentParser):
 
     more: Callable[[], str] = staticmethod(str)  # what follows its help
 
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **({"formatter_class": _Formatter} | options | {"allow_abbrev": False}))
+
     def value(self, name: str, metavar: str, text: str, **how: Any) -> None:
         """Add an argument with a value, which is refused if it is empty, unless it has a `type` of its own."""
         if how.get("action", "store") in ("store", "append", "extend"):
             how = {"type": filled} | how
         self.add_argument(name, metavar=metavar, help=text, **how)
 
-    def flag(self, name: str, text: str) -> None:
+    def flag(self, *names: str, text: str) -> None:
         """Add an argument without a value."""
-        self.add_argument(name, action="store_true", help=text)
+        self.add_argument(*names, action="store_true", help=text)
+
+    def examples(self, *lines: str) -> None:
+        """Show these command lines below the help."""
+        self.more = lambda: "\nexamples:\n" + "".join(f"  privnb {line}\n" for line in lines)
 
     def format_help(self) -> str:
         return super().format_help() + self.more()
@@ -29,7 +53,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         near = meant([wrong[1]], re.findall(r"[\w-]+", wrong[2])) if wrong else ""
-        self.exit(2, f"{self.prog}: {message}.{near} `{self.prog} --help` says more.\n")
+        raise UsageError(f"{message}.{near} `{self.prog} --help` says more.")
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Keeps a help short: an option with its value stands on the line of its meaning."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30, width=110)
 
 
 def filled(text: str) -> str:
@@ -46,19 +77,99 @@ def name_list(text: str) -> str:
     return text
 
 
-def add_roles(command: Parser) -> None:
-    """Add the roles of columns."""
-    command.value("--sensitive", "A,B", 'what nobody should learn; "" if there is nothing', type=str)
-    command.value(
-        "--roles", "'A: ROLE, B: ROLE'",
-        "identifier, person (the key of whose rows these are), weight (for how many people a row stands), "
-        "quasi-identifier, sensitive, neutral or unused; 'q*' is each column whose name begins with q",
-    )  # fmt: skip
-    command.value(
-        "--days", "'A: dd/mm/yyyy'",
-        "how its days are written, where that cannot be seen: then months and quarters are made for it anew",
-    )  # fmt: skip
-    command.flag("--confirm", "it is no draft any more; without a key each row is one person")
+def assignment(text: str) -> tuple[str, str]:
+    """Return name and value of `NAME=VALUE`. Raise ArgumentTypeError for a text without name or equals sign.
+
+    >>> assignment("T=0.1, 0.2")
+    ('T', '0.1, 0.2')
+    """
+    name, equals, value = filled(text).partition("=")
+    if not equals or not name.strip():
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE such as K=25, got {text!r}")
+    return name.strip(), value
+
+
+def add_common(command: Parser, *, answers: bool) -> None:
+    """Add what every subcommand has; `answers`: whether it has an answer for programs."""
+    if answers:
+        command.flag("--json", text="print one JSON document instead of text")
+    command.flag("-q", "--quiet", text="show no progress and no notes, nothing but the answer")
+    command.flag("-v", "--verbose", text="log each step with its seconds")
+
+
+def add_table(command: Parser, *, optional: bool = False) -> None:
+    """Add the table that a subcommand is about, its first argument."""
+    if optional:
+        command.value("table", "TABLE", f"{TABLE} (adult)", nargs="?")
+    else:
+        command.value("table", "TABLE", TABLE)
+
+
+def add_roles(command: Parser, *, may_be_none: bool = False) -> None:
+    """Add the roles of columns. `may_be_none`: whether `--sensitive ""` says that no column is sensitive."""
+    for name, (_, meaning) in ROLES.items():
+        kind = str if may_be_none and name == "sensitive" else name_list
+        none = '; "" if there is nothing' if may_be_none and name == "sensitive" else ""
+        command.value(f"--{name}", "A" if name == "person" else "A,B", meaning + none, type=kind)
+
+
+def asked_roles(
+    args: Namespace,
+    known: Collection[str],
+    renamed: Mapping[str, str] = MappingProxyType({}),
+    names: Sequence[str] = tuple(ROLES),
+) -> dict[str, Role]:
+    """Return the roles that the options of a command give to columns.
+
+    Parameters
+    ----------
+    args : Namespace
+    known : collection of str
+        The columns of the table.
+    renamed : dict of str to str, optional
+        Those names by others that may be used, too.
+    names : sequence of str
+        The options that are read.
+
+    Raises
+    ------
+    UsageError
+        For a column that is not there or has two roles, and for two keys of people.
+    """
+    from privnb.microdata.schema import Role
+    from privnb.runtime.names import some_of
+
+    found: dict[str, Role] = {}
+    for name in names:
+        given = getattr(args, name, None)
+        for column in columns_in(given, [*known, *renamed]) if given else ():
+            column, role = renamed.get(column, column), Role(ROLES[name][0])
+            if column not in known:
+                raise UsageError(
+                    f"--{name}: there is no column '{column}'.{meant([column], known)} There are: {some_of(known, 20)}."
+                )
+            if found.setdefault(column, role) is not role:
+                raise UsageError(
+                    f"'{column}' must have one role; got {found[column]} and {role}. Name it with one option."
+                )
+    if len([role for role in found.values() if role is Role.PERSON]) > 1:
+        raise UsageError(f"--person must name one column; got {args.person!r}. Join the parts of a key in the file.")
+    return found
+
+
+def has_roles(args: Namespace) -> bool:
+    """Return whether an option gives a role to a column."""
+    return any(getattr(args, name, None) is not None for name in ROLES)
+
+
+def add_model(command: Parser, text: str, **how: Any) -> None:
+    """Add the models that every class keeps."""
+    command.value("--model", "'k=10, t=0.2:A'", text, **how)
+
+
+def add_study(command: Parser) -> None:
+    """Add the study of a description."""
+    command.value("--study", "NAME", "in the roles of this study of the description")
 
 
 def add_encoding(command: Parser) -> None:
@@ -73,21 +184,23 @@ def add_memory(command: Parser) -> None:
 
 def add_release(command: Parser) -> None:
     """Add how a release is written, and the owner's reason for one that the gate refuses."""
-    command.flag(
-        "--spreadsheet-safe",
-        "put an apostrophe before each text in the CSV file that a spreadsheet would run as a formula",
-    )
-    command.value(
-        "--allow",
-        "REASON",
-        "release what the gate refuses, for this reason: output, provenance and card repeat it",
-    )
+    command.flag("--force", text="replace a release that is there")
+    command.flag("--spreadsheet-safe", text="put an apostrophe before each text that a spreadsheet would run (CSV)")
+    command.value("--allow", "REASON", "release what the gate refuses, for this reason, which is published")
 
 
 def add_parameters(command: Parser) -> None:
-    """Add the parameters of notebooks, and the dataset."""
-    command.add_argument(
-        "-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), type=str,
-        help="set a parameter of the notebooks, such as -p K 25",
+    """Add the parameters of notebooks."""
+    command.value(
+        "-p", "NAME=VALUE", "set a parameter of the notebooks, such as -p K=25; may be repeated",
+        dest="parameter", action="append", default=[], type=assignment,
     )  # fmt: skip
-    command.value("--dataset", "NAME", "folder under data/, or a .toml file")
+
+
+def add_server(command: Parser) -> None:
+    """Add how a page is served."""
+    command.value(
+        "--allow-host", "HOST", "also answer requests that address this name, such as a hub's; may be repeated",
+        action="append", default=[],
+    )  # fmt: skip
+    command.value("--base-url", "PATH", "the path below which a hub serves the page (/)", default="/")

@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 
+from privnb.cli.answer import Answer, Notice
 from privnb.cli.arguments import Parser
 
 TOTALS = """\
@@ -12,6 +13,7 @@ kind, which may be left out, says sum, max or min:
   north and south,north;south,40
 Here east = 21.5 follows.
 """
+BOUNDS = "Whoever knows some of the values, or bounds on them, may learn more than this."
 
 
 def add_arguments(command: Parser) -> None:
@@ -20,11 +22,13 @@ def add_arguments(command: Parser) -> None:
         "Say which single values follow exactly from published totals, with the totals that prove it. Status 1 if any "
         "does."
     )
-    command.more = lambda: "\n" + TOTALS
     command.value("file", "FILE", "a table with one row per published total")
+    command.examples("audit totals.csv", "audit totals.csv --json")
+    shown = command.more
+    command.more = lambda: f"\n{TOTALS}{shown()}"
 
 
-def run(args: Namespace) -> int:
+def run(args: Namespace) -> Answer:
     """Say which single values follow from published totals, with the totals that prove it; status 1 if any does."""
     from privnb.measures.count_tables.totals import disclosed, read_totals
     from privnb.microdata.schema import SchemaError
@@ -36,10 +40,29 @@ def run(args: Namespace) -> int:
         raise SchemaError(f"{args.file}: {error}") from None
     names = {name for total in totals for name in total.of}
     published = f"the {len(totals)} published totals" if len(totals) > 1 else "this 1 published total"
-    if found:
-        print(f"{len(found)} of {len(names)} values follow exactly from {published}:", *found, sep="\n")
-        print("Publish fewer totals, or totals of sets that overlap otherwise, and audit them again.")
-    else:
-        print(f"No value of {len(names)} follows from {published} alone.")
-    print("Whoever knows some of the values, or bounds on them, may learn more than this.")
-    return int(bool(found))
+    values = {
+        "totals": len(totals),
+        "names": len(names),
+        "disclosed": [
+            {
+                "name": each.name,
+                "value": float(each.value),
+                "proof": {total: float(times) for total, times in each.proof.items()},
+            }
+            for each in found
+        ],
+    }
+    notices = [Notice("more-may-follow", BOUNDS)]
+    if not found:
+        return Answer(values, [f"No value of {len(names)} follows from {published} alone.", BOUNDS], notices)
+    return Answer(
+        values,
+        [
+            f"{len(found)} of {len(names)} values follow exactly from {published}:",
+            *map(str, found),
+            "Publish fewer totals, or totals of sets that overlap otherwise, and audit them again.",
+            BOUNDS,
+        ],
+        notices,
+        f"{len(found)} of {len(names)} values follow from the totals.",
+    )

@@ -1,169 +1,386 @@
-"""Grade a table: who is alike, which k it reaches."""
+"""Check a table or a release: who is indistinguishable, and whether what it claims holds."""
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from privnb.cli.arguments import Parser, add_memory, name_list
-from privnb.runtime.names import columns_in, unquoted
+from privnb.cli import tables
+from privnb.cli.answer import Answer, Notice
+from privnb.cli.arguments import (
+    Parser,
+    add_memory,
+    add_model,
+    add_roles,
+    add_study,
+    add_table,
+    asked_roles,
+    has_roles,
+)
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from privnb.datasets.dataset import Chosen
     from privnb.datasets.unknown_files import Unknown
     from privnb.microdata.schema import Schema
     from privnb.tables.long_tables import Memory
 
 COUNTS = "Counts of fewer than 10 people are shown here: they are for the table's owner, not for a report."
-GRADES = ("quasi_identifiers", "sensitive", "person", "dataset", "study", "at_least_k")  # what grades a table
 
 
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
-    command.value("file", "FILE", "a table, such as a release, or a dataset's .toml file")
-    command.value(
-        "--quasi-identifiers", "A,B", "what an adversary may know (all other columns); quote a name that has a comma",
-        type=name_list,
-    )  # fmt: skip
-    command.value("--sensitive", "C", "what nobody should learn")
-    command.value("--person", "D", "the key of the person whose record it is: k counts people")
-    command.value(
-        "--dataset", "NAME",
-        "take all three from this dataset's description, and ask the gate: status 1 if it refuses the file",
-    )  # fmt: skip
-    command.value("--study", "NAME", "with --dataset: in the roles of this study of it")
+    command.description = (
+        "Check a table: who is indistinguishable, and which k that is. Of a release the provenance beside it is read "
+        "and what it claims is counted again. Status 1 if a model is not kept, if the gate refuses the file, or if a "
+        "person stands alone in a table of which nobody said what the quasi-identifiers are."
+    )
+    add_table(command)
+    add_roles(command)
+    add_model(command, "status 1 unless every class keeps these models")
+    command.value("--description", "NAME", "the dataset whose release this is: its roles count, and its gate")
+    add_study(command)
     command.value("--card", "CARD", "verify this release card against the file instead")
     command.value("--policy", "POLICY", "with --card: the policy as it is now")
-    command.value("--at-least-k", "K", "exit with status 1 if k is less", type=int)
     add_memory(command)
+    command.examples("check release.csv", 'check people.csv --quasi age,zip --model "k=5, l=2:illness"')
 
 
-def run(args: Namespace) -> int:
-    """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached, and if the gate
-    refuses a file of a described dataset.
+@dataclass
+class _Subject:
+    """What is checked: a table, its provenance, and what its columns are."""
+
+    name: str
+    table: Unknown
+    memory: Memory
+    done: Mapping[str, Any] = field(default_factory=dict)
+    described: Chosen | None = None  # whose release it is
+    schema: Schema | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    quasi: list[str] = field(default_factory=list)
+    sensitive: list[str] = field(default_factory=list)
+    person: str | None = None
+    source: str = ""  # who says what the quasi-identifiers are; empty: nobody
+
+    @property
+    def buckets(self) -> pd.DataFrame | None:
+        """The second table of a bucketized release, beside the file."""
+        import pandas as pd
+
+        from privnb.tables.writing import BUCKETS
+
+        beside = Path(f"{self.name}{BUCKETS}")
+        return pd.read_csv(beside) if beside.is_file() else None
+
+
+def run(args: Namespace) -> Answer:
+    """Grade a table by its equivalence classes, and verify what is claimed of it; status 1 if that does not hold.
 
     With a card: whether it is of this file, and what can be counted in the file is as it says; status 1 if not, and if
     the file breaks its policy.
     """
     if args.card:
         return _check_card(args)
-    import pandas as pd
+    from privnb.microdata.schema import SchemaError
 
-    from privnb.datasets.dataset import Chosen, find, load
+    subject = _subject(args)
+    models, unread = _models(args, subject)
+    key = subject.schema.person if subject.schema else None
+    lost = key if key and not subject.person else None
+    if lost and args.model:
+        raise SchemaError(
+            f"'{lost}' of {subject.source}, the key of people, is not in {args.table}: people cannot be counted. Name "
+            "the column that is it with --person."
+        )
+    grades = _grades(subject)
+    recounted = [*_recounts(subject, models), *unread]
+    verdict = _verdict(subject) if subject.described else None
+    k = grades.value[grades.measure == "k achieved"].iloc[0]
+    notices = [*_notices(args, subject, lost), *(verdict.notices if verdict else ())]
+    sentences = [
+        *map(_line, grades.itertuples()),
+        *(each.message for each in notices if each.code in _EARLY),
+        *map(str, recounted),
+        *(verdict.sentences if verdict else ()),
+        *(each.message for each in notices if each.code not in {*_EARLY, *_OF_GATE}),
+    ]
+    values = {
+        "table": args.table,
+        "quasi_identifiers": subject.quasi,
+        "sensitive": subject.sensitive,
+        "person": subject.person,
+        "roles_from": subject.source or None,
+        "k": k,
+        "grades": [
+            {"measure": row.measure, "value": row.value, "unit": row.unit, "meaning": row.meaning}
+            for row in grades.itertuples()
+        ],
+        "models": [each._asdict() for each in recounted],
+        "provenance": bool(subject.done),
+        "gate": None if verdict is None else verdict.data,
+    }
+    wrong = [str(each) for each in recounted if each.is_kept is False]
+    wrong += ["The gate refuses the file."] if verdict is not None and verdict.is_refused else []
+    if not subject.source and k < 2 and not args.model:
+        wrong.append(
+            "a person stands alone, and nobody said which columns are quasi-identifiers. Name them with --quasi, or "
+            "the dataset whose release this is with --description."
+        )
+    return Answer(values, sentences, notices, " ".join(wrong))
+
+
+def _subject(args: Namespace) -> _Subject:
+    """Return what is checked, in the roles that the options, a description or the provenance give it."""
+    from privnb.datasets.dataset import Chosen, load
     from privnb.datasets.unknown_files import Unknown
-    from privnb.microdata.schema import Role, SchemaError
-    from privnb.privacy_models import check_k
-    from privnb.privacy_models.grading import grade, known
+    from privnb.decision.card import provenance
+    from privnb.runtime.names import renamed_in
     from privnb.tables.long_tables import Memory
     from privnb.tables.writing import FACTS
 
-    memory = Memory.of(args.memory)
-    described: Chosen | None = None
-    schema: Schema | None
-    if args.at_least_k is not None:
-        check_k(args.at_least_k)
-    if args.file.endswith(".toml"):
-        dataset = load(args.file)
-        table, schema = Unknown([*dataset.cells], [], dataset.cells), dataset.schema
+    memory, table = Memory.of(args.memory), tables.table_of(args.table)
+    if table.description is not None and not args.description and not tables.is_file(args.table):
+        dataset = load(table.description, args.study)
+        own = Unknown([*dataset.cells], [], dataset.cells)
+        found = _Subject(args.table, own, memory, schema=dataset.schema, source=dataset.schema.dataset)
     else:
-        table, described = Unknown.of(args.file), Chosen.of(find(args.dataset), args.study) if args.dataset else None
-        schema = described.schema if described else None
-    called = _renamed_in(args.file, table.names)
-    names = args.quasi_identifiers and columns_in(args.quasi_identifiers, [*table.names, *called])
-    names = names and [called.get(name, name) for name in names]
-    secrets = [args.sensitive if args.sensitive in (None, *table.names) else unquoted(args.sensitive)]
-    secrets = [called.get(name, name) for name in secrets]
-    if schema:
-        names = names or [name for name in schema.quasi_identifiers if name in table.names and name not in secrets]
-        if args.sensitive is None:
-            secrets = [name for name in schema.sensitive if name in table.names and name not in names] or secrets
-    key, source = (schema.person, schema.dataset) if schema else (None, "")
-    person = args.person or (key if key in table.names else None)
-    unknown = f"'{key}' of {source}, the key of people, is not in {args.file}" if key and not person else ""
-    if unknown and args.at_least_k is not None:
-        raise SchemaError(f"{unknown}: its k of people cannot be counted. Name the column that is it with --person.")
-    lacking = [name for name in described.schema.quasi_identifiers if name not in table.names] if described else []
-    strange = [name for name in table.names if name not in described.columns.names()] if described else []
-    names = known(table.names, names, secrets[0], person)
-    cells, times = table.counted([*names, *filter(None, (*secrets, person))], memory)
-    cells = described.with_one_mark(cells) if described else cells
-    grades, *others = (grade(cells, names, secret, person, times) for secret in secrets)
-    for each in others:  # whose classes are the same
-        grades = pd.concat([grades, each[each.measure.eq("sensitive values").cummax()]])
-    for row in grades.itertuples():
-        number = f"{row.value:.1%}" if row.unit == "share" else f"{row.value:,.4f}".rstrip("0").rstrip(".")
-        print(f"{row.measure:<20}{number:>10}  {row.meaning}")
-    if lacking:
-        print(f"Not in {args.file}, and so not counted: {', '.join(lacking)}, by {source} quasi-identifiers.")
-    if not Path(f"{args.file}{FACTS}").is_file():  # in a release, records are alike on purpose
-        roles = {each.name: each.role for each in schema.attributes if each.name in table.names} if schema else {}
-        if said := table.copies(roles | ({person: Role.PERSON} if person else {}), memory):
-            print(said)
-    if strange:
-        print(f"Not described by {source}, and so not counted: {', '.join(strange)}.")
-    if unknown:
-        print(f"{unknown}: these are counts of records, of which a person may have several.")
-    print(COUNTS)
-    status = _say_gate(args.file, table, described.schema, memory) if described else 0
-    reached = grades.value[grades.measure == "k achieved"].iloc[0]
-    if args.at_least_k is not None and reached < args.at_least_k:
-        print(f"privnb: k is {reached:g}, less than the {args.at_least_k} asked for.", file=sys.stderr)
-        return 1
-    return status
+        found = _Subject(args.table, Unknown.of(args.table), memory)
+        if Path(f"{args.table}{FACTS}").is_file():
+            found.done = provenance(Path(args.table))
+        if args.description:
+            found.described = Chosen.of(tables.described(args.description), args.study)
+        elif table.description is not None:
+            found.schema = Chosen.of(table.description, args.study).schema
+        elif found.done:
+            found.described = _described_by(found)
+        found.schema = found.described.schema if found.described else found.schema
+        found.source = found.schema.dataset if found.schema else ""
+    recorded = found.done.get("renamed", {})
+    found.renamed = {own: name for own, name in recorded.items() if own not in found.table.names}
+    _give_roles(args, found, renamed_in(found.table.names))
+    return found
 
 
-def _renamed_in(file: str, names: list[str]) -> dict[str, str]:
-    """Return what columns of a release are called, by the source's names, as its provenance records them.
+def _described_by(subject: _Subject) -> Chosen | None:
+    """Return the description of the dataset that a provenance names, where it is here and has these columns."""
+    from privnb.datasets.dataset import Chosen, find
+    from privnb.runtime.errors import InputError
 
-    A name that the release has itself means that column.
-    """
-    from privnb.decision.card import provenance
-    from privnb.tables.writing import FACTS
+    name, _, study = str(subject.done.get("dataset", "")).partition("/")
+    try:
+        chosen = Chosen.of(find(name), study or None)
+    except InputError:
+        return None
+    return chosen if {*subject.done["columns"]} <= {*chosen.columns.names()} else None
 
-    recorded = provenance(Path(file)).get("renamed", {}) if Path(f"{file}{FACTS}").is_file() else {}
-    return {own: name for own, name in recorded.items() if own not in names}
+
+def _give_roles(args: Namespace, subject: _Subject, odd: Mapping[str, str]) -> None:
+    """Say which columns are quasi-identifiers and sensitive, and which one is the key of people."""
+    from privnb.microdata.schema import Role
+    from privnb.privacy_models.grading import known
+    from privnb.publishing.in_words import sensitive_names
+    from privnb.runtime.names import meant
+
+    names = subject.table.names
+    called = {**{new: own for own, new in odd.items()}, **subject.renamed}
+    asked = asked_roles(args, names, called)
+    by = {role: [name for name, own in asked.items() if own is role] for role in Role}
+    away = {*by[Role.NEUTRAL], *by[Role.UNUSED], *by[Role.IDENTIFIER]}
+    schema = subject.schema
+    if schema is not None:
+        subject.quasi = [name for name in schema.quasi_identifiers if name in names]
+        subject.sensitive = [name for name in schema.sensitive if name in names]
+        subject.person = schema.person if schema.person in names else None
+    elif subject.done:
+        subject.quasi, subject.sensitive = _by_provenance(subject)
+        subject.source = "the provenance"
+    named = [called.get(name, name) for name in (sensitive_names(args.model) if args.model else ())]
+    if absent := [name for name in named if name not in names]:
+        from privnb.runtime.errors import UsageError
+
+        raise UsageError(f"--model: there is no column '{absent[0]}'.{meant(absent, names)}")
+    subject.sensitive = by[Role.SENSITIVE] or subject.sensitive
+    subject.sensitive += [name for name in named if name not in subject.sensitive]
+    subject.person = next(iter(by[Role.PERSON]), subject.person)
+    if by[Role.QUASI_IDENTIFIER]:
+        subject.quasi, subject.source = by[Role.QUASI_IDENTIFIER], "the options"
+    elif not subject.source:
+        subject.quasi = [name for name in names if name not in {*away, *subject.sensitive, subject.person}]
+    else:
+        subject.quasi = [name for name in subject.quasi if name not in {*away, *subject.sensitive, subject.person}]
+    known(names, subject.quasi, next(iter(subject.sensitive), None), subject.person)
 
 
-def _say_gate(file: str, table: Unknown, schema: Schema, memory: Memory) -> int:
-    """Say what the gate says of a file; return 1 for one that it refuses, unless its owner has overridden that."""
+def _by_provenance(subject: _Subject) -> tuple[list[str], list[str]]:
+    """Return quasi-identifiers and sensitive attributes as a provenance tells them."""
+    from privnb.publishing.recounted import claimed
+
+    names, roles = subject.table.names, subject.done.get("roles", {})
+    if roles:
+        of = {role: [name for name in names if roles.get(name) == role] for role in ("quasi-identifier", "sensitive")}
+        return of["quasi-identifier"], of["sensitive"]
+    models, _ = claimed(subject.done)
+    sensitive = [name for name in dict.fromkeys(model.sensitive for model in models) if name in names]
+    return [name for name in names if name not in sensitive and name in subject.done["columns"]], [*map(str, sensitive)]
+
+
+def _grades(subject: _Subject) -> pd.DataFrame:
+    """Return the numbers of the equivalence classes, and those of each sensitive attribute."""
     import pandas as pd
 
-    from privnb.decision.card import provenance
-    from privnb.publishing.gate import judged
-    from privnb.tables.writing import BUCKETS, FACTS
+    from privnb.privacy_models.grading import grade
 
-    beside, held = Path(f"{file}{FACTS}"), Path(f"{file}{BUCKETS}")
-    done = provenance(Path(file)) if beside.is_file() else {}
-    buckets = pd.read_csv(held) if held.is_file() else None
-    verdict = judged(table, schema, done, memory, buckets=buckets)
+    secrets: list[str | None] = [*subject.sensitive] or [None]
+    names = [*subject.quasi, *filter(None, (*secrets, subject.person))]
+    cells, times = subject.table.counted(names, subject.memory)
+    if subject.described:
+        cells = subject.described.with_one_mark(cells)
+    first, *others = (grade(cells, subject.quasi, secret, subject.person, times) for secret in secrets)
+    for each in others:  # whose classes are the same
+        first = pd.concat([first, each[each.measure.eq("sensitive values").cummax()]])
+    return first
+
+
+def _line(row: Any) -> str:
+    number = f"{row.value:.1%}" if row.unit == "share" else f"{row.value:,.4f}".rstrip("0").rstrip(".")
+    return f"{row.measure:<20}{number:>10}  {row.meaning}"
+
+
+def _models(args: Namespace, subject: _Subject) -> tuple[list[Any], list[Any]]:
+    """Return the models that are asked for, or else claimed, and the claims that cannot be read."""
+    from privnb.publishing.in_words import asked_models
+    from privnb.publishing.recounted import claimed
+
+    if args.model:
+        return asked_models(args.model, _schema(subject), subject.renamed), []
+    return claimed(subject.done)
+
+
+def _recounts(subject: _Subject, models: Sequence[Any]) -> list[Any]:
+    from privnb.publishing.recounted import recounts
+
+    if not models:
+        return []
+    return recounts(
+        models, subject.table, _schema(subject), subject.done, subject.memory, buckets=subject.buckets,
+        person=subject.person,
+    )  # fmt: skip
+
+
+def _schema(subject: _Subject) -> Schema:
+    """Return what the columns are in the roles in which they are checked."""
+    from privnb.microdata.hierarchy import SUPPRESSED
+    from privnb.microdata.schema import Attribute, Categories, Role, Schema
+
+    roles = dict.fromkeys(subject.quasi, Role.QUASI_IDENTIFIER) | dict.fromkeys(subject.sensitive, Role.SENSITIVE)
+    described = subject.described.columns if subject.described else subject.schema
+    stated = {each.name: each.domain for each in described.attributes} if described else {}
+
+    def domain(name: str, role: Role) -> Any:
+        """Return the domain that is stated, or else the values in the file; of the others only classes are counted."""
+        if stated.get(name) is not None:
+            return stated[name]
+        if role is not Role.SENSITIVE:
+            return Categories((SUPPRESSED,), of_records=True)
+        cells, _ = subject.table.counted([name], subject.memory)
+        return Categories(tuple(map(str, cells[name].dropna().unique())), of_records=True)
+
+    attributes = tuple(Attribute(name, role, domain(name, role)) for name, role in roles.items())
+    return Schema(subject.source or "this file", attributes)
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """What the gate says of a file."""
+
+    is_refused: bool
+    sentences: list[str]
+    notices: list[Notice]
+    data: dict[str, Any]
+
+
+_OF_GATE = ("gate", "overridden")
+_EARLY = ("not-in-the-file", "copies", "not-described", "people-not-counted", "counts-of-few", "roles-assumed")
+
+
+def _verdict(subject: _Subject) -> _Gate:
+    """Return what the gate says of a file; its refusal is empty where its owner has overridden that."""
+    from privnb.publishing.gate import judged
+
+    assert subject.described is not None
+    done = subject.done
+    verdict = judged(subject.table, subject.described.schema, done, subject.memory, buckets=subject.buckets)
     recorded = done.get("gate", {})
     # A file has no key of people, whom the gate counted when it was made.
     before = [reason["says"] for reason in recorded.get("reasons", ())] if verdict.allowed else []
-    refused = bool(before) or not verdict.allowed
-    print(verdict.refusal or " ".join(["The gate refuses this file.", *before]) if refused else "The gate allows it.")
-    if refused and recorded.get("override"):
-        print(f"Its owner overrides this refusal: {recorded['override']}")
-    for notice in verdict.notices:
-        if str(notice) not in before:
-            print(notice)
-    return int(refused and not recorded.get("override"))
+    is_refused = bool(before) or not verdict.allowed
+    said = verdict.refusal or " ".join(["The gate refuses this file.", *before])
+    override = recorded.get("override", "") if is_refused else ""
+    sentences = [said if is_refused else "The gate allows it."]
+    notices = [Notice("gate", str(each)) for each in verdict.notices if str(each) not in before]
+    if override:
+        sentences.append(f"Its owner overrides this refusal: {override}")
+        notices.append(Notice("overridden", sentences[-1]))
+    sentences += [each.message for each in notices if each.code == "gate"]
+    data = verdict.data() | {"allowed": not is_refused, "override": override}
+    return _Gate(is_refused and not override, sentences, notices, data)
 
 
-def _check_card(args: Namespace) -> int:
+def _notices(args: Namespace, subject: _Subject, lost: str | None) -> list[Notice]:
+    """Return what else is to know of a table and its grades."""
+    from privnb.microdata.schema import Role
+
+    table, schema, found = subject.table, subject.schema, list[Notice]()
+    lacking, strange = list[str](), list[str]()
+    if subject.described:
+        lacking = [name for name in subject.described.schema.quasi_identifiers if name not in table.names]
+        strange = [name for name in table.names if name not in subject.described.columns.names()]
+    if lacking:
+        said = f"Not in {args.table}, and so not counted: {', '.join(lacking)}, by {subject.source} quasi-identifiers."
+        found.append(Notice("not-in-the-file", said))
+    if not subject.done:  # in a release, records are alike on purpose
+        roles = {each.name: each.role for each in schema.attributes if each.name in table.names} if schema else {}
+        if said := table.copies(roles | ({subject.person: Role.PERSON} if subject.person else {}), subject.memory):
+            found.append(Notice("copies", said))
+    if strange:
+        said = f"Not described by {subject.source}, and so not counted: {', '.join(strange)}."
+        found.append(Notice("not-described", said))
+    if lost:
+        said = (
+            f"'{lost}' of {subject.source}, the key of people, is not in {args.table}: these are counts of records, of "
+            "which a person may have several."
+        )
+        found.append(Notice("people-not-counted", said))
+    if not subject.source:
+        others = f" but {', '.join(subject.sensitive)}" if subject.sensitive else ""
+        said = (
+            f"Nobody said which columns are quasi-identifiers: it is assumed that an adversary knows all{others}. Name "
+            "them with --quasi."
+        )
+        found.append(Notice("roles-assumed", said))
+    return [*found, Notice("counts-of-few", COUNTS)]
+
+
+def _check_card(args: Namespace) -> Answer:
     from privnb.decision import policies
     from privnb.decision.card import Card, CardError, verify
 
-    if any(getattr(args, name) is not None for name in GRADES):
+    if has_roles(args) or any(getattr(args, name) is not None for name in ("description", "study", "model")):
         raise CardError("--card asks for all of it by itself: leave out what grades a table, or leave out --card.")
     card = Card.read(args.card)
-    wrong = verify(card, args.file, args.policy and policies.read(args.policy))
+    wrong = verify(card, args.table, args.policy and policies.read(args.policy))
+    release, answer = card.content["release"], card.content["answer"]
+    values = {
+        "table": args.table,
+        "card": {"path": args.card, "sha256": card.sha256, "wrong": wrong, "keeps": answer["keeps"]},
+    }
     if wrong:
-        print(f"privnb: {args.card} does not hold for {args.file}:", *wrong, sep="\n", file=sys.stderr)
-        return 1
-    release = card.content["release"]
+        return Answer(values, (), (), " ".join([f"{args.card} does not hold for {args.table}:", *wrong]))
     k = "" if release["k"] is None else f", k is {release['k']:,} again"
-    print(f"{args.card} is of {args.file}: the same digest, {release['rows']:,} rows{k}.")
-    answer = card.content["answer"]
-    print(*answer["sentences"], sep="\n")
-    return int(not answer["keeps"])
+    said = f"{args.card} is of {args.table}: the same digest, {release['rows']:,} rows{k}."
+    unmet = "" if answer["keeps"] else "the release does not keep its policy."
+    return Answer(values, [said, *answer["sentences"]], (), unmet)

@@ -1,29 +1,47 @@
-"""One run of the command: its arguments are read, a subcommand runs, and what is refused is said in one sentence."""
+"""One run of the command: its arguments are read, a subcommand runs, and its answer is printed, here alone."""
+
+from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import time
+import traceback
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from importlib import import_module, metadata
+from typing import Any
 
-from privnb.cli.arguments import Parser
+from privnb.cli import answer, old_forms
+from privnb.cli.answer import Answer, Error, Notice
+from privnb.cli.arguments import Parser, add_common
+from privnb.cli.colours import coloured
+from privnb.runtime import progress
 from privnb.runtime.errors import InputError, PrivnbError, ResourceError
 from privnb.runtime.names import Shown
-from privnb.runtime.processes import fit_to_limit, memory_limit, runs_as, wants_memory
+from privnb.runtime.processes import fit_to_limit, memory_limit, wants_memory
 from privnb.runtime.stopping import stoppable
 
-COMMANDS = ("report", "lab", "app", "new", "describe", "sanitize", "decide", "check", "audit")  # modules of this room
+# The subcommands in the order in which people use them: modules of this room.
+COMMANDS = (
+    "describe", "check", "explore", "decide", "sanitize", "report", "lab", "list", "audit", "completion",
+)  # fmt: skip
+SILENT = ("explore", "lab", "completion")  # have no answer for programs
+NOT_THERE = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG)  # what a path can have wrong
+FAULT = 70  # the exit status of a fault of the package
 
-EXAMPLES = """\
+HELP = """
 examples:
-  {0} report                             the whole loop on the shipped table
-  {0} report --notebook 04 -p K 25       one notebook with another setting
-  {0} app                                one setting, live, in a browser
-  {0} app --new people.csv               a table of your own: say by menu what its columns are,
-  {0} new people.csv                     or draft its description for an editor,
-  {0} check people.csv                   grade it,
-  {0} report --dataset people            and report on it
+  privnb describe people.csv                        draft what the columns of a table are
+  privnb check people                               how many people are indistinguishable
+  privnb explore people                             one setting, live, in a browser
+  privnb decide people --policy ontario-2025        choose a release by a policy
+  privnb sanitize people --model "k=10" --out release.csv
+  privnb report people                              the whole loop as pages
+
+exit status: 0 done, 1 a condition is not met, 2 usage, 3 refused for privacy, 4 input, 5 environment, 130 interrupted
 """
 
 
@@ -31,76 +49,166 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; return the exit status.
 
     It is 0 if all is done, 1 if a condition is not met, 2 for a wrong argument, 3 for a release that is refused for
-    privacy, 4 for an input that cannot be used, 5 if the machine lacks something (see `errors`), 130 if the command was
-    stopped by hand, 143 by SIGTERM, and 129 by SIGHUP (a closed terminal).
+    privacy, 4 for an input that cannot be used, 5 if the machine lacks something (see `errors`), 70 for a fault of the
+    package, 130 if the command was stopped by hand, 143 by SIGTERM, and 129 by SIGHUP (a closed terminal).
     """
+    words = [*(sys.argv[1:] if arguments is None else arguments)]
     with contextlib.redirect_stdout(Shown(sys.stdout)), contextlib.redirect_stderr(Shown(sys.stderr)):
-        return _main(arguments)
+        return _Run(words).status()
 
 
-def _main(arguments: Sequence[str] | None) -> int:
+class _Run:
+    """One run of the command, and what is printed of it."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.began = time.monotonic()
+        self.words, old = old_forms.rewritten(words)
+        own = self.words[: self.words.index("--")] if "--" in self.words else self.words
+        self.command = own[0] if own and own[0] in COMMANDS else None
+        self.is_json = "--json" in own
+        self.is_quiet = bool({"-q", "--quiet"} & {*own})
+        self.notices = [Notice("old-form", old)] if old else []
+
+    def status(self) -> int:
+        """Run the subcommand and print what came of it; return the exit status."""
+        try:
+            with stoppable():
+                return self._run()
+        except Exception as error:
+            return self._refused(error)
+        except KeyboardInterrupt as stop:
+            status = 128 + (stop.args[0] if stop.args else signal.SIGINT)
+            with contextlib.suppress(OSError):  # a terminal that is gone
+                self._say(status, Error(answer.INTERRUPTED, "stopped."))
+            return int(status)
+
+    def _run(self) -> int:
+        if not self.is_json and not self.is_quiet:
+            self._warn(self.notices)
+        command = parser()
+        words, passed = _apart(self.words)
+        args = command.parse_args(words)
+        args.rest = passed
+        if args.version:
+            print(f"privnb {metadata.version('privnb')}")
+            return 0
+        if not hasattr(args, "run"):
+            command.print_help()
+            return 0
+        fit_to_limit()
+        with self._stated(args):
+            found: Answer = args.run(args)
+        self._print(found)
+        sys.stdout.flush()
+        return found.status
+
+    @contextlib.contextmanager
+    def _stated(self, args: Namespace) -> Iterator[None]:
+        """Show of the work inside what the options ask for; nothing of it is printed where the answer is."""
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(progress.shown(quiet=args.quiet, verbose=args.verbose))
+            if self.is_json:
+                stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+            yield
+
+    def _print(self, found: Answer) -> None:
+        """Print an answer, as text or as JSON."""
+        notices = [*self.notices, *found.warnings]
+        if self.is_json:
+            self._document(found.status, found.values, notices, found.error)
+            return
+        if found.sentences:
+            print(*found.sentences, sep="\n")
+        if found.notes and not self.is_quiet:
+            print(*found.notes, sep="\n", file=sys.stderr)
+        if found.error is not None:
+            self._complain(found.error)
+
+    def _refused(self, error: Exception) -> int:
+        """Say in one sentence what was refused, and return the exit status. Raise a fault of the package again."""
+        if isinstance(error, BrokenPipeError):  # the reader has seen enough, such as `| head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 128 + signal.SIGPIPE
+        known = _known(error)
+        if known is None:
+            if self.is_json:
+                said = "this is a fault of privnb. The standard error output says where; please report it."
+                self._document(FAULT, None, self.notices, Error(answer.FAULT, said))
+            raise error
+        self._say(*known)
+        return known[0]
+
+    def _say(self, status: int, error: Error) -> None:
+        if self.is_json:
+            self._document(status, None, self.notices, error)
+        else:
+            self._complain(error)
+
+    def _document(self, status: int, values: Any, notices: Sequence[Notice], error: Error | None) -> None:
+        print(answer.document(self.command, status, values, notices, error, time.monotonic() - self.began), flush=True)
+
+    def _complain(self, error: Error) -> None:
+        print(coloured("privnb:", "red", sys.stderr), error.message, file=sys.stderr)
+
+    def _warn(self, notices: Sequence[Notice]) -> None:
+        for each in notices:
+            print(coloured("privnb:", "yellow", sys.stderr), each.message, file=sys.stderr)
+
+
+def run_and_trace() -> int:
+    """Run the command as a process does: a fault of the package prints its traceback and has a status of its own."""
     try:
-        with stoppable():
-            command = parser()
-            args = command.parse_args(arguments)
-            if args.version:
-                print(f"privnb {metadata.version('privnb')}")
-                return 0
-            if not hasattr(args, "run"):
-                command.print_help()
-                return 0
-            fit_to_limit()
-            done: int = args.run(args) or 0
-            sys.stdout.flush()
-            return done
-    except Exception as error:
-        status = _refused(error)
-        if status is None:
-            raise
-        return status
-    except KeyboardInterrupt as stop:
-        with contextlib.suppress(OSError):  # a terminal that is gone
-            print("privnb: stopped.", file=sys.stderr)
-        return 128 + (stop.args[0] if stop.args else signal.SIGINT)
+        return main()
+    except Exception:
+        traceback.print_exc()
+        return FAULT
 
 
-def _refused(error: Exception) -> int | None:
-    """Say in one sentence what was refused, and return the exit status, or None for a fault of the package."""
-    if isinstance(error, BrokenPipeError):  # the reader has seen enough, such as `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
-    status = ResourceError.status
+def _known(error: Exception) -> tuple[int, Error] | None:
+    """Return exit status and error of an exception, or None for a fault of the package."""
     if isinstance(error, PrivnbError):
-        status, said = error.status, str(error)
-    elif wants_memory(error):
+        return error.status, answer.error_of(error)
+    status = ResourceError.status
+    if wants_memory(error):
         said = (
             f"there is not enough memory{memory_limit()}. Allow this process more, lower --memory where the command "
             "has it, or give fewer records or columns."
         )
-    elif isinstance(error, ModuleNotFoundError) and not (error.name or "privnb").startswith("privnb"):
+        return status, Error("memory-error", said)
+    if isinstance(error, ModuleNotFoundError) and not (error.name or "privnb").startswith("privnb"):
         said = (
             f"this needs the module {error.name}, which is not installed. Notebooks, reports and the explorer come "
             "with privnb[notebook], tables of Excel, SPSS, Stata and SAS with privnb[files]."
         )
-    elif isinstance(error, OSError) and error.filename is not None:  # a file that cannot be read or written
-        said = f"{error.filename}: {error.strerror}."
-        status = InputError.status if isinstance(error, FileNotFoundError | IsADirectoryError) else status
-    else:
-        return None
-    print(f"privnb: {said}", file=sys.stderr)
-    return status
+        return status, Error("module-error", said)
+    if isinstance(error, OSError) and error.filename is not None:  # a file that cannot be read or written
+        kind = InputError if error.errno in NOT_THERE else ResourceError
+        return kind.status, Error(kind.code, f"{error.filename}: {error.strerror}.")
+    return None
+
+
+def _apart(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the arguments of the command, and those behind `--` that it passes on to the server that it starts."""
+    if "--" not in words or words[0] not in ("explore", "describe", "lab"):
+        return [*words], []
+    place = words.index("--")
+    return [*words[:place]], [*words[place + 1 :]]
 
 
 def parser() -> Parser:
     """Return what reads the arguments of the command."""
     found = Parser(prog="privnb", description="Privacy and utility of sanitized microdata.")
-    found.more = lambda: "\n" + EXAMPLES.format(runs_as())
-    found.flag("--version", "show which version this is")
-    commands = found.add_subparsers(metavar="COMMAND")
+    found.more = lambda: HELP
+    found.flag("--version", text="show which version this is")
+    commands = found.add_subparsers(metavar="COMMAND", title="commands")
     for name in COMMANDS:
         module = import_module(f"privnb.cli.{name}")
         first = (module.__doc__ or "").partition("\n")[0].rstrip(".")
-        command = commands.add_parser(name, help=first[0].lower() + first[1:], description=f"{first}.")
+        own_help = name == "report"  # which also shows what a notebook takes
+        command = commands.add_parser(
+            name, help=first[0].lower() + first[1:], description=f"{first}.", add_help=not own_help
+        )
         module.add_arguments(command)
+        add_common(command, answers=name not in SILENT)
         command.set_defaults(run=lambda args, module=module: module.run(args))
     return found

@@ -1,12 +1,12 @@
-"""Open JupyterLab on the notebooks."""
+"""Open JupyterLab on your own copies of the notebooks."""
 
 import os
 import sys
 from argparse import Namespace
 from pathlib import Path
 
-from privnb.cli.arguments import Parser, filled
-from privnb.cli.own_notebooks import own_notebooks
+from privnb.cli.answer import Answer
+from privnb.cli.arguments import Parser
 
 # Our reporting first, which spares JupyterLab the library that takes longer to load than all others together.
 LAB = "import privnb.reporting; from jupyterlab.labapp import main; main()"
@@ -14,15 +14,22 @@ LAB = "import privnb.reporting; from jupyterlab.labapp import main; main()"
 
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
-    command.add_argument("rest", nargs="*", type=filled, metavar="-- ARGUMENT", help="passed on to JupyterLab")
+    command.epilog = "What follows -- is passed on to JupyterLab."
+    command.examples("lab", "lab -- --no-browser --port=8890")
 
 
-def run(args: Namespace) -> None:
+def run(args: Namespace) -> Answer:
     """Open JupyterLab: on this machine only, its token on, nothing asked of the network."""
+    from privnb.reporting.notebooks import copied_notebooks
+    from privnb.runtime import progress
+
+    folder, said = copied_notebooks()
+    for sentence in said:
+        progress.say(f"privnb: {sentence}")
     settings = Path(__file__).parents[1] / "reporting" / "templates" / "lab"  # no news, no question about news
     paths = [str(settings), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
-    os.execv(sys.executable, lab_command(own_notebooks()) + args.rest)
+    os.execv(sys.executable, lab_command(folder) + args.rest)
 
 
 def lab_command(folder: Path) -> list[str]:

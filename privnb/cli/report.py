@@ -1,16 +1,17 @@
-"""Run the notebooks and make a report of them."""
+"""Run the notebooks on a table and make a report of them."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from privnb.cli.arguments import Parser, add_parameters, name_list
-from privnb.cli.own_notebooks import named_dataset
+from privnb.cli import tables
+from privnb.cli.answer import Answer, Notice
+from privnb.cli.arguments import Parser, add_parameters, add_roles, add_table, name_list
 from privnb.runtime.names import names_in
 
 if TYPE_CHECKING:
@@ -19,18 +20,34 @@ if TYPE_CHECKING:
 
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
-    command.more = _offer
+    command.register("action", "help_of", _Help)
+    command.add_argument(
+        "-h", "--help", action="help_of", nargs="?", metavar="NOTEBOOK", help="show this help, or what a notebook takes"
+    )
+    add_table(command, optional=True)
     command.value(
         "--notebook", "NAME", "only these; the beginning of a name will do, such as 04",
         nargs="+", action="extend", type=name_list,
     )  # fmt: skip
     add_parameters(command)
     command.value("--out", "DIR", "where the report goes (reports/<dataset>, or reports/<dataset>-<profile>)")
+    add_roles(command)
     command.value("--jobs", "N", "notebooks run at a time (one per core)", type=int)
-    command.flag("--pdf", "print it to report.pdf too, with Chromium or Chrome")
+    command.flag("--pdf", text="print it to report.pdf too, with Chromium or Chrome")
+    command.examples("report people", "report people --notebook 04 -p K=25", "report --help 04")
 
 
-def run(args: Namespace) -> None:
+class _Help(argparse.Action):
+    """Shows the help of the command, or the parameters of one notebook."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        from privnb.cli import list as listing
+
+        print(parser.format_help() if values is None else listing.parameters_text(values), end="")
+        parser.exit()
+
+
+def run(args: Namespace) -> Answer:
     """Run the notebooks; say where the report is, how long it took, and what is not in it."""
     from privnb.reporting import LIBRARIES, printing
     from privnb.reporting.notebooks import choose, notebooks_folder
@@ -41,29 +58,31 @@ def run(args: Namespace) -> None:
     if args.pdf:
         printing.browser()  # refused before anything runs
 
-    parameters = dict(args.parameter)
     named = args.notebook and (names_in(",".join(args.notebook)) or args.notebook)  # also "2, 4"
     folder = notebooks_folder()
-    if args.dataset:
-        parameters["DATASET"] = named_dataset(args.dataset, folder)
-    chosen = choose(folder, named, parameters)
-    begin_to_serve(*LIBRARIES)
-    from privnb.papers.ledger_page import Ledger
-    from privnb.reporting.report import build, left_out  # a second, in which the server does the same
+    with tables.for_notebooks(args, "report", folder) as dataset:
+        parameters = dict(args.parameter) | ({"DATASET": dataset} if dataset else {})
+        chosen = choose(folder, named, parameters)
+        begin_to_serve(*LIBRARIES)
+        from privnb.papers.ledger_page import Ledger
+        from privnb.reporting.report import build, left_out  # a second, in which the server does the same
 
-    out = args.out or _default(folder, chosen, named)
-    index = build(out, named, parameters, jobs=args.jobs, compare=Ledger.of)
-    print(index.resolve().as_uri())  # which a terminal opens at a click
-    if args.pdf:
-        print(printing.pdf(index.parent).as_uri())
-    print(" ".join([f"Made in {taken(time.monotonic() - begun)}.", *left_out(index)]), file=sys.stderr)
-
-
-def _offer() -> str:
-    """Return what a report can be asked for, of the notebooks that are here."""
-    from privnb.reporting.notebooks import choose, notebooks_folder, offered
-
-    return "\n" + offered(choose(notebooks_folder()))
+        out = args.out or _default(folder, chosen, named)
+        index = build(out, named, parameters, jobs=args.jobs, compare=Ledger.of)
+    pdf = printing.pdf(index.parent) if args.pdf else None
+    withheld = left_out(index)
+    time_taken = f"Made in {taken(time.monotonic() - begun)}."
+    values = {
+        "table": args.table,
+        "index": index.resolve(),
+        "pdf": pdf,
+        "notebooks": [each.name for each in chosen],
+        "results": index.resolve().with_name("results.csv"),
+    }
+    links = [index.resolve().as_uri(), *([pdf.as_uri()] if pdf else [])]  # which a terminal opens at a click
+    return Answer(
+        values, links, [Notice("left-out", each) for each in withheld], notes=[" ".join([time_taken, *withheld])]
+    )
 
 
 def _default(folder: Path, chosen: Sequence[Notebook], named: Sequence[str] | None) -> Path:

@@ -2,45 +2,62 @@
 
 from argparse import Namespace
 
-from privnb.cli.arguments import Parser, add_encoding, add_memory, add_release
+from privnb.cli import tables
+from privnb.cli.answer import Answer, Notice
+from privnb.cli.arguments import (
+    Parser,
+    add_encoding,
+    add_memory,
+    add_model,
+    add_release,
+    add_roles,
+    add_study,
+    add_table,
+)
 
 
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
-    command.more = _models
-    command.value("source", "IN", "CSV, Parquet, a folder of either, or the name of a described dataset")
-    command.value(
-        "--model", "'k=10, t=0.2:SALARY'",
-        "what every class keeps: names of models, each with its bound and its sensitive attribute; l=2 asks for two "
-        "different values. The names are listed below",
-        required=True,
-    )  # fmt: skip
+    add_table(command)
+    add_model(command, "what every class keeps; `privnb list models` has the names", required=True)
     command.value("--out", "OUT", "a new .parquet or .csv file, or a folder", required=True)
-    command.value("--algorithm", "NAME", "which sanitizer keeps it, such as 'local recoding'", default="Mondrian")
-    command.value("--dataset", "NAME", "the dataset whose description says what the columns are")
-    command.value("--study", "NAME", "in the roles of this study of its description")
+    command.value("--algorithm", "NAME", "a sanitizer that keeps it, see `privnb list sanitizers`", default="Mondrian")
+    command.value("--description", "NAME", "the dataset whose description says what the columns are")
+    add_study(command)
+    add_roles(command)
     add_memory(command)
     add_encoding(command)
     add_release(command)
+    command.examples(
+        'sanitize people --model "k=10, t=0.2:illness" --out release.csv',
+        "sanitize people.parquet --sensitive illness --drop name --model k=10 --out release.parquet",
+    )
 
 
-def run(args: Namespace) -> None:
+def run(args: Namespace) -> Answer:
     """Make a release of a table, from file to file; say what is in it."""
     from privnb.publishing import from_files
 
+    tables.check_force(args)
+    table = tables.table_of(args.table)
+    described = tables.Table(args.description, tables.described(args.description)) if args.description else table
+    roles = tables.roles_of(args, described)
+    # A file that was described is read as its description says.
+    source = table.name if args.description or table.description is None else str(table.description)
     made = from_files.sanitize(
-        args.source, args.model, args.out, algorithm=args.algorithm, dataset=args.dataset, study=args.study,
-        memory=args.memory, spreadsheet_safe=args.spreadsheet_safe, allow=args.allow,
-        encoding=args.encoding,
+        source, args.model, args.out, algorithm=args.algorithm, dataset=args.description, study=args.study,
+        memory=args.memory, spreadsheet_safe=args.spreadsheet_safe, allow=args.allow, encoding=args.encoding,
+        roles=roles or None,
     )  # fmt: skip
-    print(*made.said, sep="\n")
-
-
-def _models() -> str:
-    """Return every model that `--model` can ask for: how it is written, and what it asks for."""
-    from privnb.publishing.in_words import forms
-
-    lines = [line for form, meaning in forms() for line in (f"  {form}", f"      {meaning}")]
-    note = "  l=L:SENSITIVE\n      The same as distinct-l."
-    head = 'models, with commas between them; names and values with separators stand in quotes, t=0.2:"City, State":'
-    return "\n" + "\n".join([head, *lines, note]) + "\n"
+    values = {
+        "table": args.table,
+        "out": made.path,
+        "sanitizer": repr(made.sanitizer),
+        "records": made.records,
+        "combinations": made.combinations,
+        "classes": made.classes,
+        "smallest_class": made.smallest,
+        "suppressed": made.suppressed,
+        "provenance": made.provenance,
+    }
+    return Answer(values, made.said, [Notice.of(note) for note in made.notes])

@@ -12,7 +12,6 @@ import functools
 import hashlib
 import html
 import os
-import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -32,7 +31,6 @@ from privnb.runtime import expect, lazy_pandas as pd, progress, validation
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import MissingFileError, UsageError
 from privnb.runtime.names import meant, shown
-from privnb.runtime.processes import runs_as
 from privnb.runtime.sentences import Sentences, say, table_html
 from privnb.runtime.validation import Randomness, at_least, between, instead, optional, validated
 from privnb.tables import reading, text_files
@@ -281,7 +279,7 @@ class Chosen(NamedTuple):
         if text.get("draft"):
             raise SchemaError(
                 f"{path.name} is a draft: its roles and domains are guesses, and nothing is sensitive yet. Go through "
-                f"it as its first lines say, then run `{shlex.quote(runs_as())} describe NAME --confirm`, or delete "
+                f"it as its first lines say, then run `privnb describe NAME --confirm`, or delete "
                 "the line 'draft = true'."
             )
         if doubt := text.get("format", {}).get("doubt"):
@@ -440,8 +438,7 @@ def find(name: validation.Path, folder: Folder = None) -> Path:
     if str(name).endswith(".toml"):
         roots, candidates = [], [Path(name)]
     else:
-        here = Path.cwd()
-        roots = [Path(folder)] if folder else [here / "data", *(p / "data" for p in here.parents), PROJECT / "data"]
+        roots = [Path(folder)] if folder else _roots()
         candidates = [root / name / f"{name}.toml" for root in roots]
         # Of a folder that was called otherwise before, the one description that it holds.
         held = [[*(root / name).glob("*.toml")] for root in roots if Path(name).name == str(name) != ".."]
@@ -454,13 +451,28 @@ def find(name: validation.Path, folder: Folder = None) -> Path:
     if Path(name).is_file():
         raise MissingFileError(
             f"'{name}' is a file of records, and a description of one is asked for.{meant([Path(name).stem], known)} "
-            f"Known: {', '.join(known) or 'none'}. Draft one with `{shlex.quote(runs_as())} new FILE`."
+            f"Known: {', '.join(known) or 'none'}. Draft one with `privnb describe FILE`."
         )
     raise MissingFileError(
         f"there is no dataset '{name}'{file}: looked for {candidates[0].name} in data/ here and above."
         f"{meant([name], known)} Known: {', '.join(known) or 'none'}. Draft one with "
-        f"`{shlex.quote(runs_as())} new FILE`."
+        f"`privnb describe FILE`."
     )
+
+
+def _roots() -> list[Path]:
+    """Return the folders that datasets are looked for in, the nearest first."""
+    here = Path.cwd()
+    return [here / "data", *(parent / "data" for parent in here.parents), PROJECT / "data"]
+
+
+def known_datasets() -> list[Path]:
+    """Return the description files of the datasets that `find` finds by name, in the order of the alphabet."""
+    found: dict[str, Path] = {}
+    for path in (path for root in _roots() for path in sorted(root.glob("*/*.toml"))):
+        if path.stem == path.parent.name:
+            found.setdefault(path.stem, path)
+    return [found[name] for name in sorted(found)]
 
 
 SHIPPED = Path(__file__).resolve().parents[1] / "shipped"  # the notebooks and data that an installed package brings

@@ -32,7 +32,7 @@ from privnb.datasets.column_values import Values
 from privnb.datasets.description import GUESS, PROPOSAL, quote
 from privnb.datasets.roles import checked
 from privnb.microdata import cuts
-from privnb.microdata.schema import Categories, Numbers, Role, SchemaError
+from privnb.microdata.schema import PUBLISHED, Categories, Numbers, Role, SchemaError
 from privnb.runtime import expect, validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.errors import OutputExistsError, ResourceError, UsageError
@@ -52,7 +52,7 @@ WHEN = ("dates", "years", "times")  # how a draft says that a column is a time
 
 
 HEAD = """\
-# Drafted by `privnb new` from {file}: {records} records, {columns} columns. A guess, line by line.
+# Drafted by `privnb describe` from {file}: {records} records, {columns} columns. A guess, line by line.
 #
 # 1. Roles. identifier: names a person, dropped from every release. quasi-identifier: others may know it from elsewhere.
 #    sensitive: what nobody should learn about a person. neutral: neither. unused: left out.
@@ -73,8 +73,8 @@ HEAD = """\
 #    under one label. Rare values were grouped first, and how rare they are was read from the records: a PROPOSAL, too.
 #    A value added to a domain needs its line there; of more than 200 values the file is the domain. Numbers have no
 #    file: they become ranges that end at cuts.
-# 6. Then delete the line below that says draft; until then nothing loads this description. `privnb app --describe
-#    {stem}` does 1, 2 and 6 by menu.
+# 6. Then delete the line below that says draft; until then nothing loads this description. `privnb describe {stem}
+#    --form` does 1, 2 and 6 by menu.
 {draft}
 [dataset]
 name = {name}
@@ -264,12 +264,18 @@ def _check_several(file: Path, records: int) -> None:
 
 
 def describe_files(
-    folder: Path, name: str, files: Sequence[File], table: LongTable, names: Sequence[str], sensitive: Sequence[str]
+    folder: Path,
+    name: str,
+    files: Sequence[File],
+    table: LongTable,
+    names: Sequence[str],
+    sensitive: Sequence[str],
+    roles: Mapping[str, Role] = MappingProxyType({}),
 ) -> tuple[Path, list[str]]:
     """Write the description of files of any length that nobody has described to a folder, read column by column.
 
-    It is a guess, and the release says so. Whatever may name a person is left out, as `privnb new` guesses it; what is
-    not sensitive is a quasi-identifier.
+    It is a guess, and the release says so. Whatever may name a person is left out, as `privnb describe` guesses it;
+    what is not sensitive is a quasi-identifier.
 
     Parameters
     ----------
@@ -281,6 +287,8 @@ def describe_files(
     names : list of str
         Of all its columns.
     sensitive : list of str
+    roles : dict of str to Role, optional
+        The roles that the owner gives, by the names that columns have here.
 
     Returns
     -------
@@ -294,28 +302,35 @@ def describe_files(
     SchemaError
         For a sensitive column that is not there or has too many values, and for a table of one record.
     """
-    if absent := [each for each in sensitive if each not in names]:
+    renamed = renamed_in(names)
+    called = {renamed.get(each, each) for each in names}
+    if absent := [*(each for each in sensitive if each not in names), *(each for each in roles if each not in called)]:
         raise SchemaError(
             f"{files[0].path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(names)}."
             f"{meant(absent, names)}"
         )
     counted = {each: table.counted([each], MANY) for each in names}
     long = [each for each, found in counted.items() if len(found) > MANY]
-    if own := [each for each in sensitive if each in long]:
+    shown = [each for each in long if roles.get(renamed.get(each, each)) in PUBLISHED]
+    if own := [*(each for each in sensitive if each in long), *shown]:
         raise SchemaError(f"'{own[0]}' has more than {MANY:,} different values. Round or group them in the file first.")
     texts = {each: reading.of_arrow(counted[each].select([each]))[each] for each in names if each not in long}
     times = {each: counted[each].column(TIMES).to_numpy() for each in texts}
-    found = infer_description(texts, files[0].layout, times=times, sensitive=sensitive)
-    renamed = renamed_in(names)
+    found = infer_description(texts, files[0].layout, times=times, sensitive=sensitive, roles=roles)
     found.columns.extend(
-        Column(renamed.get(each, each), Role.UNUSED, f"more than {MANY:,} different values") for each in long
+        Column(own, roles.get(own, Role.UNUSED), f"more than {MANY:,} different values")
+        for own in (renamed.get(each, each) for each in long)
     )
     found = replace(found, renamed=renamed)
     records = int(next(iter(times.values())).sum()) if times else table.record_count()
     _check_several(files[0].path, records)
     path = found.write(folder, name, {each.path: [each.path] for each in files}, records, draft=False)
     odd = {each.name: found.values[each.name].records_with(each.odd) for each in found.columns if each.odd}
-    return path, [*renaming(renamed), *_encoding_said(files[0].layout), *_said(found.columns, odd)]
+    return path, [
+        *renaming(renamed),
+        *_encoding_said(files[0].layout),
+        *_said([each for each in found.columns if each.name not in roles], odd),
+    ]
 
 
 def _encoding_said(layout: Layout | None) -> Iterator[str]:
@@ -327,7 +342,8 @@ def _encoding_said(layout: Layout | None) -> Iterator[str]:
 
 
 def _said(columns: Iterable[Column], odd: Mapping[str, int]) -> Iterator[str]:
-    yield "Nobody has said what the columns are. Guessed, for you to check:"
+    if columns := [*columns]:
+        yield "Nobody has said what the columns are. Guessed, for you to check:"
     for role, what in {
         Role.QUASI_IDENTIFIER: "may be known to others and is generalized",
         Role.SENSITIVE: "is what nobody should learn of a person, and is published (a number in bands)",
@@ -451,6 +467,7 @@ def infer_description(
     missing: Mapping[str, Sequence[str]] | None = None,
     codes: Sequence[IntArray] | None = None,
     sensitive: Iterable[str] = (),
+    roles: Mapping[str, Role] = MappingProxyType({}),
 ) -> Inferred:
     """Infer what the columns of a table are.
 
@@ -468,6 +485,8 @@ def infer_description(
         The codes of each column, record by record, in which a key of people is looked for, see `of_people`.
     sensitive
         The columns whose owner says that nobody should learn them.
+    roles
+        The roles that the owner gives, by the name that a column has here.
     """
     renamed, times, missing = renamed_in(cells), times or {}, missing or {}
     names = {own: renamed.get(own, own) for own in cells}
@@ -479,13 +498,23 @@ def infer_description(
     notation = Notation.found([each.numerals for each in values.values()], layout.separator if layout else None)
     values = {name: each.without_tails(notation) for name, each in values.items()}
     columns = of_people([recognized(name, each, notation) for name, each in values.items()], values, codes)
-    secret = {names[own] for own in sensitive}
+    stated = {names[own]: Role.SENSITIVE for own in sensitive} | dict(roles)
+    if Role.PERSON in stated.values():  # there is one key
+        keys = [each.name for each in columns if each.role is Role.PERSON]
+        stated = dict.fromkeys(keys, Role.IDENTIFIER) | stated
     columns = [
-        published(each.name, values[each.name], notation)._replace(role=Role.SENSITIVE) if each.name in secret else each
+        _stated(each, stated[each.name], values[each.name], notation) if each.name in stated else each
         for each in columns
     ]
     mark = mark or "NA" * any([*missing.values(), *(column.odd for column in columns)])
     return Inferred(columns, values, layout, notation, mark, missing, renamed)
+
+
+def _stated(column: Column, role: Role, values: Values, notation: Notation) -> Column:
+    """Return a column in the role that its owner states."""
+    if role in PUBLISHED and (column.domain is None or role is Role.SENSITIVE):
+        column = published(column.name, values, notation)
+    return column._replace(role=role)
 
 
 def of_people(

@@ -314,7 +314,7 @@ def described(file: File, name: str = "", folder: validation.Path = "data") -> P
     if {description.checksum(each) for each in parts(file)} != sums:
         raise UsageError(
             f"{path} describes another table than {file}, or the same before it was corrected. Give it another name, "
-            "or take its roles over: `privnb new FILE --again`."
+            "or take its roles over: `privnb describe FILE --again`."
         )
     return path
 

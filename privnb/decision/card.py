@@ -228,7 +228,7 @@ def provenance(path: Path) -> Part:
     if not beside.is_file():
         raise CardError(
             f"{path.name} has no provenance: {beside.name} is not beside it. A card is of a release whose making is "
-            "known. Make it with `privnb sanitize` or `privnb decide --release`."
+            "known. Make it with `privnb sanitize` or `privnb decide --out`."
         )
     done: Part = _parsed(beside, "provenance", "Make the release anew.")
     lacking = {"sanitizer", "parameters", "claims", "promise", "columns", "rows", "use"} - {*done}

@@ -76,7 +76,7 @@ def weka_here(results: pd.DataFrame) -> Sentences:
         return say(f"Weka {min(ran)} ran beside scikit-learn's miners: the rows whose miner begins with its name.")
     if lacks:
         return say(f"{B}Weka is not here{B}: {lacks} scikit-learn's miners stand in.")
-    return say(f"Weka {weka.version()} is here; this run did without. {C}privnb report -p PROFILE full{C} runs it.")
+    return say(f"Weka {weka.version()} is here; this run did without. {C}privnb report -p PROFILE=full{C} runs it.")
 
 
 def profile_of(name: str) -> Profile:

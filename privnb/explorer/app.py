@@ -96,7 +96,7 @@ def served(
             self.set_header("Content-Type", "text/plain; charset=utf-8")
             self.finish(
                 f"403: this page answers to localhost alone, and this request addresses {name}.\n"
-                "If a hub serves the page by that name, start it with `privnb app --allow-host NAME`.\n"
+                "If a hub serves the page by that name, start it with `privnb explore --allow-host NAME`.\n"
             )
 
     class Templates(TemplateStaticFileHandler):  # type: ignore[misc]
@@ -165,7 +165,7 @@ def served(
             "extension_allowlist": EXTENSIONS,
             "prelaunch_hook": prepare,
         },
-        "VoilaExecutor": {"cell_error_instruction": "The terminal that runs `privnb app` says why."},
+        "VoilaExecutor": {"cell_error_instruction": "The terminal that runs `privnb explore` says why."},
         # Between this server and its kernels, where both can: else any user of this machine could listen.
         "KernelManager": {"transport_encryption": "auto"},
         "MultiKernelManager": {"kernel_manager_class": "privnb.explorer.kernels.Kernel"},

@@ -11,7 +11,6 @@ from privnb.evaluation.predictions import stream
 from privnb.explorer.setting import LETTERS, Setting, checked, sanitizer
 from privnb.microdata import withholding
 from privnb.microdata.withholding import MinCount
-from privnb.runtime.processes import runs_as
 from privnb.runtime.validation import validated
 
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
@@ -87,9 +86,9 @@ def command(dataset: Dataset, setting: Setting, source: Source = "", fewest: Min
     given = (
         usual | asked | {"study": study, "records": records, "fewest": fewest} | {each: usual[each] for each in idle}
     )
-    words = [runs_as(), "report", "--notebook", "09_explore", "--dataset", name]
+    words = ["privnb", "report", name, "--notebook", "09_explore"]
     for field, value in given.items():
-        words += ["-p", field.upper(), str(value)] if value != usual[field] else []
+        words += ["-p", f"{field.upper()}={value}"] if value != usual[field] else []
     return shlex.join(words)
 
 

@@ -23,7 +23,6 @@ from privnb.explorer import pins
 from privnb.explorer.html import render
 from privnb.explorer.page import page
 from privnb.microdata.schema import Role
-from privnb.runtime.processes import runs_as
 
 NONE, EACH, SEVERAL, CHOOSE = "none", "each", "several", ""  # answers that are no column, of which each has its place
 MEANINGS = {
@@ -60,7 +59,7 @@ def your_table(file: str = "", name: str = "") -> "YourTable":
     Parameters
     ----------
     file : str
-        A table of any kind that `privnb new` reads; empty: it is described already.
+        A table of any kind that `privnb describe` reads; empty: it is described already.
     name : str
         Its folder's name in data/, or the path of its description; empty: from the file's name.
 
@@ -230,8 +229,8 @@ def saved(table: OwnTable, lacks: Sequence[str]) -> Answer:
     if lacks:
         return Answer(f"Saved in {name}, which stays a draft. {' '.join(lacks)}")
     commands = {
-        what: f"{shlex.quote(runs_as())} {command} --dataset {shlex.quote(_called(table))}"
-        for what, command in {"The report": "report", "The explorer": "app"}.items()
+        what: f"privnb {command} {shlex.quote(_called(table))}"
+        for what, command in {"The report": "report", "The explorer": "explore"}.items()
     }
     records = f"its {len(table.cells):,} records load"
     confirmed = f"The roles in {name} are confirmed, and {records}. {unconfirmed(table.text)}"
@@ -239,7 +238,7 @@ def saved(table: OwnTable, lacks: Sequence[str]) -> Answer:
 
 
 def _called(table: OwnTable) -> str:
-    """What `--dataset` calls it: its name where that leads to it, else its path."""
+    """What TABLE of a command calls it: its name where that leads to it, else its path."""
     try:
         known = find(table.path.stem).resolve() == table.path
     except FileNotFoundError:

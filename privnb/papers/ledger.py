@@ -175,7 +175,7 @@ def _circumstances(entry: dict[str, str], found: pd.DataFrame, case: pd.DataFram
     if found.empty:
         if miner in failed:
             return [f"no result: {failed[miner]}"]
-        return ["needs the real Weka: privnb report -p PROFILE full"] if real else []
+        return ["needs the real Weka: privnb report -p PROFILE=full"] if real else []
 
     notes = [f"measured with Weka {found['version'].iloc[0]}"] if real else []
     if found["value"].isna().any():

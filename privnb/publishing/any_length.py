@@ -90,7 +90,7 @@ def sanitize(
     if dataset is None:
         raise SchemaError(
             "nobody has said what the columns of the frame are. Describe a part of it, saved as a file, with `privnb "
-            "app --new`, and name that dataset: dataset=..."
+            "describe`, and name that dataset: dataset=..."
         )
     chosen = Chosen.of(find(dataset), study)
 

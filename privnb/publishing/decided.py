@@ -105,6 +105,7 @@ def end(
     sample: int = 0,
     spreadsheet_safe: bool = False,
     allow: str | None = None,
+    roles: Mapping[str, Role] | None = None,
 ) -> Ended:
     """Say what was decided, and write the release that is chosen.
 
@@ -125,6 +126,8 @@ def end(
     allow : str, optional
         The owner's reason for a release that breaks the policy: if none keeps it, the nearest one is written. Output,
         provenance and card repeat the reason.
+    roles : dict of str to Role, optional
+        As in `load`: those in which `found` was searched.
 
     Returns
     -------
@@ -143,15 +146,15 @@ def end(
         return Ended(found, _text(found.sentences))
     out = Path(out)
     given: dict[str, Any] = {"study": study, "sample": sample, "spreadsheet_safe": spreadsheet_safe, "render": render}
-    allow = check_allow(allow) or None
+    allow, in_roles = check_allow(allow) or None, {**(roles or {}), **found.roles}
     while found.chosen is not None:
         try:
-            return _written(source, found, dataset, out, roles=found.roles, **given)
+            return _written(source, found, dataset, out, roles=in_roles, **given)
         except REFUSALS as error:
             found = replace(found, decision=found.decision.without_chosen(_reason(error)))
     for _, of in found.decision.nearest_first.iterrows() if allow else ():
         with contextlib.suppress(*REFUSALS):
-            return _written(source, found, dataset, out, of=of, allow=allow, roles=found.roles, **given)
+            return _written(source, found, dataset, out, of=of, allow=allow, roles=in_roles, **given)
     said = [*found.sentences, f"No release is left to write: there is nothing at {out.name}."]
     _scan({SAID: _text(said)}, source)
     return Ended(found, _text(said))

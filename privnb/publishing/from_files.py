@@ -277,9 +277,12 @@ def _described(
             f"nobody has said what the columns of {path.name} are. Name the dataset whose description says it, or ask "
             'for a model in words, such as "k=10, t=0.2:salary".'
         )
-    names, sensitive = long_tables.columns(files), sensitive_names(model)
+    names, given = long_tables.columns(files), dict(roles or {})
+    sensitive = [name for name in sensitive_names(model) if name not in given]
     with long_tables.opened(files, names, {}, **settings) as table:
-        toml, said = draft.describe_files(folder / "description", draft.named(path), files, table, names, sensitive)
+        toml, said = draft.describe_files(
+            folder / "description", draft.named(path), files, table, names, sensitive, given
+        )
     return Chosen.of(toml, None), files, said
 
 

@@ -821,7 +821,7 @@ def judged(
         As in `gate`.
     """
     there = [name for name in schema.published if spreadsheets.name_in_file(done, name) in table.names]
-    provenance = _provenance(schema, done)
+    provenance = provenance_of(schema, done)
     columns = {name: provenance.columns.get(name, Treatment("generalized")) for name in there}
     true = [name for name in there if columns[name].kind in TRUE or name in provenance.recoded]
     # Averages that keep a k are groups, too: what they tell, they tell of everybody in them.
@@ -865,7 +865,7 @@ def _counts(schema: Schema, name: str) -> bool:
     return schema[name].knowable or schema[name].role is Role.SENSITIVE
 
 
-def _provenance(schema: Schema, done: Mapping[str, Any]) -> Provenance:
+def provenance_of(schema: Schema, done: Mapping[str, Any]) -> Provenance:
     """Return what a provenance says that the gate needs, of plain values."""
     promised = [int(found[1]) for claim in done.get("claims", ()) if (found := K.match(claim))]
     columns = {}

@@ -120,6 +120,23 @@ def asked(
     return made
 
 
+def asked_models(model: str, schema: Schema, renamed: Mapping[str, str] = MappingProxyType({})) -> list[PrivacyModel]:
+    """Return the models that a person asks for. Arguments and errors as in `asked`; epsilon is no model of a file.
+
+    >>> from privnb.datasets.dataset import schema_of
+    >>> asked_models("k=10, t=0.2", schema_of("adult"))
+    [KAnonymity(k=10), TCloseness(t=0.2, sensitive='salary', distance='equal')]
+    """
+    names = {**renamed, **{name: name for name in schema.names()}}
+    parts = [part._replace(sensitive=names.get(part.sensitive, part.sensitive)) for part in parsed(model)]
+    if any(part.name == "epsilon" for part in parts):
+        raise UsageError("`model` must be models that can be counted in a file; got epsilon, which is a promise.")
+    size = next((part.bound for part in parts if part.name == KAnonymity.word), None)
+    models = {part: _model(part, schema, size) for part in parts}
+    _check_once(parts, models)
+    return [*models.values()]
+
+
 def readings(model: str | Sanitizer, sanitizer: Sanitizer) -> tuple[str, ...]:
     """Return what `l` was taken for, where a person asked for it by that name: sentences.
 

@@ -93,7 +93,7 @@ class Job:
         if not published:
             raise SchemaError(
                 f"'{chosen.schema.dataset}' has no column to publish: each is an identifier, or unused. Draft a "
-                "description of it with `privnb new`, and say there what its columns are."
+                "description of it with `privnb describe`, and say there what its columns are."
             )
         counted, single = ([each.name for each in published if _is_long(each) is long] for long in (False, True))
         return cls(chosen, sanitizer, memory, opened([*counted, *single]), counted, single, scratch)

@@ -8,6 +8,8 @@ runs on the papers' table alone. One with `"privnb": {"after": "08_frontier"}` b
 import ast
 import contextlib
 import functools
+import hashlib
+import json
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +26,9 @@ from privnb.microdata import withholding
 from privnb.microdata.schema import NotForThisTable
 from privnb.runtime.errors import PrivnbError, UsageError
 from privnb.runtime.names import meant
+from privnb.runtime.unfinished import atomic_write
 
+COPIES = "my_notebooks"  # the folder of the user's copies, beside that of the notebooks
 OWN = ("OUT", "STORE")  # the parameters that are the report's own business
 # What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.
 CHECKS: dict[str, Callable[[Any, str], object]] = {
@@ -108,14 +112,14 @@ class Notebook:
 
 def notebooks_folder(start: str | Path | None = None) -> Path:
     """The nearest `notebooks/` with numbered notebooks, at or above `start` (the current folder), else the project's or
-    those that the installed package brings.
+    those that the installed package brings; `start` itself, if it is the folder of the user's copies.
 
     Raises ReportError if there is none.
     """
     start = Path(start or Path.cwd()).resolve()
     above = (p / "notebooks" for p in start.parents)
     for folder in (start / "notebooks", start, *above, dataset.PROJECT / "notebooks"):
-        if folder.name == "notebooks" and _numbered(folder):
+        if folder.name in ("notebooks", COPIES) and _numbered(folder):
             return folder
     raise ReportError(
         f"no notebooks found: looked for notebooks/NN_name.ipynb in {start}, above it and in {dataset.PROJECT}. "
@@ -277,19 +281,61 @@ def _typed(path: Path, name: str, default: object, value: object) -> object:
     return typed
 
 
-def own_notebooks() -> tuple[Path, bool]:
-    """`notebooks_folder()`, and whether it was made just now: where there are only those that an installed package
-    brings, which are nobody's to change, a copy of them in the current folder. Raises ReportError where the place is
-    taken.
+def own_notebooks() -> Path:
+    """Return the folder of notebooks that a page is made of: `notebooks_folder()`, or copies of those that an installed
+    package brings, which are nobody's to change.
     """
     folder = notebooks_folder()
-    if folder.parent != dataset.SHIPPED:
-        return folder, False
-    own = Path.cwd() / "notebooks"
-    if own.exists() and (own.is_file() or any(own.iterdir())):
-        raise ReportError(f"{own} holds other things than these notebooks. Choose another folder to work in.")
-    shutil.copytree(folder, own, copy_function=shutil.copyfile, dirs_exist_ok=True)
-    return own, True
+    return folder if folder.parent != dataset.SHIPPED else copied_notebooks()[0]
+
+
+def copied_notebooks() -> tuple[Path, list[str]]:
+    """Return the folder of the user's copies of the notebooks, which git ignores, and what to know of it, sentences.
+
+    A notebook that is new or was changed since it was copied is copied again, unless the user has changed the copy: its
+    cells, not what they show.
+
+    Raises
+    ------
+    ReportError
+        Where a file is at the place of the folder.
+    """
+    folder = notebooks_folder()
+    if folder.name == COPIES:
+        return folder, []
+    place = (folder.parent if folder.parent != dataset.SHIPPED else Path.cwd()) / COPIES
+    if place.exists() and not place.is_dir():
+        raise ReportError(f"{place} must be a folder for copies of the notebooks; it is a file. Move it away.")
+    said = [] if place.exists() else [f"The notebooks are copied to {place}, where you can change them."]
+    place.mkdir(exist_ok=True)
+    (place / ".gitignore").write_text("*\n", encoding="utf-8")
+    record = place / ".copied.json"
+    known: dict[str, list[str]] = {}
+    with contextlib.suppress(OSError, ValueError):
+        known = json.loads(record.read_text(encoding="utf-8"))
+    for file in sorted([*folder.glob("*.ipynb"), *folder.glob("*.py")]):
+        copy, now = place / file.name, _digest(file)
+        original, copied = known.get(file.name, ["", ""])
+        if copy.exists() and original == now:
+            continue
+        if copy.exists() and _digest(copy) != copied:
+            said.append(f"{copy} has your changes and is kept; {file} has changed since. Delete the copy to get that.")
+            continue
+        shutil.copyfile(file, copy)
+        known[file.name] = [now, now]
+    atomic_write(record, json.dumps(known, indent=1) + "\n")
+    return place, said
+
+
+def _digest(file: Path) -> str:
+    """Return the SHA-256 of a file; of a notebook that of its cells, without what they show."""
+    content = file.read_bytes()
+    if file.suffix == ".ipynb":
+        with contextlib.suppress(ValueError, AttributeError, KeyError):
+            cells = json.loads(content)["cells"]
+            read = [[cell["cell_type"], "".join(cell["source"]), cell["metadata"].get("tags", [])] for cell in cells]
+            content = json.dumps(read).encode()
+    return hashlib.sha256(content).hexdigest()
 
 
 def reports_folder(notebooks: Path) -> Path:
@@ -304,7 +350,7 @@ def offered(chosen: Sequence[Notebook]) -> str:
     """What notebooks can be asked for, as text: their questions, and their parameters with default and meaning."""
     width = max((len(notebook.name) for notebook in chosen), default=0)
     lines = ["notebooks:", *(f"  {each.name:<{width}}  {each.question}" for each in chosen)]
-    lines += ["", "parameters, for -p NAME VALUE, by notebook, with their defaults in brackets:"]
+    lines += ["", "parameters, for -p NAME=VALUE, by notebook, with their defaults in brackets:"]
     meanings: dict[str, dict[Parameter, list[str]]] = {}
     for notebook in chosen:
         for name in notebook.values:

@@ -8,8 +8,6 @@ import errno
 import functools
 import multiprocessing.util
 import os
-import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -157,11 +155,3 @@ def _find_room_for_sockets() -> None:
         multiprocessing.util.get_temp_dir()
     finally:
         tempfile.tempdir = asked
-
-
-def runs_as() -> str:
-    """Return how the command of this environment is called here: `privnb` where a shell finds it, else its path."""
-    own, found = Path(sys.executable).with_name("privnb"), shutil.which("privnb")
-    if not own.exists() or (found and own.samefile(found)):
-        return "privnb"
-    return str(own.relative_to(Path.cwd()) if own.is_relative_to(Path.cwd()) else own)

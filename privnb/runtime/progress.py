@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import operator
 import os
 import sys
@@ -15,6 +16,9 @@ Item = TypeVar("Item")
 FILE = "PRIVNB_PROGRESS"  # the environment variable that names the file; set for the kernels of a report
 SECONDS = 0.2  # between two lines of one step in that file
 QUIET = 60  # seconds between two plain lines of one step, where the report has no terminal
+PATIENCE = 2  # seconds that a step may take before a terminal shows it
+
+logger = logging.getLogger("privnb")  # steps with their seconds; never a value of a record
 
 
 def track(iterable: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
@@ -29,18 +33,104 @@ def track(iterable: Iterable[Item], description: str, total: int | None = None) 
     >>> list(track("ab", "letters"))
     ['a', 'b']
     """
-    if _silent:
+    if _silent or _options.quiet:
         return iter(iterable)
     if os.environ.get(FILE):
         return _noted(iterable, description, total or operator.length_hint(iterable) or None)
     # Only JupyterLab's kernels know the session that they belong to; one started by papermill does not.
     if "JPY_SESSION_NAME" in os.environ:
         from tqdm.auto import tqdm
-    elif sys.stderr is not None and sys.stderr.isatty():
+    elif _is_terminal():
         from tqdm import tqdm
     else:
         return iter(iterable)
-    return iter(tqdm(iterable, desc=description, total=total, leave=False))
+    return _bar(tqdm(iterable, desc=description, total=total, leave=False, delay=PATIENCE))
+
+
+def _bar(bar: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items of a bar, beside which no step shows itself."""
+    _steps.append("")
+    try:
+        yield from bar
+    finally:
+        _steps.pop()
+
+
+class _Options:
+    """What the command line asks to show."""
+
+    quiet = False
+
+
+_options = _Options()
+_steps: list[str] = []  # those that go on, the innermost last; "" is a bar
+
+
+@contextlib.contextmanager
+def shown(*, quiet: bool = False, verbose: bool = False) -> Iterator[None]:
+    """Show inside as much as a command was asked to.
+
+    Parameters
+    ----------
+    quiet : bool
+        Neither bars nor what `say` says.
+    verbose : bool
+        Log each step with its seconds on stderr.
+    """
+    before, level, handler = _options.quiet, logger.level, logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("privnb: %(message)s"))
+    _options.quiet = quiet
+    if verbose:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        _options.quiet = before
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+@contextlib.contextmanager
+def step(description: str) -> Iterator[None]:
+    """Log how long a step takes, and show on a terminal that it goes on, as soon as that takes long.
+
+    Parameters
+    ----------
+    description : str
+        A few words on the step, without any value of a record.
+    """
+    began = time.monotonic()
+    visible = not (_silent or _options.quiet or os.environ.get(FILE)) and _is_terminal()
+    ended = threading.Event()
+
+    def show() -> None:
+        drawn = False
+        while not ended.wait(PATIENCE if not drawn else SECONDS):
+            if _steps and _steps[-1] == description:
+                sys.stderr.write(f"\r{description}, {time.monotonic() - began:.0f} s \x1b[K")
+                sys.stderr.flush()
+                drawn = True
+        if drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    showing = threading.Thread(target=show, name="step", daemon=True) if visible else None
+    _steps.append(description)
+    if showing:
+        showing.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        if showing:
+            showing.join()
+        _steps.pop()
+    logger.info("%s: %.1f s", description, time.monotonic() - began)
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 _silent: list[bool] = []  # one for each step inside which others show nothing
@@ -68,6 +158,7 @@ def watched(share: Callable[[], float], description: str) -> Iterator[None]:
             yield from range(done, now)
             done = max(done, now)
 
+    began = time.monotonic()
     looking = threading.Thread(target=lambda: [*track(percents(), description, 100)], name="watch", daemon=True)
     looking.start()
     try:
@@ -75,6 +166,7 @@ def watched(share: Callable[[], float], description: str) -> Iterator[None]:
     finally:
         ended.set()
         looking.join()
+    logger.info("%s: %.1f s", description, time.monotonic() - began)
 
 
 def _noted(iterable: Iterable[Item], description: str, total: int | None) -> Iterator[Item]:
@@ -100,7 +192,7 @@ _said: set[str] = set()
 
 def say(text: str) -> None:
     """Tell people of a trouble that stops nothing, once: on stderr, or in a run of the report on its stderr."""
-    if not text or text in _said:
+    if not text or text in _said or _options.quiet:
         return
     _said.add(text)
     if os.environ.get(FILE):

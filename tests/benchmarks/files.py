@@ -63,8 +63,17 @@ class FileWork(NamedTuple):
 
     @property
     def command(self):
-        asked = ["--dataset", self.dataset, "--study", "sramka-taxonomy", "--model", "k=10", "--memory", self.memory]
-        known = ["--quasi-identifiers", ",".join(NAMES[:-1]), "--sensitive", NAMES[-1]]
+        asked = [
+            "--description",
+            self.dataset,
+            "--study",
+            "sramka-taxonomy",
+            "--model",
+            "k=10",
+            "--memory",
+            self.memory,
+        ]
+        known = ["--quasi", ",".join(NAMES[:-1]), "--sensitive", NAMES[-1]]
         rest = ["check", self.out, *known] if self.check else ["sanitize", self.table, "--out", self.out, *asked]
         return [sys.executable, "-m", "privnb.cli", *map(str, rest)]
 

@@ -138,7 +138,7 @@ def decisions(name: str, study: str, records: int) -> Numbers:
     for policy in POLICIES:
         with tempfile.TemporaryDirectory() as folder:
             key = f"{Path(name).stem}/{study} {policy}"
-            arguments = ["decide", name, "--policy", policy, "--seeds", "2", "--release", str(Path(folder) / "out.csv")]
+            arguments = ["decide", name, "--policy", policy, "--seeds", "2", "--out", str(Path(folder) / "out.csv")]
             arguments += ["--study", study] if study else []
             arguments += ["--records", str(records)] if name == "adult" else []
             numbers[f"{key} status"] = command(*arguments)
@@ -156,7 +156,7 @@ def reports(name: str, study: str, records: int) -> Numbers:
         return {}
     numbers: Numbers = {}
     with tempfile.TemporaryDirectory() as folder:
-        numbers[f"{Path(name).stem} status"] = command("report", "--dataset", name, "--out", folder)
+        numbers[f"{Path(name).stem} status"] = command("report", name, "--out", folder)
         for table in ("results.csv", "ledger.csv"):
             if (path := Path(folder) / table).exists():
                 numbers |= rows(read_csv(path), f"{Path(name).stem} {table}")

@@ -1,7 +1,7 @@
 """Sixty made-up tables that try to get a harmful release recommended, under all ready policies, judged by other code.
 
 `python tests/benchmarks/harm.py FOLDER [TABLE ...] [--policies P ...] [--settings all]` describes each table, runs
-`privnb decide --release` under each policy and `privnb sanitize --model k=5`, and lets `judge.py` count in each file.
+`privnb decide --out` under each policy and `privnb sanitize --model k=5`, and lets `judge.py` count in each file.
 It prints a line for each run, and ends with status 1 if a file is harmful. By default few settings stand for each kind
 of sanitizer; `--settings all` tries those of the command, which takes hours.
 """
@@ -275,7 +275,7 @@ def main() -> int:
         for name in asked.tables:
             for seed in SEEDS:
                 path, sensitive, roles = write(Path.cwd(), name, seed, asked.records)
-                status, said = run("new", path.name, "--sensitive", sensitive, "--roles", roles, "--confirm")
+                status, said = run("describe", path.name, "--sensitive", sensitive, "--roles", roles, "--confirm")
                 if status:
                     print(f"{path.stem}: cannot be described: {said.strip()}", flush=True)
                     continue
@@ -283,7 +283,7 @@ def main() -> int:
                     out = Path(f"{path.stem}-{policy or 'k=5'}.csv").absolute()
                     if policy:
                         more = ("--policy", policy, "--seeds", "1", "--store", f"{path.stem}-store")
-                        status, said = run("decide", path.stem, *more, "--release", str(out))
+                        status, said = run("decide", path.stem, *more, "--out", str(out))
                     else:
                         status, said = run("sanitize", path.stem, "--out", str(out), "--model", "k=5")
                     runs += 1

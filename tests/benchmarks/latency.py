@@ -8,7 +8,7 @@ it counts, `told` when panels 1 to 3 have the numbers of the new setting, `drawn
 too, all in milliseconds after the key press, as a person sees them: at the next frame that is drawn. A chart in which
 nothing moves is not drawn anew. `processor` is the time that the kernel spends on one press, in the same unit: it
 tells what the code costs where other work on the machine makes a person wait. `aim`: of `drawn`, median and worst.
-`start` is the page of `privnb app` five times, from its request to its first numbers. Nothing is timed in the tests.
+`start` is the page of `privnb explore` five times, from its request to its first numbers. No test times anything.
 """
 
 import os
@@ -116,7 +116,7 @@ def processor(process):
 
 def starts(folder, browser):
     """Milliseconds from the request of the app's page to its first numbers, five times."""
-    with browsing.app(folder, "--dataset", "adult") as app:
+    with browsing.app(folder, "adult") as app:
         for _ in range(5):
             with browsing.without_network(browser) as opened:
                 began = time.perf_counter()

@@ -40,13 +40,13 @@ def main(path, more):
         folder = Path(name)
         # Not here: a process that is begun counts as as large as the one that begins it.
         child(sys.executable, Path(__file__), "write", folder / "million.csv")
-        new = "new", "million.csv", "--confirm", "--sensitive", "salary", "--roles", "capital-gain: neutral"
+        new = "describe", "million.csv", "--confirm", "--sensitive", "salary", "--roles", "capital-gain: neutral"
         found = {"new": [privnb(folder / str(number), *new, file=folder / "million.csv") for number in range(TIMES)]}
         found["check"] = [privnb(folder / "0", "check", "data/million/million.toml") for _ in range(TIMES)]
         rows, _ = child(sys.executable, Path(__file__), "inside", folder / "0")
         found |= {work: list(zip(seconds, [mb] * TIMES, strict=True)) for work, seconds, mb in rows}
         if more:
-            found["report"] = [privnb(folder / "0", "report", "--dataset", "million")]
+            found["report"] = [privnb(folder / "0", "report", "million")]
     lines = ["work,seconds,worst,aim,peak_mb"]
     for work, taken in found.items():
         seconds, memory = zip(*taken, strict=True)

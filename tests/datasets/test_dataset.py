@@ -70,7 +70,7 @@ def test_a_schema_is_known_without_the_records(sramka, tmp_path):
 
 
 def test_an_unknown_dataset_names_those_that_are_known():
-    with pytest.raises(FileNotFoundError, match=r"no dataset 'aduult'.*Known: .*adult.*privnb new FILE"):
+    with pytest.raises(FileNotFoundError, match=r"no dataset 'aduult'.*Known: .*adult.*privnb describe FILE"):
         load("aduult")
     with pytest.raises(FileNotFoundError, match=r"no dataset 'nowhere/x\.toml'"):
         load("nowhere/x.toml")

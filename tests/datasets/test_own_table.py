@@ -336,7 +336,9 @@ def test_copies_of_each_record_are_said(tmp_path, monkeypatch, capsys, times, ke
     rows = [f"{n % 50},{'fm'[n % 2]},{n * 7 % 31},{n}" for n in range(150)]
     file = tmp_path / "people.csv"
     file.write_text("\n".join(["age,sex,stay,case", *rows * times]))
-    assert main(["new", str(file), *(["--roles", f"case: {key}"] if key else ["--roles", "case: identifier"])]) == 0
+    assert (
+        main(["describe", str(file), *(["--roles", f"case: {key}"] if key else ["--roles", "case: identifier"])]) == 0
+    )
     assert (f"{150 * times} records, 150 different ones" in capsys.readouterr().out) is said
 
 
@@ -367,11 +369,11 @@ def test_a_corrected_file_takes_over_the_roles_of_its_description(tmp_path, monk
     file = tmp_path / "people.csv"
     file.write_text("\n".join(["age,sex,trust,visit", *rows]))
     given = ["--missing", "trust: 97", "--sensitive", "trust", "--roles", "sex: neutral", "--days", "visit: mm/dd/yyyy"]
-    assert main(["new", str(file), *given, "--confirm"]) == 0
-    again = ["new", str(file), "--again"]
+    assert main(["describe", str(file), *given, "--confirm"]) == 0
+    again = ["describe", str(file), "--again"]
     towns = [f"{row},{'AB'[place % 2]}" for place, row in enumerate(rows[4:])]
     file.write_text("\n".join(["age,sex,trust,visit,town", *towns]))
-    with pytest.raises(ValueError, match=r"before it was corrected.* `privnb new FILE --again`"):
+    with pytest.raises(ValueError, match=r"before it was corrected.* `privnb describe FILE --again`"):
         described(str(file))
     assert main(again) == 0
     assert "New: town. Say what they are." in capsys.readouterr().out
@@ -397,7 +399,7 @@ def test_a_corrected_file_takes_over_the_roles_of_its_description(tmp_path, monk
     assert main(again) == 0
     assert not OwnTable.open("people").is_draft
     assert len(load("people")) == 90
-    assert main(["new", str(file), "--name", "nobody", "--again"]) == 2  # nothing to take over
+    assert main(["describe", str(file), "--name", "nobody", "--again"]) == 2  # nothing to take over
 
 
 @pytest.mark.slow
@@ -529,6 +531,6 @@ def test_each_column_may_have_a_mark_of_its_own(tmp_path, monkeypatch):
 def test_what_cannot_mean_missing_is_refused_and_writes_nothing(tmp_path, monkeypatch, capsys, given, said):
     monkeypatch.chdir(tmp_path)
     Path("survey.csv").write_text("trust,income,age\n" + "".join(SURVEY))
-    assert main(["new", "survey.csv", "--missing", given]) != 0
+    assert main(["describe", "survey.csv", "--missing", given]) != 0
     assert said in capsys.readouterr().err
     assert not Path("data").exists()

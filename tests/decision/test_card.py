@@ -473,10 +473,10 @@ WRONG = {
         ),
         1, ["provenance beside the file is another"],
     ),
-    "no provenance": (lambda own: own.with_name(own.name + ".provenance.json").unlink(), 2, ["has no provenance"]),
-    "no card": (lambda own: (own.parent / (own.name + cards.ENDING)).write_text("{}"), 2, ["is no card"]),
-    "no JSON": (lambda own: (own.parent / (own.name + cards.ENDING)).write_text("k = 3"), 2, ["it is no JSON"]),
-    "another form": (lambda own: edited(own, lambda content: content.update(card=9)), 2, ["form 9"]),
+    "no provenance": (lambda own: own.with_name(own.name + ".provenance.json").unlink(), 4, ["has no provenance"]),
+    "no card": (lambda own: (own.parent / (own.name + cards.ENDING)).write_text("{}"), 4, ["is no card"]),
+    "no JSON": (lambda own: (own.parent / (own.name + cards.ENDING)).write_text("k = 3"), 4, ["it is no JSON"]),
+    "another form": (lambda own: edited(own, lambda content: content.update(card=9)), 4, ["form 9"]),
 }  # fmt: skip
 
 

@@ -24,11 +24,11 @@ NAME = "09_explore"
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory, kernel):
-    """`privnb app` behind a hub: the `url` of the page, its `token` and the `pid` of the server."""
+    """`privnb explore` behind a hub: the `url` of the page, its `token` and the `pid` of the server."""
     root = tmp_path_factory.mktemp("app")
     browsing.copy(NAME, root / "notebooks")
     hub = ["--base-url", "user/me", "--allow-host", "hub.example"]
-    with browsing.app(root, "--dataset", str(CLINIC), *hub) as about:
+    with browsing.app(root, str(CLINIC), *hub) as about:
         url, token = about["url"].split("?token=")
         yield about | {"url": url, "token": token}
 
@@ -65,7 +65,7 @@ def test_a_request_to_another_name_is_refused_and_the_answer_says_why(served, pa
     status, text = answer(served["url"] + path.format(served["token"]), Host=host)
     assert status == 403
     assert f'this request addresses "{host}"' in text
-    assert "privnb app --allow-host NAME" in text
+    assert "privnb explore --allow-host NAME" in text
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_prefix_is_a_path(asked, path):
 def test_what_is_not_a_prefix_is_refused(wrong, capsys):
     with pytest.raises(ReportError, match="--base-url must be a path such as /user/me/page/; got "):
         checked_prefix(wrong)
-    assert cli.main(["app", "--base-url", wrong]) == 2
+    assert cli.main(["explore", "--base-url", wrong]) == 2
     assert "--base-url must be a path" in capsys.readouterr().err
 
 
@@ -105,7 +105,7 @@ def left_by(pid, root):
 
 def test_the_folders_of_a_killed_page_go_with_the_next_work(tmp_path, kernel):
     browsing.copy(NAME, tmp_path / "notebooks")
-    with browsing.app(tmp_path, "--dataset", str(CLINIC)) as about:
+    with browsing.app(tmp_path, str(CLINIC)) as about:
         folders = left_by(about["pid"], tempfile.gettempdir())
         kinds = {re.sub("_.*|-.*", "", each.name) for folder in folders for each in folder.iterdir()}
         assert {"voila", "pymp"} <= kinds, "none of them stands in the system's folder itself"

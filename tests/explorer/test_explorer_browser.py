@@ -1,5 +1,5 @@
-"""The explorer in real browsers, by keyboard: in JupyterLab on a sample of Adult, and as the page of `privnb app` on a
-made-up table. What the screen says is what Python computes; no network, no errors, no record of a person.
+"""The explorer in real browsers, by keyboard: in JupyterLab on a sample of Adult, and as the page of `privnb explore`
+on a made-up table. What the screen says is what Python computes; no network, no errors, no record of a person.
 """
 
 import json
@@ -69,10 +69,10 @@ def in_lab(lab, browser):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """`privnb app` on the clinic: its `url`, `pid`, and the `folder` of its notebook."""
+    """`privnb explore` on the clinic: its `url`, `pid`, and the `folder` of its notebook."""
     root = tmp_path_factory.mktemp("app")
     browsing.copy(NAME, root / "notebooks")
-    with browsing.app(root, "--dataset", str(CLINIC), "-p", "K", "5") as about:
+    with browsing.app(root, str(CLINIC), "-p", "K=5") as about:
         yield about | {"folder": root / "notebooks"}
 
 
@@ -427,7 +427,7 @@ def test_the_board_is_as_it_was_after_a_reload_and_a_closed_page_ends_its_kernel
     page.locator("select[name=utility]").select_option("certainty_penalty")
     page.locator("select[name=utility] option[value=certainty_penalty][selected]").wait_for(state="attached")
     setting, _ = told(page)
-    assert setting.k != 5, "it is not what `privnb app` was asked for"
+    assert setting.k != 5, "it is not what `privnb explore` was asked for"
     page.reload(timeout=300_000, wait_until="domcontentloaded")
     assert agrees(page, clinic)[0] == setting
     page.wait_for_function("() => document.querySelector('select[name=utility]').value === 'certainty_penalty'")

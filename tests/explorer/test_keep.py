@@ -23,7 +23,6 @@ from privnb.explorer.pins import Pins
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
 from privnb.reporting.notebooks import choose, notebooks_folder
 from privnb.reporting.report import read as read_results
-from privnb.runtime.processes import runs_as
 
 SEED = 918273645
 FIVE = Setting(k=5, seed=SEED)
@@ -237,8 +236,8 @@ def test_the_lines_say_of_all_that_is_drawn_that_a_seed_undoes_it(clinic, settin
 def test_the_command_reads_back_as_the_setting(adult, setting, expected):
     words = shlex.split(command(adult, setting))
     args = cli.parser().parse_args(words[1:])
-    assert words[0] == runs_as()
-    assert (args.notebook, args.dataset) == (["09_explore"], "adult")
+    assert words[0] == "privnb"
+    assert (args.notebook, args.table) == (["09_explore"], "adult")
     assert dict(args.parameter) == {"STUDY": "sramka", "RECORDS": "100", **expected}
 
 
@@ -273,5 +272,5 @@ def test_the_command_reports_the_numbers_of_the_board(clinic, tmp_path, kernel):
 
 def test_the_command_names_a_table_by_its_path(clinic, tmp_path):
     words = shlex.split(command(clinic, FIVE, source=tmp_path / "my table.toml"))
-    assert words[words.index("--dataset") + 1] == str(tmp_path / "my table.toml")
+    assert words[2] == str(tmp_path / "my table.toml")
     assert "RECORDS" not in words

@@ -73,15 +73,15 @@ def status(release, provenance, *more):
     """The status of `privnb check` on a saved release, in the roles that its provenance names."""
     text = json.loads(provenance.read_text())
     names = ",".join(text["quasi-identifiers"])
-    return cli.main(["check", str(release), "--quasi-identifiers", names, "--sensitive", text["sensitive"][0], *more])
+    return cli.main(["check", str(release), "--quasi", names, "--sensitive", text["sensitive"][0], *more])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", MADE, ids=lambda setting: setting.sanitizer)
 def test_a_saved_release_keeps_what_was_asked(clinic, tmp_path, setting):
     table, provenance = save(clinic, setting, tmp_path)
-    assert status(table, provenance, "--at-least-k", "5") == 0
-    assert status(table, provenance, "--at-least-k", "300") == 1
+    assert status(table, provenance, "--model", "k=5") == 0
+    assert status(table, provenance, "--model", "k=300") == 1
     text = json.loads(provenance.read_text())
     found = read(table)
     graded = grade(found, text["quasi-identifiers"], "diagnosis").set_index("measure").value

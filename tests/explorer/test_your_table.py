@@ -122,7 +122,7 @@ def test_saving_says_what_came_of_it(page):
         "The roles in people.toml are confirmed, and its 60 records load. 4 of 4 domains were read from the records"
         in text
     )
-    assert re.search(r"privnb report --dataset people\b", text)
+    assert re.search(r"privnb report people\b", text)
     assert load("people").schema.sensitive == ["illness"]
     page.table.path.write_text(page.table.path.read_text() + "# mine\n")
     ask(page, "role 4", "unused")

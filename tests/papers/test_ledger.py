@@ -247,7 +247,7 @@ def test_a_weka_row_without_a_result_says_what_to_do():
     stand_in = measured(0.1034, miner="decision tree")
     for miner in ("Weka trees.J48", "Weka worst", "Weka"):
         note = compared(printed(miner=miner), stand_in)["note"]
-        assert note == "why; needs the real Weka: privnb report -p PROFILE full"
+        assert note == "why; needs the real Weka: privnb report -p PROFILE=full"
     assert compared(printed(miner="decision tree"))["note"] == "why"
     late = measured(np.nan, status="unfinished", miner="Weka 3.6.14 trees.J48")
     row = compared(printed(miner="Weka trees.J48"), late)

@@ -85,7 +85,7 @@ def test_groups_and_statuses_are_counted_and_can_be_chosen():
     assert "4 of 7 printed numbers are measured here, in 4 readings: 1 exact, 1 within, 1 differs, 1 withheld." in said
     assert (
         "Of the other readings 1 were left out of this run: the full profile measures it "
-        "( privnb report -p PROFILE full , for hours)" in said
+        "( privnb report -p PROFILE=full , for hours)" in said
     )
     assert "and 2 are out of reach: the notes say why." in words(html)
     choices = set(re.findall(r'id="show-([\w-]+)"', html)) - {"all"}

@@ -247,7 +247,7 @@ def file(tmp_path):
 
 
 def test_check_a_csv_file(file, capsys):
-    assert cli.main(["check", file, "--quasi-identifiers", "age,sex", "--sensitive", "disease"]) == 0
+    assert cli.main(["check", file, "--quasi", "age,sex", "--sensitive", "disease"]) == 0
     out = capsys.readouterr().out
     lines = {line[:20].strip(): line[20:].strip() for line in out.splitlines()}
     assert lines["quasi-identifiers"] == "2  What an adversary may know: age, sex."
@@ -260,11 +260,11 @@ def test_check_a_csv_file(file, capsys):
 
 
 def test_check_for_a_script(file, capsys):
-    known = ["check", file, "--quasi-identifiers", "sex"]
-    assert cli.main([*known, "--at-least-k", "2"]) == 0
-    assert cli.main([*known, "--at-least-k", "3"]) == 1
-    assert "k is 2, less than the 3 asked for" in capsys.readouterr().err
-    assert cli.main([*known, "--at-least-k", "1"]) == 2
+    known = ["check", file, "--quasi", "sex"]
+    assert cli.main([*known, "--model", "k=2"]) == 0
+    assert cli.main([*known, "--model", "k=3"]) == 1
+    assert "KAnonymity(k=3) is not kept: the worst class reaches 2." in capsys.readouterr().err
+    assert cli.main([*known, "--model", "k=1"]) == 2
     assert "k must be a whole number of at least 2" in capsys.readouterr().err
 
 
@@ -279,7 +279,7 @@ def test_check_a_dataset(capsys):
 def test_check_a_release_by_its_datasets_description(tmp_path, capsys):
     table = Suppress().sanitize(load(CLINIC), rng=0).table.drop(columns="region")
     table.to_csv(tmp_path / "release.csv", index=False)
-    assert cli.main(["check", str(tmp_path / "release.csv"), "--dataset", str(CLINIC), "--at-least-k", "300"]) == 0
+    assert cli.main(["check", str(tmp_path / "release.csv"), "--description", str(CLINIC), "--model", "k=300"]) == 0
     out = capsys.readouterr().out
     assert "What an adversary may know: age, weight, postcode." in out
     assert "'diagnosis' away" in out
@@ -311,12 +311,12 @@ domain = ["-8", "2"]
         encoding="utf-8",
     )
     known = ["check", str(tmp_path / "asked.csv")]
-    assert cli.main([*known, "--quasi-identifiers", "age", "--at-least-k", "2"]) == 1
+    assert cli.main([*known, "--quasi", "age", "--model", "k=2"]) == 1
     capsys.readouterr()
-    assert cli.main([*known, "--dataset", str(tmp_path / "asked.toml"), "--at-least-k", "4"]) == 1
+    assert cli.main([*known, "--description", str(tmp_path / "asked.toml"), "--model", "k=4"]) == 1
     captured = capsys.readouterr()
     assert "The gate refuses this file." in captured.out, "each mark is in it once, and parts people"
-    assert "asked for" not in captured.err, "k is reached"
+    assert "KAnonymity(k=4) is kept" in captured.out
     lines = {line[:20].strip(): line[20:].split()[0] for line in captured.out.splitlines()}
     assert lines["classes"] == "2"
     assert lines["sensitive values"] == "2"
@@ -344,17 +344,17 @@ def test_check_counts_as_it_reads(tmp_path, capsys):
 
 def test_check_says_what_does_not_fit(file, capsys, monkeypatch):
     monkeypatch.setattr("privnb.tables.long_tables.COMBINATION", 100)
-    assert cli.main(["check", file, "--memory", "500MB"]) == 2
+    assert cli.main(["check", file, "--memory", "500MB"]) == 5
     assert "more than 1 different combinations of 3 columns do not fit into 500MB" in capsys.readouterr().err
-    assert cli.main(["check", file, "--memory", "600MB", "--quasi-identifiers", "sex"]) == 2
-    assert cli.main(["check", file, "--memory", "800MB", "--quasi-identifiers", "sex"]) == 0
+    assert cli.main(["check", file, "--memory", "600MB", "--quasi", "sex"]) == 5
+    assert cli.main(["check", file, "--memory", "800MB", "--quasi", "sex"]) == 0
 
 
 def test_check_says_what_it_did_not_find(file, capsys):
-    assert cli.main(["check", file, "--quasi-identifiers", "age,zip"]) == 2
-    assert "the table has no column ['zip']" in capsys.readouterr().err
-    assert cli.main(["check", "none.csv"]) == 2
-    assert "there is no file 'none.csv'" in capsys.readouterr().err
+    assert cli.main(["check", file, "--quasi", "age,zip"]) == 2
+    assert "--quasi: there is no column 'zip'" in capsys.readouterr().err
+    assert cli.main(["check", "none.csv"]) == 4
+    assert "there is no dataset 'none.csv', nor a file of that name" in capsys.readouterr().err
 
 
 def test_a_model_that_is_made_of_another_is_not_graded_twice():

@@ -66,9 +66,9 @@ def test_the_command_counts_people(tmp_path, capsys, monkeypatch):
     assert cli.main(["check", "visits.csv", "--person", "patient_id"]) == 0
     assert capsys.readouterr().out == by_description
     table.drop(columns="patient_id").to_csv("release.csv", index=False)
-    assert cli.main(["check", "release.csv", "--dataset", "visits"]) == 1
+    assert cli.main(["check", "release.csv", "--description", "visits"]) == 1
     said = capsys.readouterr().out
     assert "these are counts of records, of which a person may have several" in said
     assert "The gate refuses" in said
-    assert cli.main(["check", "release.csv", "--dataset", "visits", "--at-least-k", "2"]) == 2
+    assert cli.main(["check", "release.csv", "--description", "visits", "--model", "k=2"]) == 2
     assert "its k of people cannot be counted" in capsys.readouterr().err

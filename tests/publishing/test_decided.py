@@ -90,7 +90,7 @@ def decide(clinic, out, policy="ours.toml", *more):
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(wrong):
         status = cli.main(
             ["decide", str(clinic / "clinic.toml"), "--policy", str(clinic / policy), "--profile", "small",
-             "--seeds", "1", "--release", str(out), *more]
+             "--seeds", "1", "--out", str(out), *more]
         )  # fmt: skip
     return SimpleNamespace(status=status, said=said.getvalue(), wrong=wrong.getvalue())
 
@@ -213,7 +213,7 @@ def test_formulas_are_reported_and_can_be_escaped(first, again, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--release", "out.parquet"], "Give a name that ends in .csv"),
+        (["--out", "out.parquet"], "Give a name that ends in .csv"),
         ([], "Add --release OUT.csv"),
     ],
 )

@@ -779,7 +779,7 @@ def test_files_without_a_header_are_read_by_their_description(tmp_path, monkeypa
 def test_who_stands_alone_by_several_sensitive_columns_is_said(here, pays, alone):
     rows = [f"{n % 8},{'fm'[n % 2]},{'xyz'[n % 3]},{1000 + 90 * (n % pays)}" for n in range(240)]
     Path("staff.csv").write_text("\n".join(["age,sex,mark,pay", *rows]))
-    assert cli.main(["new", "staff.csv", "--sensitive", "mark, pay", "--confirm"]) == 0
+    assert cli.main(["describe", "staff.csv", "--sensitive", "mark, pay", "--confirm"]) == 0
     made = sanitize("staff", "k=5", "out.csv")
     said = str(json.loads(Path("out.csv.provenance.json").read_text())["gate"]["notices"])
     assert ("what is sensitive, mark, pay, somebody's record stands alone" in said) is alone, made

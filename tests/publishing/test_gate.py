@@ -384,7 +384,7 @@ def test_what_parts_of_a_file_make_certain_stands_in_output_provenance_and_check
     assert people > 100
     assert str(certain[0]) in made.said
     assert json.loads(out.with_name("out.csv.provenance.json").read_text())["gate"]["notices"][0]["people"] == people
-    assert cli.main(["check", str(out), "--dataset", str(path)]) == 0
+    assert cli.main(["check", str(out), "--description", str(path)]) == 0
     said = capsys.readouterr().out
     assert str(certain[0]) in said, "the file does not say it, and its provenance does"
     assert "was not measured" not in said
@@ -598,11 +598,10 @@ def test_a_decision_asks_the_same_gate_by_its_policy_before_and_after_it_writes(
 def test_an_override_stands_in_output_provenance_and_what_check_says(tmp_path, capsys):
     path, out = described(tmp_path / "people", "visit"), tmp_path / "out.csv"
     given = ["sanitize", str(path), "--model", "k=10", "--out", str(out)]
-    assert cli.main(given) == 2
+    assert cli.main(given) == 3
     assert "visit singles them out" in capsys.readouterr().err
     assert not [*tmp_path.glob("out.csv*")]
-    with pytest.raises(SystemExit):
-        cli.main([*given, "--allow", ""])
+    assert cli.main([*given, "--allow", ""]) == 2
     assert "argument --allow: must not be empty" in capsys.readouterr().err
     assert cli.main([*given, "--allow", WHY]) == 0
     assert f"Its owner overrides this refusal: {WHY}" in capsys.readouterr().out
@@ -610,7 +609,7 @@ def test_an_override_stands_in_output_provenance_and_what_check_says(tmp_path, c
     stated = json.loads(facts.read_text(encoding="utf-8"))["gate"]
     assert (stated["allowed"], stated["override"]) == (False, WHY)
     assert stated["reasons"][0]["responsible"] == ["visit"]
-    check = ["check", str(out), "--dataset", str(path)]
+    check = ["check", str(out), "--description", str(path)]
     assert cli.main(check) == 0
     said = capsys.readouterr().out
     assert "visit singles them out" in said
@@ -623,7 +622,7 @@ def test_check_ends_with_status_1_for_what_the_gate_refuses_with_provenance_or_w
     path, out = described(tmp_path / "people", "visit", "year"), tmp_path / "out.csv"
     from_files.sanitize(path, "k=10", out, allow=WHY)
     facts = out.with_name("out.csv.provenance.json")
-    check = ["check", str(out), "--dataset", str(path)]
+    check = ["check", str(out), "--description", str(path)]
     assert cli.main(check) == 0, "its owner overrides the refusal"
     facts.unlink()
     capsys.readouterr()

@@ -288,8 +288,11 @@ def test_microaggregation_publishes_no_age_of_the_middle(capsys, gaps):
     ages = ["" for _ in range(gaps)] + [str(18 + 3 * (number % 5)) for number in range(200)]
     rows = [f"{age},{'fm'[place % 2]},{'ab'[place % 3 == 0]}" for place, age in enumerate(ages)]
     Path("people.csv").write_text("\n".join(["age,sex,ill", *rows]) + "\n", encoding="utf-8")
-    assert cli.main(["new", "people.csv", "--sensitive", "ill", "--roles", "sex: neutral", "--confirm"]) in (0, None)
-    asked = ["--algorithm", "microaggregation", "--model", "k=3", "--dataset", "people", "--out", "out.csv"]
+    assert cli.main(["describe", "people.csv", "--sensitive", "ill", "--roles", "sex: neutral", "--confirm"]) in (
+        0,
+        None,
+    )
+    asked = ["--algorithm", "microaggregation", "--model", "k=3", "--description", "people", "--out", "out.csv"]
     capsys.readouterr()
     assert cli.main(["sanitize", "people.csv", *asked]) in (0, None)
     published = pd.read_csv("out.csv")["age"]

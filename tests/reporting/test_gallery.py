@@ -175,7 +175,7 @@ def test_no_value_of_few_people_is_shown_of_a_domain_that_was_read_from_the_reco
     towns = ["Ulm", "Bonn", "Trier"] * 40 + [f"Hamlet {n}" for n in range(30)]
     rows = [f"{town},{20 + n * 7 % 67},{'xyz'[n % 3]}" for n, town in enumerate(towns)]
     (tmp_path / "people.csv").write_text("\n".join(["town,age,ill", *rows]))
-    assert main(["new", "people.csv", "--sensitive", "ill", "--confirm"]) == 0
+    assert main(["describe", "people.csv", "--sensitive", "ill", "--confirm"]) == 0
     dataset = load("people")
     assert dataset.schema["town"].domain.of_records
     asked = [RandomizedResponse(0.1), RandomizedResponse(0.2), LocalRecoding(KAnonymity(2)), Mondrian(KAnonymity(5))]
@@ -192,7 +192,7 @@ def test_nobody_is_shown_whose_other_values_are_somebodys_once_a_rare_one_is_hid
         for n in range(300)
     ]
     (tmp_path / "people.csv").write_text("\n".join(["town,age,sex,rooms,job,ill", *rows]))
-    assert main(["new", "people.csv", "--sensitive", "ill", "--confirm"]) == 0
+    assert main(["describe", "people.csv", "--sensitive", "ill", "--confirm"]) == 0
     dataset, (originals, *_) = load("people", records=100), leaks.protected(find("people"))
     for seed in range(8):
         shown = gallery.side_by_side(dataset, [Mondrian(KAnonymity(5))], of="people", rng=seed).table

@@ -40,7 +40,7 @@ def test_a_value_that_cannot_be_is_refused_before_anything_runs(notebook, name, 
 def test_the_command_says_so_in_a_sentence(value, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(report, "run", None)
     monkeypatch.chdir(FOLDER)
-    asked = ["--notebook", "02_sanitize", "--dataset", str(CLINIC), "-p", "K", value, "--out", str(tmp_path / "out")]
+    asked = [str(CLINIC), "--notebook", "02_sanitize", "-p", f"K={value}", "--out", str(tmp_path / "out")]
     assert cli.main(["report", *asked]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1

@@ -97,7 +97,7 @@ def test_new_offers_a_name_and_the_file_stays_as_it_is(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     text = "illness<img src=x>,illness img src=x,a\u202eb,<script>/1\n" + "cold,c,x,1\nflu,d,y,0\n" * 4
     Path("pe<b>ople.csv").write_text(text)
-    assert main(["new", "pe<b>ople.csv"]) == 0
+    assert main(["describe", "pe<b>ople.csv"]) == 0
     path = Path(capsys.readouterr().out.splitlines()[0])
     described = path.read_text(encoding="utf-8").replace("draft = true\n", "")
     assert all(not refused(line) for line in described.splitlines() if "<" not in line)
@@ -171,5 +171,5 @@ def test_a_column_with_a_comma_can_be_suppressed_and_named_on_a_command_line(cit
     release = Suppress(name_list([CITY, "sex"])).sanitize(cities, rng=1)
     assert (release.table[[CITY, "sex"]] == "*").all(axis=None)
     cities.table.to_csv(tmp_path / "people.csv", index=False)
-    assert main(["check", str(tmp_path / "people.csv"), "--quasi-identifiers", f'"{CITY}", sex']) == 0
+    assert main(["check", str(tmp_path / "people.csv"), "--quasi", f'"{CITY}", sex']) == 0
     assert "k achieved" in capsys.readouterr().out

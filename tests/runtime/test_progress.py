@@ -36,6 +36,9 @@ def test_nothing_is_shown_where_nobody_looks(quiet, monkeypatch):
 def test_a_terminal_gets_a_bar_that_goes_away(quiet, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert list(track(iter("ab"), "letters", total=2)) == ["a", "b"]
+    assert sys.stderr.getvalue() == "", "nothing that ends at once"
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    assert list(track(iter("ab"), "letters", total=2)) == ["a", "b"]
     shown = sys.stderr.getvalue()
     assert "letters" in shown
     assert "/2" in shown

@@ -210,7 +210,7 @@ PLANTED = {"age": ("19", "97"), "weight": ("31.75", "183.25")}
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory):
-    """400 people as `privnb new` drafts them; the owner says what is sensitive."""
+    """400 people as `privnb describe` drafts them; the owner says what is sensitive."""
     random, folder = Random(1), tmp_path_factory.mktemp("people")
     rows = []
     for _ in range(400):

@@ -1,4 +1,4 @@
-"""JupyterLab and Voila as `privnb lab` and `privnb app` start them, and a browser that reaches nothing outside."""
+"""JupyterLab and Voila as `privnb lab` and `privnb explore` start them, and a browser that reaches nothing outside."""
 
 import contextlib
 import json
@@ -118,7 +118,7 @@ def app(root, *options):
         found = re.search(r"http://127\.0\.0\.1:\d+/[\w/]*\?token=\w+", (root / "log.txt").read_text())
         return found and {"url": found[0]}
 
-    with _served(root, ["app", *options, "--", "--no-browser", f"--port={port}"], answering, cwd=root) as about:
+    with _served(root, ["explore", *options, "--", "--no-browser", f"--port={port}"], answering, cwd=root) as about:
         yield about
 
 
@@ -160,7 +160,7 @@ def processes(ancestor, words):
 
 
 def kernels(server):
-    """Those of a running `privnb app`: copies of one process below it."""
+    """Those of a running `privnb explore`: copies of one process below it."""
     copied = processes(server, "multiprocessing.forkserver")
     return [each for one in copied for each in processes(one, "multiprocessing.forkserver") if each != one]
 

@@ -1,4 +1,4 @@
-"""Made-up tables of every kind that an owner may have, as `privnb new` would describe them."""
+"""Made-up tables of every kind that an owner may have, as `privnb describe` would describe them."""
 
 import json
 
@@ -48,7 +48,7 @@ def write(folder, name):
 
 def drafted(folder, sensitive=("illness", "visits")):
     """A table of which a tenth of two numbers is missing, whole ones of 60 different values and decimals, described by
-    `privnb new` and confirmed by an owner who says which columns are sensitive: the path of its description.
+    `privnb describe` and confirmed by an owner who says which columns are sensitive: the path of its description.
     """
     draw, records = np.random.default_rng(11), 120
     columns = {

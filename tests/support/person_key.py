@@ -53,7 +53,7 @@ def table(people=400, *, rng=7):
 
 
 def drafted(folder, people):
-    """The path of what `privnb new` drafts, its roles confirmed. Keys are unmistakable, see `made_up`."""
+    """The path of what `privnb describe` drafts, its roles confirmed. Keys are unmistakable, see `made_up`."""
     folder.mkdir(parents=True, exist_ok=True)
     made = table(people).rename(columns={"patient": "patient_id"})
     made["patient_id"] = IDENTIFIER + made["patient_id"]

@@ -53,9 +53,13 @@ def test_a_tail_changes_neither_the_draft_nor_the_records(here, capsys, tail, se
     options = ["--sensitive", "grade", "--roles", "account: unused", "--confirm"]
     tables = {}
     for name, end in (("plain", ""), ("tailed", tail)):
-        assert cli.main(["new", str(written(here / f"{name}.csv", end, separator=separator)), *options]) == 0
+        assert cli.main(["describe", str(written(here / f"{name}.csv", end, separator=separator)), *options]) == 0
         tables[name] = load(name).table
-        tables[f"said of {name}"] = [line for line in capsys.readouterr().out.splitlines() if "data/" not in line]
+        tables[f"said of {name}"] = [
+            line
+            for line in capsys.readouterr().out.splitlines()
+            if "data/" not in line and f"{name}.toml" not in line and f"report {name}" not in line
+        ]
     assert described(here / "data/tailed/tailed.toml") == described(here / "data/plain/plain.toml")
     pd.testing.assert_frame_equal(tables["tailed"], tables["plain"], check_dtype=False)
     assert set(tables["tailed"]["region"]) == {"1", "2", "3", "?"}
@@ -128,7 +132,7 @@ def test_post_codes_that_begin_with_0_lose_their_tails(here, tail):
     codes = [("0001", "0115", "1067")[n % 3] for n in range(90)]
     rows = [f"{code}{tail},{n % 5}" for n, code in enumerate(codes)]
     (here / "people.csv").write_text("\n".join(["zip,children", *rows, ",1", ""]))
-    assert cli.main(["new", "people.csv", "--sensitive", "", "--confirm"]) == 0
+    assert cli.main(["describe", "people.csv", "--sensitive", "", "--confirm"]) == 0
     assert load("people").table["zip"].tolist() == [*codes, "?"]
     assert "0*" in (here / "data/people/hierarchies/default/zip.csv").read_text()
 

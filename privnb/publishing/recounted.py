@@ -1,0 +1,144 @@
+"""Whether a file keeps privacy models: those that it claims, or that somebody asks for, counted again in its rows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from privnb.datasets.unknown_files import Unknown
+from privnb.microdata.counts import coded
+from privnb.microdata.release import Release
+from privnb.microdata.schema import Categories, Schema
+from privnb.microdata.treatment import Rows, Unreadable
+from privnb.privacy_models import PrivacyModel
+from privnb.privacy_models.base import achieved, ungraded
+from privnb.publishing.gate import provenance_of
+from privnb.runtime.family import members
+from privnb.tables import spreadsheets
+from privnb.tables.long_tables import Memory
+
+
+class Recount(NamedTuple):
+    """A model, counted again in a file.
+
+    Attributes
+    ----------
+    model : str
+        As it is claimed or asked for.
+    level : float or None
+        That of the worst class; None where it cannot be counted.
+    is_kept : bool or None
+        None where it cannot be counted.
+    why_not : str
+        Why it cannot be counted, a sentence; else empty.
+    """
+
+    model: str
+    level: float | None
+    is_kept: bool | None
+    why_not: str = ""
+
+    def __str__(self) -> str:
+        if self.is_kept is None:
+            return f"{self.model} was not counted again: {self.why_not}"
+        word = "kept" if self.is_kept else "not kept"
+        return f"{self.model} is {word}: the worst class reaches {self.level:.4g}."
+
+
+def recounts(
+    models: Sequence[PrivacyModel],
+    table: Unknown,
+    schema: Schema,
+    done: Mapping[str, Any],
+    memory: Memory,
+    *,
+    buckets: pd.DataFrame | None = None,
+    person: str | None = None,
+) -> list[Recount]:
+    """Return whether the rows of a file keep some models.
+
+    Parameters
+    ----------
+    models : sequence of PrivacyModel
+    table : Unknown
+        The file.
+    schema : Schema
+        What its columns are in the table that it was made of.
+    done : mapping
+        The file's provenance as plain values; empty: nobody stated how it was made.
+    memory : Memory
+    buckets : DataFrame, optional
+        The second table of a bucketized release.
+    person : str, optional
+        The key of people in the file; None: each row is one person.
+    """
+    columns = {name: spreadsheets.name_in_file(done, name) for name in schema.published}
+    there = [name for name, own in columns.items() if own in table.names]
+    needed = {*schema.quasi_identifiers, *(model.sensitive for model in models if model.sensitive)}
+    names = [name for name in there if name in needed] + ([] if person is None else [person])
+    cells, times = spreadsheets.read(done, names, lambda written: table.counted(written, memory))
+    people = None if person is None else coded(cells[person])[0]
+    cells = cells.drop(columns=[] if person is None else [person])
+    seen = Schema(schema.dataset, tuple(schema[name] for name in there))
+    provenance = provenance_of(schema, done)
+    release = Release(
+        table=cells.reset_index(drop=True), schema=seen, hierarchies={}, provenance=provenance, buckets=buckets,
+        times=times, people=people,
+    )  # fmt: skip
+    return [_recount(model, release, schema) for model in models]
+
+
+def _recount(model: PrivacyModel, release: Release, schema: Schema) -> Recount:
+    if why := _unreadable(model, release, schema):
+        return Recount(repr(model), None, None, why)
+    try:
+        level = float(achieved(model, release))
+    except Unreadable as error:
+        return Recount(repr(model), None, None, str(error))
+    kept = all(model.holds(counts, whole).all() for counts, whole in [_counts(model, release)])
+    return Recount(repr(model), level, bool(kept))
+
+
+def _counts(model: PrivacyModel, release: Release) -> tuple[Any, Any]:
+    return model.counted(release), model.parts(release)[1]
+
+
+def _unreadable(model: PrivacyModel, release: Release, schema: Schema) -> str:
+    """Return why a model cannot be counted in a file; empty where it can."""
+    if schema.person is not None:
+        return f"it counts people by '{schema.person}', which no release has."
+    if release.provenance.rows is Rows.NOBODY:
+        return "its rows are nobody's."
+    name = model.sensitive
+    if name is not None and name not in release.schema.names() and release.buckets is None:
+        return f"'{name}' is not in the file."
+    if name is not None and getattr(model, "distance", "equal") != "equal":
+        domain = schema[name].domain
+        if not isinstance(domain, Categories):
+            return f"the order of the values of '{name}' is not in the file. Name its description."
+    return ungraded(model, release)
+
+
+def claimed(done: Mapping[str, Any]) -> tuple[list[PrivacyModel], list[Recount]]:
+    """Return the models that a provenance claims, and those claims that cannot be read as models.
+
+    >>> claimed({"claims": ["KAnonymity(k=10)", "DeltaPresence(...)"]})
+    ([KAnonymity(k=10)], [Recount(model='DeltaPresence(...)', level=None, is_kept=None, why_not='its parameters are \
+not written in the provenance.')])
+    """
+    kinds = {kind.__name__: kind for kind in members(PrivacyModel)}
+    models, unread = list[PrivacyModel](), list[Recount]()
+    for claim in done.get("claims", ()):
+        try:
+            call = ast.parse(claim, mode="eval").body
+            assert isinstance(call, ast.Call)
+            assert isinstance(call.func, ast.Name)
+            assert not call.args
+            given = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+            models.append(kinds[call.func.id](**given))
+        except (SyntaxError, AssertionError, ValueError, KeyError, TypeError):
+            unread.append(Recount(str(claim), None, None, "its parameters are not written in the provenance."))
+    return models, unread

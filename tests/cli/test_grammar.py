@@ -1,0 +1,306 @@
+"""One grammar: a table by one name everywhere, its roles for one run, and the old forms for one version."""
+
+import io
+import json
+import logging
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from support.clinic import CLINIC
+
+from privnb import cli
+from privnb.cli import command, old_forms, tables
+from privnb.datasets.dataset import load
+from privnb.runtime import progress
+
+ROWS = "".join(f"n{i},{20 + i % 4},{i % 2},{'flu' if i % 3 else 'cold'},{i % 5}\n" for i in range(120))
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a table that nobody has described."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(f"name,age,zip,illness,cost\n{ROWS}")
+    return tmp_path
+
+
+@pytest.fixture
+def described(here, capsys):
+    """The same, described and confirmed."""
+    assert cli.main(["describe", "people.csv", "--sensitive", "illness", "--drop", "name", "--confirm"]) == 0
+    capsys.readouterr()
+    return here
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("new people.csv --confirm", "describe people.csv --confirm"),
+        ("app", "explore"),
+        ("app --dataset mine -p K 5 -- --no-browser", "explore mine -p K=5 -- --no-browser"),
+        ("app --new people.csv --name p", "describe people.csv --form --name p"),
+        ("app --describe people", "describe people --form"),
+        ("report --dataset=mine --parameter K 25", "report mine -p K=25"),
+        ("check a.csv --dataset mine --at-least-k 5", "check a.csv --description mine --model k=5"),
+        ("check a.csv --quasi-identifiers age,zip", "check a.csv --quasi age,zip"),
+        ("sanitize a.csv --dataset mine --out b.csv", "sanitize a.csv --description mine --out b.csv"),
+        ("decide mine --policy k-5 --release b.csv", "decide mine --policy k-5 --out b.csv"),
+    ],
+)  # fmt: skip
+def test_an_old_form_is_rewritten(old, new):
+    assert old_forms.rewritten(old.split()) == (
+        new.split(),
+        f"this form of the command goes in the next version. Write `privnb {new}`.",
+    )
+    assert old_forms.rewritten(new.split()) == (new.split(), ""), "the new form is no old one"
+
+
+def test_an_old_form_works_with_one_line_of_warning(here, capsys):
+    assert cli.main(["check", "people.csv", "--quasi-identifiers", "age", "--at-least-k", "5"]) == 0
+    said = capsys.readouterr()
+    assert said.err == (
+        "privnb: this form of the command goes in the next version. Write "
+        "`privnb check people.csv --quasi age --model k=5`.\n"
+    )
+    assert cli.main(["check", "people.csv", "--quasi-identifiers", "age", "--json"]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert json.loads(said.out)["warnings"][0]["code"] == "old-form"
+
+
+def test_a_table_has_one_name_everywhere(described):
+    """A file is described by the description that was drafted from it, as long as it is the same file."""
+    path = Path("data/people/people.toml")
+    for name in ("people", "people.csv", "data/people", "data/people/people.toml"):
+        assert tables.table_of(name).description.resolve() == path.resolve(), name
+    Path("people.csv").write_text(Path("people.csv").read_text() + "n,20,1,flu,2\n")
+    assert tables.table_of("people.csv").description is None
+
+
+def test_what_needs_a_description_says_how_to_get_one(here, capsys):
+    for words in (["decide", "people.csv", "--policy", "k-5"], ["report", "people.csv"], ["explore", "people.csv"]):
+        assert cli.main(words) == 4
+        assert "Describe them with `privnb describe people.csv`" in capsys.readouterr().err
+    assert [each.name for each in here.iterdir()] == ["people.csv"]
+
+
+def provenance(out):
+    return json.loads(Path(f"{out}.provenance.json").read_text())
+
+
+def test_roles_of_a_file_that_nobody_described_override_the_guess(here, capsys):
+    given = ["sanitize", "people.csv", "--model", "k=5", "--out"]
+    assert cli.main([*given, "a.csv"]) == 0
+    assert {*pd.read_csv("a.csv")} == {"age", "zip", "illness", "cost"}
+    roles = ["--sensitive", "illness", "--keep", "cost", "--drop", "zip,name", "--quasi", "age"]
+    assert cli.main([*given, "b.csv", *roles, "--allow", "a test"]) == 0
+    assert provenance("b.csv")["columns"] == {"age": "generalized", "illness": "exact", "cost": "exact"}
+    for wrong, said in (
+        (["--drop", "zipp"], "--drop: there is no column 'zipp'. Did you mean 'zip'?"),
+        (["--drop", "zip", "--keep", "zip"], "'zip' must have one role; got neutral and unused."),
+        (["--person", "zip,age"], "--person must name one column"),
+        (["--sensitive", ","], "must list at least one name"),
+    ):
+        assert cli.main([*given, "c.csv", *wrong]) == 2
+        assert said in capsys.readouterr().err
+    assert not Path("c.csv").exists()
+
+
+def test_roles_of_a_described_table_override_the_description(described, capsys):
+    before = Path("data/people/people.toml").read_bytes()
+    out = ["--out", "a.csv", "--model", "k=5"]
+    assert cli.main(["sanitize", "people", *out, "--drop", "zip", "--sensitive", "cost"]) == 0
+    assert {*pd.read_csv("a.csv")} == {"age", "illness", "cost"}
+    assert cli.main(["check", "people", "--quasi", "age", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out.partition("\n{")[2].join(["{", ""]))
+    assert found["values"]["quasi_identifiers"] == ["age"]
+    assert Path("data/people/people.toml").read_bytes() == before
+
+
+def test_a_copy_of_a_description_has_other_roles(described, tmp_path):
+    """For the notebooks of a report and of the explorer; of a description with studies in each of them."""
+    from privnb.microdata.schema import Role
+
+    made = tables.in_roles(Path("data/people/people.toml"), {"cost": Role.SENSITIVE}, tmp_path)
+    assert load(made).schema.sensitive == ["illness", "cost"]
+    (tmp_path / "more").mkdir()
+    made = tables.in_roles(CLINIC, {"region": Role.SENSITIVE, "age": Role.NEUTRAL}, tmp_path / "more")
+    before = load(CLINIC).schema
+    schema = load(made).schema
+    assert {*schema.sensitive} == {*before.sensitive, "region"}
+    assert schema["age"].role is Role.NEUTRAL
+
+
+def test_a_report_is_of_the_roles_that_are_asked_for(described, monkeypatch):
+    from privnb.reporting import report
+
+    seen = {}
+
+    def build(out, notebooks, parameters, **_):
+        seen.update(parameters, sensitive=load(parameters["DATASET"]).schema.sensitive)
+        return Path(out) / "index.html"
+
+    monkeypatch.setattr(report, "build", build)
+    monkeypatch.setattr(report, "left_out", lambda _: [])
+    assert cli.main(["report", "people", "--notebook", "01", "--sensitive", "cost", "--out", "made"]) == 0
+    assert seen["sensitive"] == ["illness", "cost"]
+    assert Path(seen["DATASET"]).stem == "people"
+    assert not Path(seen["DATASET"]).exists(), "the copy is gone"
+
+
+class TestCheckOfARelease:
+    """`check RELEASE` reads its provenance and verifies what it claims."""
+
+    @pytest.fixture
+    def release(self, described, capsys):
+        model = "k=6, t=0.3:illness"
+        assert cli.main(["sanitize", "people", "--model", model, "--out", "out.csv"]) == 0
+        capsys.readouterr()
+        return described / "out.csv"
+
+    def checked(self, capsys, *more):
+        status = cli.main(["check", "out.csv", *more, "--json"])
+        return status, json.loads(capsys.readouterr().out)
+
+    def test_what_holds(self, release, capsys):
+        status, found = self.checked(capsys)
+        assert status == 0
+        assert all(each["is_kept"] for each in found["values"]["models"])
+        assert len(found["values"]["models"]) == 2
+        assert found["values"]["gate"]["allowed"]
+        assert found["values"]["roles_from"] == "people"
+
+    def test_what_does_not(self, release, capsys):
+        """A row that somebody added stands alone: claim and gate fail."""
+        first = release.read_text().splitlines()[1].split(",")
+        release.write_text(release.read_text() + ",".join(["99", *first[1:]]) + "\n")
+        status, found = self.checked(capsys)
+        assert status == 1
+        assert found["values"]["models"][0]["is_kept"] is False
+        assert not found["values"]["gate"]["allowed"]
+        assert "KAnonymity(k=6) is not kept" in found["error"]["message"]
+
+    def test_without_its_dataset(self, release, capsys):
+        """The models are counted again, by what the provenance says of the columns; no gate knows the dataset."""
+        for path in Path("data/people").iterdir():
+            if path.suffix == ".toml":
+                path.unlink()
+        status, found = self.checked(capsys)
+        assert (status, found["values"]["gate"]) == (0, None)
+        assert found["values"]["sensitive"] == ["illness"]
+        assert all(each["is_kept"] for each in found["values"]["models"])
+
+    def test_without_its_provenance(self, release, capsys):
+        Path("out.csv.provenance.json").unlink()
+        status, found = self.checked(capsys)
+        assert "roles-assumed" in [each["code"] for each in found["warnings"]]
+        assert found["values"]["roles_from"] is None
+        assert found["values"]["quasi_identifiers"] == [*pd.read_csv("out.csv")]
+        assert status == int(found["values"]["k"] < 2)
+
+    def test_a_person_who_stands_alone_where_nobody_said_what_is_known(self, here, capsys):
+        assert cli.main(["check", "people.csv"]) == 1
+        assert "a person stands alone, and nobody said which columns are quasi-ident" in capsys.readouterr().err
+        assert cli.main(["check", "people.csv", "--quasi", "name"]) == 0, "it was said"
+
+
+def test_help_fits_on_a_screen():
+    (commands,) = cli.parser()._subparsers._group_actions
+    assert [*commands.choices] == [*command.COMMANDS]
+    for name, each in commands.choices.items():
+        text = each.format_help()
+        assert len(text.splitlines()) <= 48, name
+        assert max(map(len, text.splitlines())) <= 120, name
+        if name != "completion":
+            assert f"\n  privnb {name}" in text, "an example"
+
+
+def test_examples_are_commands_that_there_are(here):
+    (commands,) = cli.parser()._subparsers._group_actions
+    for name, each in commands.choices.items():
+        if name == "completion":
+            continue
+        lines = [line[9:] for line in each.format_help().splitlines() if line.startswith(f"  privnb {name}")]
+        for line in lines:
+            words = shlex.split(line.partition(" -- ")[0])
+            if "--help" not in words:
+                assert cli.parser().parse_args(words), line
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_names_commands_and_options(shell, capsys):
+    assert cli.main(["completion", shell]) == 0
+    said = capsys.readouterr().out
+    assert all(name in said for name in command.COMMANDS)
+    assert "policies" in said
+    assert ("--quasi" in said) if shell != "fish" else ("-l quasi" in said)
+
+
+def test_bash_completes(tmp_path, capsys):
+    cli.main(["completion", "bash"])
+    script = capsys.readouterr().out + (
+        '\ncomplete_it() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _privnb; echo "${COMPREPLY[@]}"; }'
+        "\ncomplete_it privnb sa\ncomplete_it privnb check --qu\ncomplete_it privnb list mod\n"
+    )
+    ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path)
+    assert ran.stdout.splitlines() == ["sanitize", "--quasi --quiet", "models"], ran.stderr
+
+
+def test_steps_are_logged_with_their_seconds_and_no_value(here, capsys):
+    assert cli.main(["sanitize", "people.csv", "--model", "k=5", "--out", "a.csv", "-v"]) == 0
+    said = capsys.readouterr().err
+    lines = said.splitlines()
+    assert len(lines) >= 3
+    assert all(line.startswith("privnb: ") and line.endswith(" s") for line in lines)
+    assert "n17" not in said
+    assert cli.main(["sanitize", "people.csv", "--model", "k=5", "--out", "b.csv"]) == 0
+    assert capsys.readouterr().err == ""
+    assert logging.getLogger("privnb").handlers == []
+
+
+class Terminal:
+    """What a person sees."""
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return True
+
+
+def test_a_step_that_takes_long_is_shown_on_a_terminal_and_goes_away(monkeypatch):
+    import time
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    monkeypatch.setattr(progress, "SECONDS", 0.05)
+    with progress.step("counting"):
+        time.sleep(0.3)
+    assert "\rcounting, 0 s" in sys.stderr.text
+    assert sys.stderr.text.endswith("\r\x1b[K")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with progress.shown(quiet=True), progress.step("counting"):
+        time.sleep(0.2)
+    assert sys.stderr.text == ""
+
+
+def test_colour_is_for_terminals_alone(monkeypatch):
+    from privnb.cli.colours import coloured
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert coloured("privnb:", "red", Terminal()) == "\x1b[31mprivnb:\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert coloured("privnb:", "red", Terminal()) == "privnb:"
+    monkeypatch.delenv("NO_COLOR")
+    assert coloured("privnb:", "red", io.StringIO()) == "privnb:"
