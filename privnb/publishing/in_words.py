@@ -7,17 +7,18 @@ be asked for. `l` alone means distinct l-diversity.
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, cast, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import pandas as pd
 
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import Schema
 from privnb.privacy_models import DistinctDiversity, FrequencyDiversity, KAnonymity, PrivacyModel
+from privnb.privacy_models.words import SHORT, main_parameter, parameters, words
 from privnb.runtime.errors import UsageError
-from privnb.runtime.family import members, sentence
+from privnb.runtime.family import sentence
 from privnb.runtime.names import meant, name_list
 from privnb.runtime.validation import instead, validated
 from privnb.sanitizers.base import USUAL, Sanitizer
@@ -26,7 +27,6 @@ from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import reading
 
 Algorithm = Annotated[str, instead(str, 'Give one such as "Mondrian".')]
-SHORT = {"l": DistinctDiversity}  # what most people mean by l
 TABLES = (Any, pd.DataFrame)  # the types of a table, of which a person writes the file
 WRITTEN = (int, float, str, object, *TABLES, str | Taxonomy)  # the types of parameters that can be written
 
@@ -174,19 +174,13 @@ def models() -> dict[str, type[PrivacyModel]]:
 
     A model is left out if it has a parameter that cannot be written. Raises ValueError for two models of one name.
     """
-    found: dict[str, type[PrivacyModel]] = {}
-    for kind in sorted(members(PrivacyModel), key=lambda kind: kind.__name__ != "KAnonymity"):  # the best known first
-        needed = [each for each in _fields(kind) if each.default is MISSING and each.default_factory is MISSING]
-        if not all(_types(kind).get(each.name) in WRITTEN for each in needed):
-            continue
-        name = vars(kind).get("word") or kind.__name__
-        if name in {*SHORT, "epsilon", *found}:
-            other = found[name].__name__ if name in found else "the command"
-            raise UsageError(
-                f"`word` of {kind.__name__} must be its own; got {name!r}, which {other} has. Choose another name."
-            )
-        found[name] = kind
-    return found
+    return {word: kind for word, kind in words().items() if _is_written(kind)}
+
+
+def _is_written(kind: type[PrivacyModel]) -> bool:
+    """Return whether a person can write every parameter that a model needs."""
+    needed = [each for each in parameters(kind) if each.default is MISSING and each.default_factory is MISSING]
+    return all(_types(kind).get(each.name) in WRITTEN for each in needed)
 
 
 def forms() -> list[tuple[str, str]]:
@@ -197,7 +191,7 @@ def forms() -> list[tuple[str, str]]:
     """
     found = []
     for name, kind in models().items():
-        main, own = _main(name, kind), [each for each in _fields(kind) if each.default is MISSING]
+        main, own = main_parameter(name, kind), [each for each in parameters(kind) if each.default is MISSING]
         more = [f" {each.name}={each.name.upper()}" for each in own if each.name not in (main, "sensitive")]
         about = ":SENSITIVE" if any(each.name == "sensitive" for each in own) else ""
         found.append((f"{name}={main.upper()}{''.join(more)}{about}", sentence(kind)))
@@ -260,21 +254,11 @@ def _types(kind: type[PrivacyModel]) -> dict[str, Any]:
         return {}
 
 
-def _main(name: str, kind: type[PrivacyModel]) -> str:
-    """Return the parameter that the number after a model's name is."""
-    own = [each.name for each in _fields(kind) if not each.kw_only]
-    return last if (last := name.rpartition("-")[2]) in own else own[0]
-
-
-def _fields(kind: type[PrivacyModel]) -> tuple[Field[Any], ...]:
-    return fields(cast(Any, kind))
-
-
 def _model(part: Part, schema: Schema, size: str | None) -> PrivacyModel:
     """Return the model that a part asks for. `size`: the text of the k that is asked for, or None."""
     kind = SHORT.get(part.name) or models()[part.name]
-    main, types, given = _main(part.name, kind), _types(kind), dict[str, Any]()
-    own = [each.name for each in _fields(kind)]
+    main, types, given = main_parameter(part.name, kind), _types(kind), dict[str, Any]()
+    own = [each.name for each in parameters(kind)]
     if "sensitive" in own:
         given["sensitive"] = _sensitive(part, schema)
     elif part.sensitive:
@@ -286,7 +270,7 @@ def _model(part: Part, schema: Schema, size: str | None) -> PrivacyModel:
     for name, text in (texts | {main: part.bound} | dict(part.parameters)).items():
         what = f"the bound of {part.name}" if name == main else f"{name} of {part.name}"
         given[name] = _value(what, text, types[name], schema, given.get("sensitive"))
-    if lacking := [each.name for each in _fields(kind) if each.default is MISSING and each.name not in given]:
+    if lacking := [each.name for each in parameters(kind) if each.default is MISSING and each.name not in given]:
         stated = [f"{name}={text}" for name, text in part.parameters]
         example = " ".join([*stated, *(f"{name}={name.upper()}" for name in lacking)])
         raise UsageError(f"{part.name} needs {', '.join(lacking)}; got {part}. Try {part.name}={part.bound} {example}.")

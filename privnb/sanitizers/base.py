@@ -210,16 +210,16 @@ class Sanitizer(Validated, ABC):
         )
 
     @validated
-    def sanitize(self, dataset: AnyMicrodata, *, rng: Randomness) -> Release:
+    def sanitize(self, dataset: AnyMicrodata, *, rng: Randomness = None) -> Release:
         """Make a Release of `dataset`, one row a record; the dataset is not changed.
 
         Parameters
         ----------
         dataset : Dataset
             Or `Counted`, of a sanitizer that works `by_combinations`.
-        rng : int, Generator or None
-            What is drawn with a seed or Generator is a simulation, for a seed undoes it. None draws afresh what may be
-            published, noise from OpenDP. A seed is recorded in the provenance.
+        rng : int, Generator or None, optional
+            None draws with fresh entropy, noise from OpenDP, and the release may be published. What is drawn with a
+            seed or a Generator is a simulation, for a seed undoes it. A seed is recorded in the provenance.
 
         Returns
         -------

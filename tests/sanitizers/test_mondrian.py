@@ -268,8 +268,8 @@ def test_parameters_are_checked(options, message):
 def test_models_are_asked_for():
     with pytest.raises(ValueError, match=r"needs a privacy model to keep, such as KAnonymity\(10\)"):
         Mondrian()
-    with pytest.raises(TypeError, match=r"models\[0\] must be a PrivacyModel, got 10"):
-        Mondrian(10)
-    with pytest.raises(TypeError, match=r"Mondrian has no parameter \['k'\]; it has split_attribute, .*, workload"):
-        Mondrian(KAnonymity(2), k=3)
+    with pytest.raises(TypeError, match=r"models\[0\] must be a PrivacyModel, got '10'"):
+        Mondrian("10")
+    with pytest.raises(TypeError, match=r"Mondrian has no parameter \['kk'\]; it has split_attribute, .*, workload"):
+        Mondrian(KAnonymity(2), kk=3)
     assert Mondrian(KAnonymity(2), TCloseness(0.2, "disease")).changed_params() == "k=2, t=0.2 disease"

@@ -13,9 +13,11 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role
 from privnb.privacy_models import PrivacyModel
 from privnb.privacy_models.requirement import Requirement
+from privnb.privacy_models.words import keywords, models_of_keywords
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import UsageError, UsageTypeError
+from privnb.runtime.names import meant
 from privnb.sanitizers.base import MODELS, Sanitizer
 from privnb.sanitizers.eligibility import quasi_identifiers
 from privnb.sanitizers.errors import SanitizationError
@@ -25,7 +27,9 @@ from privnb.sanitizers.errors import SanitizationError
 class ModelBasedSanitizer(Sanitizer):
     """A sanitizer of which every class keeps all of `models`, listed first: `Mondrian(KAnonymity(10), ...)`.
 
-    Other parameters are named. Raises ValueError without a model and TypeError for what is none.
+    Models may also be asked for by their words, each a bound, a pair of a bound and a sensitive attribute, or a list of
+    such pairs: `Mondrian(k=10, t=(0.2, "illness"))`. `Mondrian(10)` asks for 10-anonymity, and `l` for distinct
+    l-diversity. Other parameters are named. Raises ValueError without a model and TypeError for what is none.
     """
 
     models: tuple[PrivacyModel, ...]
@@ -34,20 +38,30 @@ class ModelBasedSanitizer(Sanitizer):
     coded = True
     by_combinations = True
 
-    def __init__(self, *models: PrivacyModel, **options: Any) -> None:
+    def __init__(self, *models: PrivacyModel | int, **options: Any) -> None:
         known = {field.name: field.default for field in fields(self) if field.name != "models"}
-        unknown = sorted(set(options) - set(known))
-        if unknown:
-            raise UsageTypeError(
-                f"{type(self).__name__} has no parameter {unknown}; it has {', '.join(known) or 'none'}."
+        asked = {name: value for name, value in options.items() if name not in known}
+        numbers = [each for each in models if expect.is_whole(each)]
+        if len(numbers) + ("k" in asked) > 1:
+            raise UsageError(
+                f"`k` must be given once; got {len(numbers) + ('k' in asked)} values. Leave the others out."
             )
+        if asked and (unknown := sorted({*asked} - {*keywords()})):
+            words = f"models are asked for by {', '.join(keywords())}"
+            raise UsageTypeError(
+                f"{type(self).__name__} has no parameter {unknown}; it has {', '.join(known) or 'none'}, and {words}."
+                f"{meant(unknown, [*known, *keywords()])}"
+            )
+        given: tuple[Any, ...] = tuple(each for each in models if not expect.is_whole(each))
+        asked |= dict.fromkeys(["k"], *numbers) if numbers else {}
+        given += tuple(models_of_keywords(asked, given)) if asked else ()
         absent = [name for name, default in known.items() if default is MISSING and name not in options]
         if absent:
             raise UsageTypeError(f"{type(self).__name__} needs {', '.join(f'{name}=' for name in absent)}.")
-        expect.all_of("models", models, PrivacyModel, instead=PrivacyModel.HINT)
-        if not models:
+        expect.all_of("models", given, PrivacyModel, instead=PrivacyModel.HINT)
+        if not given:
             raise UsageError(f"{type(self).__name__} needs a privacy model to keep, such as KAnonymity(10).")
-        object.__setattr__(self, "models", models)
+        object.__setattr__(self, "models", given)
         for name, default in known.items():
             object.__setattr__(self, name, options.get(name, default))
         self.__post_init__()
