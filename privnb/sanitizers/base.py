@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import groupby
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -19,8 +20,9 @@ from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymit
 from privnb.runtime import expect, lazy_pandas as pd
 from privnb.runtime.errors import UsageTypeError
 from privnb.runtime.family import check_fact, members
+from privnb.runtime.names import name_list
 from privnb.runtime.validation import Randomness, Validated, validated
-from privnb.sanitizers.claims import refusal
+from privnb.sanitizers.claims import moved, refusal
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.missing_numbers import TREATMENTS, Gaps
 from privnb.sanitizers.statements import positions, stated, treatments
@@ -63,9 +65,11 @@ class Sanitizer(Validated, ABC):
       generalize. Of a class with the fact `by_combinations` it may be `Counted`.
     - `table`, DataFrame, is a copy of its published columns, in the order of the records, to be changed.
     - `rng` is always a numpy Generator; a `FreshEntropy` where what is drawn is for publication.
-    - It returns a tuple, the released table and a dict of facts that no table can show: `{}`, or some of `claims`,
-      `promise`, `note`, `noisy`, `perturbed`, `new`, `rows` and `buckets`. `{"claims": (KAnonymity(5),)}` is graded
-      before the release exists; columns with noise or changed in another way than to labels must be said.
+    - It returns the released table, or a tuple of that and a dict of facts that no table can show: `{}`, or some of
+      `claims`, `promise`, `note`, `noisy`, `perturbed`, `new`, `rows` and `buckets`. `{"claims": (KAnonymity(5),)}` is
+      graded before the release exists; columns with noise or changed in another way than to labels must be said. Of a
+      table alone this is inferred: a column is exact where it equals the original, generalized where its labels cover
+      the records' values, suppressed where other cells are `*`, and else perturbed. The provenance then says so.
 
     Attributes
     ----------
@@ -242,10 +246,16 @@ class Sanitizer(Validated, ABC):
         if self.missing_numbers != "kept":
             gaps = Gaps.of(self._numbers_read(dataset.schema), self, dataset.schema, table)
             table = gaps.filled(table, source)
-        table, facts = self._sanitize(dataset.lent(), table, source)
+        index = table.index
+        made: Any = self._sanitize(dataset.lent(), table, source)
+        stated = not isinstance(made, pd.DataFrame)
+        # Of a bare table nothing is known yet: where it has gaps, what stands next to them is kept.
+        table, facts = self._with_facts(made) if stated else (made, {"perturbed": [*gaps.missing] if gaps else []})
         if gaps is not None:
             table, facts = gaps.left(table, facts, restored=self.missing_numbers == "restored")
         drawn = rng is not None and str(source.bit_generator.state) != unused
+        if not stated:
+            facts = self._inferred(dataset, table, facts.get("note", ""), index)
         release = self._released(dataset, table, dict(facts), rng, drawn)
         try:
             public = with_public_ends(release)
@@ -259,6 +269,35 @@ class Sanitizer(Validated, ABC):
         if reason:
             raise SanitizationError(f"{self!r}: {reason}.")
         return public
+
+    def _with_facts(self, made: Any) -> Sanitized:
+        """What `_sanitize` returned, a table and facts. Raises UsageTypeError for anything else."""
+        if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[1], Mapping)):
+            raise UsageTypeError(
+                f"{type(self).__name__}._sanitize must return a table, or a tuple of a table and a dict of facts; got "
+                f"{expect.found(made)}. Try `return table`."
+            )
+        table, facts = made
+        return table, dict(facts)
+
+    def _inferred(self, dataset: Microdata, table: pd.DataFrame, note: str, index: Any) -> Facts:
+        """Infer the facts of a bare table, and say so in its note. `index`: of the table that `_sanitize` was given."""
+        if len(table) != len(dataset) or not table.columns.is_unique:
+            return {"note": note}  # the release is refused
+        if not table.index.equals(index):
+            raise SanitizationError(
+                f"{self!r}: the rows of its table must be the records in their order, and its index has another order. "
+                'Return them in order, or return (table, {"rows": positions}).'
+            )
+        release = self._released(dataset, table, {}, None, False)
+        perturbed = moved(dataset, release)
+        kinds = {name: each.kind for name, each in release.columns.items()} | dict.fromkeys(perturbed, "perturbed")
+        columns = (f"{name_list([*names])} {kind}" for kind, names in groupby(sorted(kinds, key=kinds.get), kinds.get))
+        said = (
+            f"{type(self).__name__} does not state what it did to each column. privnb inferred it from the table: "
+            f"{'; '.join(columns)}."
+        )
+        return {"perturbed": perturbed, "note": " ".join(filter(None, [note, said]))}
 
     def _released(self, dataset: Microdata, table: pd.DataFrame, facts: Facts, rng: Randomness, drawn: bool) -> Release:
         """The Release, not checked yet. `facts`: as `_sanitize` gives them; `drawn`: whether it drew with a seed."""
@@ -301,9 +340,10 @@ class Sanitizer(Validated, ABC):
         return [name for name in schema.quasi_identifiers if schema[name].numeric]
 
     @abstractmethod
-    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized:
+    def _sanitize(self, dataset: Microdata, table: pd.DataFrame, rng: Generator) -> Sanitized | pd.DataFrame:
         """The released table, made of `table`, a copy of the published columns; and facts for its Provenance.
 
+        The table alone will do: then what was done to each column is inferred, and the Provenance says so.
         Facts are some of `FACTS`: `claims`, `promise` and `note` are the Provenance's, `buckets` the Release's. Most of
         what was done to a column is seen in the table: exact, generalized, suppressed and bucketized ones need no word.
         Said are `noisy`: `{name: Law}` of columns with noise; `perturbed`: names of columns that were changed in any

@@ -80,21 +80,43 @@ def _promise(dataset: Microdata, release: Release) -> Iterator[str]:
 
 def _untrue(dataset: Microdata, release: Release) -> Iterator[str]:
     for name in release.treated(*UNTRUE):
-        kind, attribute, cells = release.columns[name].kind, release.schema[name], plain(release.cells[name])
-        if not attribute.numeric:
-            wrong, what = attribute.public_domain.outside(cells), "value of its domain"
-        elif pd.api.types.is_numeric_dtype(cells):
-            found = cells.to_numpy(dtype=float, na_value=np.nan)
-            lost = np.isnan(found) & (attribute.public_domain.missing is None)
-            wrong, what = cells[np.isinf(found) | lost], "number"
-        else:
-            wrong, what = cells, "number"
+        wrong, what = _impossible(release, name)
         if len(wrong):
             wrong = wrong.astype(object).where(wrong.notna(), "missing")
             yield (
-                f"'{name}' is {kind}, and {len(wrong)} of {len(cells)} cells are no {what}: {commonest(wrong)}. Nobody "
-                "could read it. Publish what it may hold, or labels of its hierarchy that cover the records' values"
+                f"'{name}' is {release.columns[name].kind}, and {len(wrong)} of {len(release.cells)} cells are no "
+                f"{what}: {commonest(wrong)}. Nobody could read it. Publish what it may hold, or labels of its "
+                "hierarchy that cover the records' values"
             )
+
+
+def _impossible(release: Release, name: str) -> tuple[pd.Series, str]:
+    """The cells of a column that cannot be values of its attribute, and what they are not."""
+    attribute, cells = release.schema[name], plain(release.cells[name])
+    if not attribute.numeric:
+        return attribute.public_domain.outside(cells), "value of its domain"
+    if not pd.api.types.is_numeric_dtype(cells):
+        return cells, "number"
+    found = cells.to_numpy(dtype=float, na_value=np.nan)
+    lost = np.isnan(found) & (attribute.public_domain.missing is None)
+    return cells[np.isinf(found) | lost], "number"
+
+
+def moved(dataset: Microdata, release: Release) -> list[str]:
+    """Name the columns of a release that hold possible values, and neither the records' own nor labels that cover them.
+
+    A sanitizer that states nothing of its columns has perturbed these. A column with other cells is left out: what is
+    wrong with its labels is then said of it.
+    """
+    names = []
+    for name in release.treated("generalized", "suppressed"):
+        if name in dataset.schema.quasi_identifiers:
+            number, labels = release.coded(name)
+            true = _covered(dataset.hierarchies[name], labels, number, dataset.codes[name]).all()
+        else:
+            true = not _altered(dataset, release, name).any()
+        names += [] if true or len(_impossible(release, name)[0]) else [name]
+    return names
 
 
 def _labels(dataset: Microdata, release: Release) -> Iterator[str]:
@@ -158,16 +180,21 @@ def _values(dataset: Microdata, release: Release) -> Iterator[str]:
             yield f"'{name}' should be exact, and {changed.sum()} of {len(dataset)} records have another value"
     others = release.treated("generalized", "suppressed")
     for name in (each for each in others if each not in dataset.schema.quasi_identifiers):  # of these, labels are read
-        here, before = (np.asarray(each.cells[name], dtype=object) for each in (release, dataset))
-        # A missing value is like nothing and unlike nothing, and pandas' mark of one is so without saying it.
-        nothing: Any = None
-        here, before = (np.where(pd.isna(cells), nothing, cells) for cells in (here, before))
-        changed = (here != before) & (here != SUPPRESSED)
+        changed = _altered(dataset, release, name)
         if changed.any():
             yield (
                 f"'{name}' was changed for {changed.sum()} of {len(dataset)} records and is no quasi-identifier. "
                 f"Publish it as it is or as {SUPPRESSED}, or name it in `noisy` or `perturbed`"
             )
+
+
+def _altered(dataset: Microdata, release: Release, name: str) -> BoolArray:
+    """Which cells of a column are neither the record's own nor `*`: boolean array (n,)."""
+    here, before = (np.asarray(each.cells[name], dtype=object) for each in (release, dataset))
+    # A missing value is like nothing and unlike nothing, and pandas' mark of one is so without saying it.
+    nothing: Any = None
+    here, before = (np.where(pd.isna(cells), nothing, cells) for cells in (here, before))
+    return (here != before) & (here != SUPPRESSED)
 
 
 def _buckets(dataset: Microdata, release: Release) -> Iterator[str]:
