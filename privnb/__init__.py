@@ -1,7 +1,8 @@
 """Measure privacy and utility of sanitized microdata.
 
 `from privnb import load, Mondrian, KAnonymity, Linkage`: what most people need is listed below, and what else the rooms
-export is here by name too. All of it is loaded when it is asked for.
+export is here by name too, and so are the methods of other installed packages (see `runtime.entry_points`). All of it is
+loaded when it is asked for.
 """
 
 import ast
@@ -157,4 +158,8 @@ def __getattr__(name: str) -> Any:
             # Either the room lists the name, or it finds a method by it in a file of its own.
             if hasattr(module, name) and (name in module.__all__ or name not in vars(module)):
                 return getattr(module, name)
+        from privnb.runtime.entry_points import named
+
+        if (found := named(name)) is not None:
+            return found
     raise AttributeError(f"privnb has no '{name}'. It has what {', '.join(ROOMS)} export, and `dir(privnb)` lists.")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, wraps
 from importlib import import_module
 from numbers import Real
+from types import ModuleType
 from typing import Annotated, Any, TypeVar, cast
 
 import numpy as np
@@ -20,7 +21,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Counted
 from privnb.microdata.treatment import Unreadable
-from privnb.runtime import expect, numerals
+from privnb.runtime import entry_points, expect, numerals
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.family import opening, source
@@ -304,3 +305,9 @@ def _import_rooms(rooms: tuple[str, ...]) -> None:
         for module in pkgutil.walk_packages(import_module(each).__path__, f"{each}."):
             if "._" not in module.name:  # what only loads libraries, for seconds
                 import_module(module.name)
+        entry_points.accepted(each, _check_measure)
+
+
+def _check_measure(point: object, found: Any) -> None:
+    if not (isinstance(found, ModuleType) or isinstance(getattr(found, "facts", None), Measure)):
+        raise UsageError(f"it must name a function marked with @measure, or a module; got {expect.found(found)}")

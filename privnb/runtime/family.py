@@ -1,4 +1,6 @@
-"""Classes of a kind: those of the package are found in the files of their room, all others once they are imported."""
+"""Classes of a kind: those of the package are found in the files of their room, those of other installed packages by
+their entry points, and all others once they are imported.
+"""
 
 import inspect
 import pkgutil
@@ -9,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from privnb.runtime import expect
+from privnb.runtime import entry_points, expect
 from privnb.runtime.errors import UsageError
 
 
@@ -22,9 +24,10 @@ def modules(room: str) -> tuple[str, ...]:
 
 @cache
 def imported(room: str) -> None:
-    """Import all modules of a room."""
+    """Import all modules of a room, and what entry points of other packages name as methods of it."""
     for module in modules(room):
         import_module(module)
+    entry_points.accepted(room, entry_points.check_class)
 
 
 def lazily(room: str, base: str, **homes: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -49,6 +52,8 @@ def lazily(room: str, base: str, **homes: str) -> tuple[Callable[[str], Any], Ca
             if module.rpartition(".")[2] == file and name != file and hasattr(import_module(module), name):
                 setattr(sys.modules[room], name, getattr(sys.modules[module], name))
                 return vars(sys.modules[room])[name]
+        if not name.startswith("_") and (found := entry_points.named(name, [room])) is not None:
+            return found
         raise AttributeError(f"module {room!r} has no attribute {name!r}")
 
     return get, lambda: [*get("__all__")]
@@ -58,7 +63,8 @@ def members(base: type[Any]) -> list[type[Any]]:
     """The classes below `base` that can be made and that a module has under their name; no private ones (`_Name`).
 
     Those of the package are found in the files of the base's room. To import any other class is enough: one of a
-    notebook or of a file of one's own is found like those of the package. Of a cell or module that ran again, the
+    notebook or of a file of one's own is found like those of the package, and so is what an entry point of another
+    installed package names. Of a cell or module that ran again, the
     latest is. Those of the package come first, and both parts are in the order of their names.
     """
     if base.__module__.startswith("privnb."):

@@ -44,8 +44,10 @@ ORDER = (
 
 
 def kinds() -> dict[str, Kind]:
-    """Every kind of sanitizer by name: those of `ORDER`, then others by name."""
-    found = {kind.__name__: kind for kind in members(Sanitizer)}
+    """Every kind of sanitizer by name: those of `ORDER`, then others by name. The package's own keep their names."""
+    found: dict[str, Kind] = {}
+    for kind in members(Sanitizer):
+        found.setdefault(kind.__name__, kind)
     return dict(sorted(found.items(), key=lambda item: ORDER.index(item[0]) if item[0] in ORDER else len(ORDER)))
 
 

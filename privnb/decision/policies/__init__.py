@@ -1,7 +1,8 @@
 """What an owner accepts of a release, written down before its numbers are seen: a TOML file, of the owner's or of ours.
 
 A policy says who receives the release and what they may know, how large each risk may be, for whom, and what it must
-keep for its users. `ready()` names those of the package; each states its source, and whether we have read it.
+keep for its users. `ready()` names those of the package, each of which states its source and whether we have read it,
+and those of other installed packages: an entry point of the group `privnb.policies` names the path of a TOML file.
 """
 
 import hashlib
@@ -9,13 +10,14 @@ import os
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from privnb.evaluation.combinations import FLOOR, Floor
 from privnb.measures.disclosure.certainty import NEAR
-from privnb.runtime import expect, numerals, validation
+from privnb.runtime import entry_points, expect, numerals, validation
 from privnb.runtime.errors import InputError, UsageError
 from privnb.runtime.names import meant
 from privnb.runtime.validation import Positive, Probability, Validated, at_least, between, optional, validated
@@ -195,8 +197,28 @@ class Policy(Validated):
 
 
 def ready() -> list[str]:
-    """Return the names of the policies of the package, in the order of the alphabet."""
+    """Return the names of the policies of the package, in the order of the alphabet, then those of other installed
+    packages.
+    """
+    return [*_own(), *_installed()]
+
+
+def _own() -> list[str]:
     return sorted(path.stem for path in Path(str(files(__package__))).glob("*.toml"))
+
+
+@cache
+def _installed() -> dict[str, Path]:
+    """Return the files of the policies that entry points of other packages name."""
+
+    def check(point: Any, found: Any) -> Path:
+        if not (isinstance(found, str | os.PathLike) and Path(found).is_file()):
+            raise UsageError(f"it must name the path of a TOML file; got {expect.found(found)}")
+        if point.name in _own():
+            raise UsageError(f"privnb has a policy '{point.name}' itself")
+        return Path(found)
+
+    return entry_points.accepted("privnb.policies", check)
 
 
 @validated
@@ -222,8 +244,10 @@ def read(policy: validation.Path) -> Policy:
     11
     """
     given = os.fspath(policy)
-    if given in ready():
+    if given in _own():
         return parsed(files(__package__).joinpath(f"{given}.toml").read_bytes(), given)
+    if given in ready():
+        return parsed(_installed()[given].read_bytes(), given)
     if not given.endswith(".toml"):
         raise PolicyError(
             f"'{given}' is no policy of the package, which has {', '.join(ready())}.{meant([given], ready())} Name one "
