@@ -1,8 +1,8 @@
 """Measure privacy and utility of sanitized microdata.
 
 `from privnb import load, Mondrian, KAnonymity, Linkage`: what most people need is listed below, and what else the rooms
-export is here by name too, and so are the methods of other installed packages (see `runtime.entry_points`). All of it is
-loaded when it is asked for.
+export is here by name too, and so are the methods of other installed packages (see `runtime.entry_points`). All of it
+is loaded when it is asked for.
 """
 
 import ast

@@ -36,7 +36,7 @@ from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.progress import track
-from privnb.runtime.validation import Count, Seed, validated
+from privnb.runtime.validation import Count, OneOrMore, Seed, listed, validated
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.base import Sanitizer
 
@@ -142,7 +142,7 @@ class Question(ABC):
 @validated
 def evaluate(
     dataset: Dataset,
-    sanitizers: Sequence[Sanitizer],
+    sanitizers: OneOrMore[Sanitizer],
     *,
     attacks: Any = (),
     measures: Any = (),
@@ -155,12 +155,12 @@ def evaluate(
     Parameters
     ----------
     dataset : Dataset
-    sanitizers : list of Sanitizer
-    attacks : list of Attack or Question
+    sanitizers : Sanitizer, or list of Sanitizer
+    attacks : Attack or Question, or list of those
         Of each the share of people whom it guesses right, `guessed_right`, with Wilson's 95% interval; baseline: its
         guess without the release. Of a `RecordLinkage` the `reidentification_rate`, and of one that scores rows the
         `true_row_place`; of a `Recovery` how near its numbers come, see `Recovered`.
-    measures : list of functions or Question
+    measures : function or Question, or list of those
         Functions marked with `@measure` that take `release`, `dataset` or `sensitive` (the first sensitive attribute)
         and nothing else: one number of a release, or (number, low, high).
     seeds : int
@@ -176,6 +176,7 @@ def evaluate(
         Tidy results, see `results`. Where a release is not possible, or an attack or measure cannot read it, its row
         has no value, and says so in `status` and `reason`.
     """
+    attacks, measures = (listed(each) for each in (attacks, measures))
     expect.all_of("attacks", attacks, Attack, Question, instead="Give a list of some such as Linkage().")
     instead = (
         "Give a list of functions, not of names, such as certainty_penalty of privnb.measures.utility.information_loss."
@@ -190,7 +191,7 @@ def evaluate(
         raise UsageError("nothing is asked. Give attacks, measures, or both.")
     runs = [
         (sanitizer, seed, [each for each in questions if seed == 1 or sanitizer.randomized or each.varies])
-        for sanitizer in sanitizers
+        for sanitizer in listed(sanitizers)
         for seed in range(1, seeds + 1)
     ]
     return ask(dataset, [each for each in runs if each[-1]], fewest=fewest, store=store)

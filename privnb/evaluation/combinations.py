@@ -1,6 +1,5 @@
 """How many people share a combination of quasi-identifiers as it is published: the rarest one, and who is alone."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from privnb.measures.base import state
 from privnb.microdata import withholding
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.microdata.withholding import LIMIT, MinCount
-from privnb.runtime.validation import at_least, validated
+from privnb.runtime.validation import OneOrMore, at_least, validated
 from privnb.sanitizers.base import Sanitizer
 
 FLOOR = 5  # people who share every combination that is published, unless the owner asks for more
@@ -88,7 +87,7 @@ class Combinations(Question):
 
 @validated
 def combinations(
-    dataset: Dataset, sanitizers: Sequence[Sanitizer], *, floor: Floor = FLOOR, fewest: MinCount = LIMIT
+    dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, floor: Floor = FLOOR, fewest: MinCount = LIMIT
 ) -> pd.DataFrame:
     """How many people share the rarest combination of quasi-identifiers that each sanitizer publishes.
 
@@ -98,7 +97,7 @@ def combinations(
     Parameters
     ----------
     dataset : Dataset
-    sanitizers : list of Sanitizer
+    sanitizers : Sanitizer, or list of Sanitizer
     floor : int
         From 2: of a combination of fewer people than are shown it is said on which side of this number it lies.
     fewest : int

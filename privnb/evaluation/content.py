@@ -40,7 +40,7 @@ def content(value: Any) -> bytes:
     Of plain values, sequences, mappings, arrays, tables, functions and classes of modules, miners, and dataclasses:
     datasets, sanitizers, privacy models. A text column counts the same as object, str or category. The code of a
     class or function outside the package counts with the file of its module, and with those of one's own that it
-    imports.
+    imports; that of an installed package with the package's version.
     Raises TypeError for anything else, and for a random generator, which a stored result would not advance.
 
     >>> content((1, "a")) == content((1, "a")), content(1) == content("1")
@@ -150,7 +150,18 @@ def _code(thing: Callable[..., Any] | type[Any]) -> bytes:
             f"'{thing.__qualname__}' cannot be distinguished from others of its name, nor sent to another process. "
             "Define it at the top of a module."
         )
-    return sealed(*map(Path.read_bytes, own)) if (own := _own_files(thing.__module__)) else b""
+    if own := _own_files(thing.__module__):
+        return sealed(*map(Path.read_bytes, own))
+    return _version(thing.__module__.partition(".")[0])
+
+
+@functools.cache
+def _version(package: str) -> bytes:
+    """The version of the distribution that an installed package came with; empty for those that `fingerprint` has."""
+    if package in {"privnb", *VERSIONED, *sys.stdlib_module_names}:
+        return b""
+    named = importlib.metadata.packages_distributions().get(package, ())
+    return " ".join(f"{each} {importlib.metadata.version(each)}" for each in sorted({*named})).encode()
 
 
 def _own_files(name: str) -> list[Any]:

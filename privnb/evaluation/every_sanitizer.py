@@ -18,7 +18,7 @@ from privnb.evaluation.cases import Linked, OfMeasure, Question, answer
 from privnb.evaluation.combinations import FLOOR, Combinations, Floor
 from privnb.evaluation.disclosure import disclosures
 from privnb.evaluation.parameters import number, numbers
-from privnb.evaluation.predictions import MinerNames, miners_of
+from privnb.evaluation.predictions import Miners, miners_of
 from privnb.evaluation.profiles import Profile, ProfileName, evaluated, profile_of, together
 from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import SETTING, Results, join, setting, setting_name, summary
@@ -32,7 +32,7 @@ from privnb.privacy_models.requirement import Requirement
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.sentences import Sentences, say
-from privnb.runtime.validation import Seeds, validated
+from privnb.runtime.validation import OneOrMore, Seeds, listed, validated
 from privnb.sanitizers import SanitizationError, catalogue
 from privnb.sanitizers.base import USUAL, Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
@@ -203,10 +203,10 @@ def few_conditions(dataset: Dataset) -> Sentences | None:
 @validated
 def appraised(
     dataset: Dataset,
-    sanitizers: Sequence[Sanitizer],
+    sanitizers: OneOrMore[Sanitizer],
     *measures: str,
     profile: ProfileName = "quick",
-    miners: MinerNames = "",
+    miners: Miners = "",
     seeds: Seeds = 0,
     floor: Floor = FLOOR,
     fewest: MinCount = LIMIT,
@@ -222,12 +222,12 @@ def appraised(
     Parameters
     ----------
     dataset : Dataset
-    sanitizers : list of Sanitizer
+    sanitizers : Sanitizer, or list of Sanitizer
     *measures : str
         Of `MEASURES`; the full profile measures everything.
     profile : str
         How much is run, by name: one of `PROFILES`.
-    miners : str
+    miners : str, estimator, or list of those
         Who reads noise; empty: the profile's.
     seeds : int
         Of randomised sanitizers, 0: 10; deterministic ones are run once. `workload_utility` and the errors of queries
@@ -246,7 +246,7 @@ def appraised(
         sanitizer cannot do what is asked, its row `classes` is "not possible", and it has no others: see `left_out`.
     """
     plan = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor, fewest)
-    return plan.appraised(sanitizers, store)
+    return plan.appraised(listed(sanitizers), store)
 
 
 def is_marked(measure: Any, kind: Any = None) -> bool:
@@ -338,7 +338,7 @@ def along(
     made: Annotated[Mapping[Any, Sanitizer], _check_made],
     *measures: str,
     profile: ProfileName = "quick",
-    miners: MinerNames = "",
+    miners: Miners = "",
     seeds: Seeds = 0,
     floor: Floor = FLOOR,
     fewest: MinCount = LIMIT,
@@ -381,7 +381,7 @@ class _Plan:
     dataset: Dataset
     profile: Profile
     measures: tuple[str, ...]
-    miners: str
+    miners: Miners
     seeds: int
     floor: int
     fewest: int

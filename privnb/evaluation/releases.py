@@ -23,7 +23,7 @@ from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import ROUNDING
-from privnb.runtime.validation import AttributeName, validated
+from privnb.runtime.validation import AttributeName, OneOrMore, validated
 from privnb.sanitizers import Suppress
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
@@ -128,13 +128,13 @@ class Costs(Question):
 
 
 @validated
-def costs(dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount = LIMIT) -> pd.DataFrame:
+def costs(dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """What each sanitizer publishes and costs.
 
     Parameters
     ----------
     dataset : Dataset
-    sanitizers : list of Sanitizer
+    sanitizers : Sanitizer, or list of Sanitizer
     fewest : int
         Counts below are withheld.
 
@@ -149,13 +149,13 @@ def costs(dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount
     return reached(evaluate(dataset, sanitizers, measures=[Costs()], fewest=fewest))
 
 
-def linked(dataset: Dataset, sanitizers: Sequence[Sanitizer], *, seeds: int = 1, fewest: int = LIMIT) -> pd.DataFrame:
+def linked(dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, seeds: int = 1, fewest: int = LIMIT) -> pd.DataFrame:
     """How often an adversary who knows all quasi-identifiers links a person to the right released row.
 
     Parameters
     ----------
     dataset : Dataset
-    sanitizers : list of Sanitizer
+    sanitizers : Sanitizer, or list of Sanitizer
     seeds : int
         Repeats of what is random.
     fewest : int
@@ -183,7 +183,7 @@ class Gains(Question):
 @validated
 def adversary_gains(
     dataset: Dataset,
-    sanitizers: Sequence[Sanitizer],
+    sanitizers: OneOrMore[Sanitizer],
     *,
     sensitive: AttributeName | None = None,
     fewest: MinCount = LIMIT,
@@ -193,7 +193,7 @@ def adversary_gains(
     Parameters
     ----------
     dataset : Dataset
-    sanitizers : list of Sanitizer
+    sanitizers : Sanitizer, or list of Sanitizer
     sensitive : str, optional
         The first sensitive attribute if None.
     fewest : int

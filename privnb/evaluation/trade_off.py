@@ -19,7 +19,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.cases import Case, Question, ask, possible
 from privnb.evaluation.disclosure import disclosures
-from privnb.evaluation.predictions import MinerNames
+from privnb.evaluation.predictions import Miners
 from privnb.evaluation.results import Row, row_builder, tidy
 from privnb.evaluation.utility import workload
 from privnb.measures.base import state
@@ -33,7 +33,7 @@ from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_end
 from privnb.microdata.release import Release
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.tolerances import EXACT
-from privnb.runtime.validation import AttributeName, Folds, Hierarchies, Share, validated
+from privnb.runtime.validation import AttributeName, Folds, Hierarchies, OneOrMore, Share, listed, validated
 from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.base import Sanitizer
 
@@ -182,9 +182,9 @@ def scales(
 @validated
 def direct(
     dataset: Dataset,
-    sanitizers: Sequence[Sanitizer],
+    sanitizers: OneOrMore[Sanitizer],
     *,
-    miners: MinerNames = "decision tree",
+    miners: Miners = "decision tree",
     folds: Folds = 10,
     fewest: MinCount = LIMIT,
 ) -> pd.DataFrame:
@@ -194,10 +194,10 @@ def direct(
     Parameters
     ----------
     dataset : Dataset
-    sanitizers : list of Sanitizer
+    sanitizers : Sanitizer, or list of Sanitizer
         Those that the table cannot have are left out.
-    miners : str
-        The researcher's: a set by name, or some miners, separated by commas.
+    miners : str, estimator, or list of those
+        The researcher's, see `miners.reference_set`.
     folds : int
         Of the cross-validation, from 2.
     fewest : int
@@ -217,7 +217,7 @@ def direct(
     if not dataset.schema[sensitive].numeric:
         researcher = [workload.Gained(sensitive, miners, "", folds)]
     questions = {each: researcher for each in ([*disclosures.trivial(), Identity()] if researcher else [])}
-    questions |= {each: [adversary, *researcher] for each in possible(dataset, sanitizers)}
+    questions |= {each: [adversary, *researcher] for each in possible(dataset, listed(sanitizers))}
     runs = [(sanitizer, 1, asked) for sanitizer, asked in questions.items()]
     found = ask(dataset, runs, fewest=fewest, description="gains")
     kept = ("accuracy_gain", "knowledge_gain", "workload_utility", "workload_gain")

@@ -3,7 +3,7 @@
 `Scenario(GoodUtility("salary"), AntiUtility("age")).judge(dataset, KMember(10))` is the paper's scenario A.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -21,7 +21,7 @@ from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT
-from privnb.runtime.validation import Randomness, validated
+from privnb.runtime.validation import OneOrMore, Randomness, listed, validated
 from privnb.sanitizers import Identity
 from privnb.sanitizers.base import Sanitizer
 
@@ -162,14 +162,14 @@ class Scenario:
 
     @validated
     def compare(
-        self, dataset: Dataset, sanitizers: Sequence[Sanitizer], *, rng: Randomness = 1, fewest: MinCount = LIMIT
+        self, dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, rng: Randomness = 1, fewest: MinCount = LIMIT
     ) -> list[Verdict]:
         """The verdicts on several sanitizers; the original is mined once.
 
         Parameters
         ----------
         dataset : Dataset
-        sanitizers : list of Sanitizer
+        sanitizers : Sanitizer, or list of Sanitizer
         rng, fewest
             As of `judge`.
 
@@ -180,7 +180,7 @@ class Scenario:
         """
         seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))
         original = self.good.scored(Case(dataset, Identity(), seed))
-        cases = (Case(dataset, sanitizer, seed, fewest=fewest) for sanitizer in sanitizers)
+        cases = (Case(dataset, sanitizer, seed, fewest=fewest) for sanitizer in listed(sanitizers))
         return [self._verdict(case, original) for case in cases]
 
     def _verdict(self, case: Case, original: Scores) -> Verdict:

@@ -6,12 +6,13 @@ One module, since a measure's arguments and numbers are checked by the facts tha
 import inspect
 import math
 import pkgutil
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from importlib import import_module
 from numbers import Real
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Annotated, Any, TypeVar, cast
 
 import numpy as np
@@ -23,7 +24,7 @@ from privnb.microdata.rows import Counted
 from privnb.microdata.treatment import Unreadable
 from privnb.runtime import entry_points, expect, numerals
 from privnb.runtime.arrays import BoolArray, IntArray
-from privnb.runtime.errors import UsageError
+from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.runtime.family import opening, source
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import an_instance, argument_checks
@@ -161,22 +162,27 @@ def _keep(new: Measure) -> Measure:
     return new
 
 
-def measure(*, kind: str, better: str, bounds: tuple[float, float], **facts: Any) -> Callable[[Function], Function]:
+def measure(
+    *, kind: str, better: str, bounds: tuple[float, float], name: str = "", **facts: Any
+) -> Callable[[Function], Function]:
     """Mark a function as a measure: state its facts under its name, and set them on it as `facts`.
 
-    Parameters as of `Measure`. The sentence is the first paragraph of the function's docstring, and the source what
+    Any callable will do, of a module, a notebook's cell or another package. `name`: what results call it, by default
+    the name of the function, of a `functools.partial` that of its function, and of an object that of its class. Other
+    parameters as of `Measure`. The sentence is the first paragraph of the function's docstring, and the source what
     stands there after "Source:", unless they are given. Arguments are checked by their annotations, see `validation`,
     and described by what `ARGUMENTS` says of them. What it gives must keep its bounds, see `_check_found`.
     """
 
     def mark(function: Function) -> Function:
-        name, home, takes = function.__name__, function.__module__, [*inspect.signature(function).parameters]
-        facts.setdefault("sentence", opening(function))
-        facts.setdefault("source", source(function).rstrip("."))
-        if getattr(_marked.get(name), "__module__", "") == home:  # a cell that runs again may state other facts
-            _stated.pop(name, None)
+        origin = _origin(function)
+        called, home, takes = name or _called(origin), origin.__module__, [*inspect.signature(function).parameters]
+        facts.setdefault("sentence", opening(origin))
+        facts.setdefault("source", source(origin).rstrip("."))
+        if getattr(_marked.get(called), "__module__", "") == home:  # a cell that runs again may state other facts
+            _stated.pop(called, None)
 
-        own = _keep(Measure(name, **_implied({"kind": kind, "better": better, "bounds": bounds} | facts)))
+        own = _keep(Measure(called, **_implied({"kind": kind, "better": better, "bounds": bounds} | facts)))
 
         @wraps(function)
         def checked(*given: Any, **named: Any) -> Any:
@@ -184,18 +190,34 @@ def measure(*, kind: str, better: str, bounds: tuple[float, float], **facts: Any
             counted = isinstance(arguments.get("dataset"), Counted)
             if counted or getattr(arguments.get("release"), "times", None) is not None:
                 _check_counts(own)
-            checks = EVALUATED | argument_checks(function)
+            checks = EVALUATED | (argument_checks(function) if isinstance(function, FunctionType) else {})
             for each, value in arguments.items():
                 if each in checks and not (counted and each == "dataset"):
                     checks[each](each, value)
             return _check_found(own, function(*given, **named))
 
+        checked.__name__, checked.__module__ = called, home
+        checked.__qualname__ = getattr(function, "__qualname__", called)
         checked.facts = own  # type: ignore[attr-defined] # a function has attributes
-        checked.__doc__ = _described(function, takes, own)
-        _marked[name] = checked
+        checked.__doc__ = _described(origin, takes, own)
+        _marked[called] = checked
         return cast(Function, checked)
 
     return mark
+
+
+def _origin(function: Any) -> Any:
+    """The function, or the class of an object, that a callable is made of."""
+    if not callable(function):
+        raise UsageTypeError(f"@measure must mark a function; got {expect.found(function)}.")
+    while isinstance(function, partial):
+        function = function.func
+    return function if hasattr(function, "__name__") else type(function)
+
+
+def _called(origin: Any) -> str:
+    """The name of a measure that is made of a function or of a class: `lonely_share` of `LonelyShare`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", origin.__name__).lower() if isinstance(origin, type) else origin.__name__
 
 
 def _check_counts(facts: Measure) -> None:

@@ -11,11 +11,16 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata.counts import distinct_codes, factorized
+from privnb.microdata.treatment import Unreadable
 from privnb.miners.encoding import Encoded, taken
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.runtime.validation import Seed, validated
+
+
+class Failed(Unreadable):
+    """A miner cannot learn from such records, or cannot guess them."""
 
 
 class Predictor(Protocol):
@@ -76,6 +81,12 @@ class Miner:
             return self.regressor is not None
         return self.classifier is not None and (self.most == float("inf") or target.nunique() <= self.most)
 
+    def lacks(self, target: Any) -> str:
+        """Why it cannot guess a column like `target`, as a sentence."""
+        kind = "numbers" if is_numeric_dtype(pd.Series(target)) else "labels"
+        limit = f" of more than {self.most} values" if kind == "labels" and self.classifier is not None else ""
+        return f"the miner '{self.name}' does not predict {kind}{limit}. Leave it out, as `able` does."
+
     def fit(self, encoded: Encoded, target: Any) -> Self:
         """A copy that has learned `target`, array (n,) of numbers or labels, from n encoded records.
 
@@ -84,9 +95,7 @@ class Miner:
         """
         target = pd.Series(np.asarray(target))
         if not self.predicts(target):
-            kind = "numbers" if is_numeric_dtype(target) else "labels"
-            limit = f" of more than {self.most} values" if kind == "labels" and self.classifier is not None else ""
-            raise UsageError(f"the miner '{self.name}' does not predict {kind}{limit}. Leave it out, as `able` does.")
+            raise Failed(self.lacks(target))
         if is_numeric_dtype(target):
             model, learned, values = self.regressor, target.to_numpy(dtype=float), None
             if (missing := np.isnan(learned)).any():

@@ -1,8 +1,9 @@
 """Reference sets: which miners an owner reckons with, by name."""
 
 import re
+from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +22,11 @@ from privnb.miners.estimators import (
 )
 from privnb.miners.fusion import Vote, stacking, voting
 from privnb.miners.miner import Miner
+from privnb.miners.own import apart, guarded, miner_of
+from privnb.runtime import entry_points
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.names import meant
-from privnb.runtime.validation import instead, validated
 
 SETS = {
     # Sramka et al. 2010, section 4.3: the set L of Table 1.
@@ -53,20 +55,56 @@ NOT_FOR_LABELS = ("linear regression", "robust regression", "gradient boosting")
 FUSIONS = {"fusion: vote": voting, "fusion: stacked": stacking}
 
 
-@validated
-def reference_set(
-    names: Annotated[str, instead(str, 'Name a set of miners, such as "three".')],
-) -> tuple[Miner | Vote, ...]:
-    """The miners of sets or of a comma-separated list of their names, as a tuple.
+def reference_set(miners: Any) -> tuple[Any, ...]:
+    """Return the miners of sets, of names or of estimators.
 
     "fusion: vote" and "fusion: stacked" combine the other miners that are named. Commas inside brackets part nothing.
-    Raises ValueError for an unknown name, with the list of those known, and for a fusion of nothing.
 
+    Parameters
+    ----------
+    miners : str, estimator, Miner, or a list of those
+        A text names sets and miners, commas between them. An estimator is a classifier or a regressor of scikit-learn's
+        kind, or a pipeline that ends in one; it is cloned, and gets a seed where it has none.
+
+    Returns
+    -------
+    tuple of Miner
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, with the list of those known, for a fusion of nothing, and for two miners of one name.
+    TypeError
+        For what cannot predict.
+
+    Examples
+    --------
     >>> [miner.name for miner in reference_set("majority, three")]
     ['majority', 'naive Bayes', 'decision tree', 'random forest']
     >>> reference_set("three, fusion: vote")[-1].members == reference_set("three")
     True
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> [miner.name for miner in reference_set(["majority", HistGradientBoostingClassifier()])]
+    ['majority', 'HistGradientBoostingClassifier']
     """
+    items = miners if isinstance(miners, list | tuple) else [miners]
+    if not items:
+        raise UsageError(f"`miners` must be one miner or more; got none. Name a set, {', '.join(SETS)}.")
+    chosen: list[Any] = []  # names of fusions, and miners
+    for item in items:
+        chosen += _named(item) if isinstance(item, str) else [item if hasattr(item, "predicts") else miner_of(item)]
+    chosen = [*{each if isinstance(each, str) else id(each): each for each in chosen}.values()]
+    own = {*map(id, _miners().values())}
+    members = apart([each if id(each) in own else guarded(each) for each in chosen if not isinstance(each, str)])
+    fusions = [each for each in chosen if isinstance(each, str)]
+    if not members:
+        raise UsageError(f"{fusions} combine the other miners that are named, and none is. Name some beside them.")
+    rest = iter(members)
+    return tuple(Vote(each, members, FUSIONS[each]) if isinstance(each, str) else next(rest) for each in chosen)
+
+
+def _named(names: str) -> list[Any]:
+    """Return what a text names: miners, and the names of fusions."""
     known = _miners()
     parts = [part.strip() for part in re.split(r",(?![^(]*\))", names)]
     if unknown := [part for part in parts if part not in SETS and part not in known and part not in FUSIONS]:
@@ -74,17 +112,37 @@ def reference_set(
             f"there is no miner {unknown}.{meant(unknown, [*SETS, *known, *FUSIONS])} "
             f"Name a set, {', '.join(SETS)}, or miners: {', '.join([*known, *FUSIONS])}."
         )
-    chosen = list(dict.fromkeys(name for part in parts for name in SETS.get(part, (part,))))
-    members = tuple(known[name] for name in chosen if name in known)
-    if not members:
-        raise UsageError(f"{chosen} combine the other miners that are named, and none is. Name some beside them.")
-    return tuple(known[name] if name in known else Vote(name, members, FUSIONS[name]) for name in chosen)
+    return [known.get(name, name) for part in parts for name in SETS.get(part, (part,))]
 
 
 def labellers() -> tuple[str, ...]:
     """Names of the miners of all sets that guess labels, however many there are, one at a time: a tuple."""
     named = dict.fromkeys(name for names in SETS.values() for name in names)
-    return tuple(name for name in named if name not in NOT_FOR_LABELS and name not in FUSIONS)
+    own = tuple(name for name in named if name not in NOT_FOR_LABELS and name not in FUSIONS)
+    return own + tuple(name for name, miner in _installed().items() if miner.classifier is not None)
+
+
+@cache
+def _installed() -> dict[str, Miner]:
+    """Return the miners that entry points of other packages name: a `Miner`, an estimator, or a function without
+    arguments that gives one.
+    """
+
+    def check(point: Any, found: Any) -> Miner:
+        if point.name in {*SETS, *FUSIONS} or "," in point.name or point.name in _own():
+            raise UsageError("its name must have no comma, and be no name of privnb's own miners and sets")
+        made = (
+            found() if isinstance(found, type) or not (hasattr(found, "fit") or hasattr(found, "predicts")) else found
+        )
+        miner = made if isinstance(made, Miner) else miner_of(made, argument="it")
+        return guarded(replace(miner, name=point.name))
+
+    return entry_points.accepted("privnb.miners", check)
+
+
+def _miners() -> dict[str, Miner]:
+    """Return all miners by name: the package's, and those of installed packages."""
+    return _own() | _installed()
 
 
 def _bumps(distances: FloatArray) -> FloatArray:
@@ -92,8 +150,8 @@ def _bumps(distances: FloatArray) -> FloatArray:
 
 
 @cache
-def _miners() -> dict[str, Miner]:
-    """All miners by name. Settings are stated here and tuned to no result."""
+def _own() -> dict[str, Miner]:
+    """All miners of the package by name. Settings are stated here and tuned to no result."""
     from sklearn.cluster import KMeans
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.ensemble import (

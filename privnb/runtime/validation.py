@@ -13,7 +13,7 @@ import os
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from privnb.runtime.errors import UsageTypeError
 
 Check = Callable[[str, Any], object]
 Function = TypeVar("Function", bound=Callable[..., Any])
+One = TypeVar("One")
+OneOrMore: TypeAlias = One | Sequence[One]  # `listed` gives a list of either
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 NUMBERS: dict[Any, Check] = {int: expect.integer, float: expect.number, bool: expect.boolean}
@@ -117,6 +119,8 @@ def _classes(annotation: Any) -> tuple[type, ...]:
 def _check_of_union(parts: Sequence[Any]) -> Check | None:
     """Return a check that one of several annotations allows the value."""
     may_be_none, others = type(None) in parts, [part for part in parts if part is not type(None)]
+    if len(parts) == 2 and get_args(parts[1]) == (parts[0],):  # `OneOrMore`
+        return one_or_more(parts[0])
     if classes := _classes(Union[tuple(others)]):  # noqa: UP007
         return an_instance(*classes, *([type(None)] if may_be_none else []))
     if len(others) == 1:
@@ -158,6 +162,21 @@ def several(*kinds: type) -> Check:
     """Return a check that a value is a list, or another ordered collection, of these classes."""
     hint = next((kind.__dict__["HINT"] for kind in kinds if "HINT" in kind.__dict__), "")
     return lambda name, value: expect.all_of(name, value, *kinds, instead=hint)
+
+
+def one_or_more(*kinds: type) -> Check:
+    """Return a check that a value is of one of these classes, or a list of such."""
+    check = several(*kinds)
+    return lambda name, value: None if isinstance(value, kinds) else check(name, value)
+
+
+def listed(value: OneOrMore[One]) -> list[One]:
+    """Return a list of what is one thing or several.
+
+    >>> listed(3), listed((3, 4))
+    ([3], [3, 4])
+    """
+    return [*value] if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
 def at_least(least: int, why: str = "") -> Check:

@@ -248,14 +248,14 @@ class Sanitizer(Validated, ABC):
             table = gaps.filled(table, source)
         index = table.index
         made: Any = self._sanitize(dataset.lent(), table, source)
-        stated = not isinstance(made, pd.DataFrame)
-        # Of a bare table nothing is known yet: where it has gaps, what stands next to them is kept.
-        table, facts = self._with_facts(made) if stated else (made, {"perturbed": [*gaps.missing] if gaps else []})
+        bare = isinstance(made, pd.DataFrame)
+        # Nothing is known of a bare table yet: in its columns with gaps, what stands next to them is kept.
+        table, facts = (made, {"perturbed": [*gaps.missing] if gaps else []}) if bare else self._with_facts(made)
         if gaps is not None:
             table, facts = gaps.left(table, facts, restored=self.missing_numbers == "restored")
         drawn = rng is not None and str(source.bit_generator.state) != unused
-        if not stated:
-            facts = self._inferred(dataset, table, facts.get("note", ""), index)
+        if bare:
+            facts = self._inferred(dataset, table, str(facts.get("note", "")), index)
         release = self._released(dataset, table, dict(facts), rng, drawn)
         try:
             public = with_public_ends(release)
@@ -292,7 +292,8 @@ class Sanitizer(Validated, ABC):
         release = self._released(dataset, table, {}, None, False)
         perturbed = moved(dataset, release)
         kinds = {name: each.kind for name, each in release.columns.items()} | dict.fromkeys(perturbed, "perturbed")
-        columns = (f"{name_list([*names])} {kind}" for kind, names in groupby(sorted(kinds, key=kinds.get), kinds.get))
+        order = sorted(kinds, key=lambda name: kinds[name])
+        columns = (f"{name_list([*names])} {kind}" for kind, names in groupby(order, lambda name: kinds[name]))
         said = (
             f"{type(self).__name__} does not state what it did to each column. privnb inferred it from the table: "
             f"{'; '.join(columns)}."

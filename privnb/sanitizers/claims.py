@@ -112,9 +112,9 @@ def moved(dataset: Microdata, release: Release) -> list[str]:
     for name in release.treated("generalized", "suppressed"):
         if name in dataset.schema.quasi_identifiers:
             number, labels = release.coded(name)
-            true = _covered(dataset.hierarchies[name], labels, number, dataset.codes[name]).all()
+            true = bool(_covered(dataset.hierarchies[name], labels, number, dataset.codes[name]).all())
         else:
-            true = not _altered(dataset, release, name).any()
+            true = not bool(_altered(dataset, release, name).any())
         names += [] if true or len(_impossible(release, name)[0]) else [name]
     return names
 

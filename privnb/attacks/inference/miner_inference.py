@@ -1,7 +1,7 @@
 """Guessing one column of a person's record with a miner trained on the release."""
 
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from privnb.miners.weka import WekaMiner
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
 from privnb.runtime.errors import UsageError
+from privnb.runtime.names import name_list
 from privnb.runtime.validation import validated
 
 
@@ -42,8 +43,8 @@ class MinerInference(Attack[Trained]):
 
     Parameters
     ----------
-    miner : Miner or WekaMiner
-        See `miners.reference_set`.
+    miner : Miner, WekaMiner, str or estimator
+        A miner, its name, or a classifier or regressor of scikit-learn's kind: see `miners.reference_set`.
     target : str
         The column that they want.
     known : tuple of str, optional
@@ -52,14 +53,22 @@ class MinerInference(Attack[Trained]):
     Source: Sramka et al. 2010, section 2.4, M(S(DB), S(x)).
     """
 
-    miner: Miner | Vote | WekaMiner
+    miner: Any
     target: Annotated[str, lambda name, value: expect.text(name, value, "the column that they want")]
     known: Columns = None
     supported_treatments = ("exact", "generalized", "suppressed", "noisy", "perturbed", "synthetic")
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.miner, Miner | Vote | WekaMiner):
+            found = reference_set(self.miner)
+            if len(found) != 1:
+                raise UsageError(f"miner must be one miner; got {len(found)}: {name_list(m.name for m in found)}.")
+            object.__setattr__(self, "miner", found[0])
+        super().__post_init__()
+
     @classmethod
     def examples(cls, schema: Schema) -> list[Self]:
-        return [cls(reference_set("decision tree")[0], schema.sensitive[0])]
+        return [cls("decision tree", schema.sensitive[0])]
 
     @property
     def called(self) -> str:

@@ -17,7 +17,7 @@ from privnb.attacks import MinerInference
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question
-from privnb.evaluation.predictions import FAILURES, miners_of
+from privnb.evaluation.predictions import FAILURES, AsksMiners, Miners, miners_of, unable
 from privnb.evaluation.results import Row
 from privnb.measures.base import state
 from privnb.measures.disclosure import gains
@@ -31,6 +31,7 @@ from privnb.microdata.schema import Role
 from privnb.microdata.treatment import Unreadable
 from privnb.miners import able
 from privnb.miners.encoding import encode
+from privnb.miners.miner import Failed
 from privnb.privacy_models import DeltaDisclosure, KAnonymity, RecursiveDiversity, TCloseness
 from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list, names_in, some_of
@@ -124,7 +125,7 @@ def _bare(dataset: Dataset) -> Release:
 
 
 @dataclass(frozen=True)
-class Disclosure(Question):
+class Disclosure(AsksMiners, Question):
     """What a release tells an adversary of the sensitive attribute (Table 3; the adversary of Figures 1 to 4).
 
     Rows, baseline: the same classes with the values dealt out at random: `accuracy_gain` (A_acc), also of each miner,
@@ -142,7 +143,7 @@ class Disclosure(Question):
         release without quasi-identifiers tells them. Empty: the paper's adversary.
     knows : str
         How results name these.
-    miners : str
+    miners : str, estimator, or list of those
         Who else attacks, beside the exact adversary who guesses the commonest value of a class; empty: nobody. They are
         asked for people as they know them: for their class's cells, or for their own quasi-identifiers where noise
         leaves no classes. A noisy release is refused without miners; a bucketized one they do not read.
@@ -153,7 +154,7 @@ class Disclosure(Question):
     sensitive: str
     known: tuple[str, ...] = ()
     knows: str = ""
-    miners: str = ""
+    miners: Miners = ""
     reorders: bool = True
 
     main = "accuracy_gain"
@@ -167,7 +168,7 @@ class Disclosure(Question):
         return bool(self.miners)
 
     @classmethod
-    def of(cls, dataset: Dataset, *, sensitive: str | None = None, knows: str = "", miners: str = "") -> Question:
+    def of(cls, dataset: Dataset, *, sensitive: str | None = None, knows: str = "", miners: Miners = "") -> Question:
         """The question to this dataset: `sensitive` defaults to its first sensitive attribute; `knows` names neutral
         attributes separated by commas, or "all".
         """
@@ -261,7 +262,7 @@ def _surest(row: Callable[..., Row], surest: tuple[float, float], few: bool) -> 
 
 
 def _of_miners(
-    row: Callable[..., Row], case: Case, release: Release, sensitive: str, known: Sequence[str], miners: str
+    row: Callable[..., Row], case: Case, release: Release, sensitive: str, known: Sequence[str], miners: Miners
 ) -> list[Row]:
     dataset = case.dataset
     _check_known(dataset, release)
@@ -276,6 +277,8 @@ def _of_miners(
     read = partial(encode, names=[*release.schema.quasi_identifiers, *known], schema=published.schema)
     learned = read(published.table, hierarchies=published.hierarchies)  # once for all miners
     asked = read(asked, hierarchies=published.hierarchies, like=learned)
+    for name, reason in unable(miners, published.table[sensitive]).items():
+        rows.append(row("accuracy_gain", np.nan, miner=name, status="refused", reason=reason))
     for miner in able(miners_of(miners), published.table[sensitive])[0]:
         try:  # what MinerInference does with one miner
             right, chance = (
@@ -284,7 +287,8 @@ def _of_miners(
             )
             chance -= before
         except tuple(FAILURES) as error:
-            rows.append(row("accuracy_gain", np.nan, miner=miner.name, status=FAILURES[type(error)]))
+            reason = str(error) if isinstance(error, Failed) else ""
+            rows.append(row("accuracy_gain", np.nan, miner=miner.name, status=FAILURES[type(error)], reason=reason))
         else:
             gain = partial(withholding.Revealing, people=np.array([right, before]) * n, of=n)
             rows.append(row("accuracy_gain", gain(right - before), miner=miner.name, baseline=gain(chance)))

@@ -13,15 +13,17 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.people import groups
-from privnb.evaluation.predictions import fused, mine, miners_of, stream, unseen
+from privnb.evaluation.predictions import AsksMiners, Miners, fused, mine, miners_of, stream, unseen
 from privnb.evaluation.results import SUMMARIES, Row, guessed, join, mark_withheld, tidy, withheld
 from privnb.evaluation.utility.utilities import AntiUtility, Scores, bad_rows, failed_rows, shown_baseline, unit
 from privnb.measures.base import state
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
+from privnb.microdata.release import Release
 from privnb.miners import weka
+from privnb.miners.miner import Failed
 from privnb.runtime import expect
-from privnb.runtime.arrays import FloatArray
+from privnb.runtime.arrays import Array, FloatArray
 from privnb.runtime.validation import Seed, Share, validated
 
 DEALS = 20  # how often the worst miner's guesses are dealt to the people
@@ -44,7 +46,7 @@ state(
 
 
 @dataclass(frozen=True)
-class Nearer(Question):
+class Nearer(AsksMiners, Question):
     """People for whom a prediction of `target` is nearer to the truth than what was released (Table 2).
 
     Each miner learns from the release and predicts the released records themselves.
@@ -57,15 +59,15 @@ class Nearer(Question):
     Parameters
     ----------
     target : str
-    miners : str
-        A set of miners by name, or some miners, separated by commas. Of Weka's, run one by one, there are only their
+    miners : str, estimator, or list of those
+        See `miners.reference_set`. Of Weka's, run one by one, there are only their
         own rows, or one whose `status` says why there is none.
     c, share, weights
         As of `scenarios`.
     """
 
     target: str
-    miners: str = "five"
+    miners: Miners = "five"
     c: float = 0
     share: float = 0.05
     weights: str = ""
@@ -79,8 +81,8 @@ class Nearer(Question):
         if dataset.people is not None:  # records that are alike may be several people's
             feared = {named: _of_people(idea, dataset) for named, idea in feared.items() if named[1] != "distinct"}
         order = case.stream("publish")
-        each = [miner.name for miner in miners_of(self.miners) if not miner.name.startswith("fusion")]
-        bare, members = weka.is_weka(each[0]), ", ".join(each)
+        members = [miner for miner in miners_of(self.miners) if not miner.name.startswith("fusion")]
+        bare = weka.is_weka(members[0].name)
         found = mine(release, target, members, rng=order)
         row = partial(case.row, target=target)
         parts = [tidy(failed_rows(row, "anti_utility", found))]
@@ -89,7 +91,8 @@ class Nearer(Question):
         if not bare:
             fusions = fused(release, target, members, found.guesses)
             zero = {"ZeroR": mine(release, target, "majority", rng=order).guesses["majority"]}
-            blind = cache(lambda name: unseen(release, target, name, folds=BLIND_FOLDS, seed=seed).guesses[name])
+            by_name = {miner.name: miner for miner in members}
+            blind = cache(lambda name: _blind(release, target, by_name[name], seed))
         for named, idea in feared.items():
             scores, (scenario, variant) = idea.score({target: found}, dataset, release), named
             made = partial(row, scenario=scenario, variant=variant)
@@ -113,6 +116,14 @@ class Nearer(Question):
             if named == A and dataset.people is None:  # a person of several groups is counted in none
                 parts.append(_who_is_hit(row, dataset, scores, worst, fewest))
         return _apart(join(*(part for part in parts if len(part))), fewest)
+
+
+def _blind(release: Release, target: str, miner: Any, seed: int) -> Array:
+    """What a miner guesses of people whom it did not learn from: array (n,). Raises Failed where it cannot."""
+    found = unseen(release, target, [miner], folds=BLIND_FOLDS, seed=seed)
+    if miner.name in found.failed:
+        raise Failed(found.reasons[miner.name])
+    return found.guesses[miner.name]
 
 
 def _apart(results: pd.DataFrame, fewest: int) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.leakage import check_record_each
-from privnb.evaluation.predictions import mine
+from privnb.evaluation.predictions import AsksMiners, Miners, mine
 from privnb.evaluation.releases import gain_rows
 from privnb.evaluation.results import tidy
 from privnb.evaluation.utility.utilities import AntiUtility
@@ -26,7 +26,7 @@ FIRST = "with predictions"  # those of the first record of each distinct release
 
 
 @dataclass(frozen=True)
-class PutIn(Question):
+class PutIn(AsksMiners, Question):
     """Brickell and Shmatikov's gains before and after the worst miner's nearer predictions of `target` are put into the
     release (Table 3). An increase that the control shows as well is no evidence of an attack.
 
@@ -38,15 +38,15 @@ class PutIn(Question):
     Parameters
     ----------
     target, sensitive : str
-    miners : str
-        A set of miners by name, or some miners, separated by commas.
+    miners : str, estimator, or list of those
+        See `miners.reference_set`.
     miner_set : str
         The name that rows give the miners; with one, the release's own gains are left out.
     """
 
     target: str
     sensitive: str
-    miners: str = "five"
+    miners: Miners = "five"
     miner_set: str = ""
 
     main = "accuracy_gain"
@@ -59,7 +59,7 @@ class PutIn(Question):
         deal, found = case.stream("deal"), mine(release, target, self.miners, rng=case.stream("publish"))
         if not found.guesses:
             made = partial(self.row(case), variant=FIRST, miner_set=self.miner_set)
-            return [made(np.nan, miner=name, status=why) for name, why in found.failed.items()]
+            return [made(np.nan, **found.columns(name)) for name in found.failed]
         idea, hierarchy = AntiUtility(target), release.hierarchies.get(target) or flat(release.schema[target])
         near = {name: idea.worth({target: guess}, dataset, release) > 0 for name, guess in found.guesses.items()}
         rows = [] if self.miner_set else gains(row, release, rng=deal)

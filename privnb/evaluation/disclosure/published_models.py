@@ -16,13 +16,14 @@ sections 8.2.2 and 13.8.
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.predictions import MinerNames, miners_of
+from privnb.evaluation.predictions import Miners, called, miners_of
 from privnb.evaluation.results import guessed, join, row, tidy
 from privnb.evaluation.store import Folder, Store, run
 from privnb.measures.base import state
@@ -79,7 +80,7 @@ state(
 
 @validated
 def models_published(
-    dataset: Dataset, miners: MinerNames = "five", *, examples: int = 500, fewest: MinCount = LIMIT, store: Folder = ""
+    dataset: Dataset, miners: Miners = "five", *, examples: int = 500, fewest: MinCount = LIMIT, store: Folder = ""
 ) -> pd.DataFrame:
     """Whether the published model of each miner opens a channel, and how far two classifiers differ without one.
 
@@ -89,8 +90,8 @@ def models_published(
     ----------
     dataset : Dataset
         n records, one per person. The secret is the first sensitive attribute, of categories.
-    miners : str
-        Whose models are published: a set, or names with commas between.
+    miners : str, estimator, or list of those
+        Whose models are published, see `miners.reference_set`.
     examples : int
         Of so many people, drawn at random, the adversary knows the secret; from 2, below n.
     fewest : int
@@ -121,26 +122,28 @@ def models_published(
         )
     published = able(miners_of(miners), _secret(dataset, target))[0]
     if not published:
-        raise UsageError(f"'{miners}' guesses no categories such as '{target}'. Name other miners.")
+        raise UsageError(f"'{called(miners)}' guesses no categories such as '{target}'. Name other miners.")
+    asked = [miner.name if isinstance(miners, str) else miner for miner in published]
     tasks = [
-        partial(published_model, dataset, miner.name, target, control, examples, fewest)
+        partial(published_model, dataset, miner, target, control, examples, fewest)
         for control in ("", RANDOM)
-        for miner in published
+        for miner in asked
     ]
     return join(*(run(tasks, Store(store), description="models") if store else [task() for task in tasks]))
 
 
 def published_model(
-    dataset: Dataset, miner: str, target: str, control: str, examples: int, fewest: int
+    dataset: Dataset, asked: Any, target: str, control: str, examples: int, fewest: int
 ) -> pd.DataFrame:
-    """As `models_published`, of one miner with or without its control."""
+    """As `models_published`, of one miner, by its name or itself, with or without its control."""
+    [miner] = miners_of(asked)
     rng, secret = np.random.default_rng(SEED), _secret(dataset, target)
     order = rng.permutation(len(dataset))
     known, others = np.sort(order[:examples]), np.sort(order[examples:])
     names = dataset.schema.quasi_identifiers
     public = encode(dataset.table, names, dataset.schema, dataset.hierarchies)
     learned = rng.permutation(secret) if control else secret
-    says = miners_of(miner)[0].fit(public, learned).predict(public).astype(str)
+    says = miner.fit(public, learned).predict(public).astype(str)
     column = Attribute(SAYS, Role.NEUTRAL, dataset.schema[target].domain)
     schema = Schema(dataset.schema.dataset, (*dataset.schema.attributes, column))
     more = encode(dataset.table.assign(**{SAYS: says}), [*names, SAYS], schema, dataset.hierarchies)
@@ -150,7 +153,13 @@ def published_model(
         right.append(model.predict(encoded[others]).astype(str) == secret[others])
     without, having = right
     add = partial(
-        row, dataset=dataset.name, sanitizer="a published model", seed=SEED, miner=miner, target=target, control=control
+        row,
+        dataset=dataset.name,
+        sanitizer="a published model",
+        seed=SEED,
+        miner=miner.name,
+        target=target,
+        control=control,
     )
     n, lost, won = len(having), int((without & ~having).sum()), int((having & ~without).sum())
     if withholding.tells(np.array([having.sum(), without.sum()]), n, fewest).any():

@@ -3,7 +3,7 @@
 Source: Aggarwal and Yu (eds.) 2008, section 6.2 (reconstruction) and 6.4, equation 6.8 (information loss).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from privnb.microdata.treatment import Unreadable
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
-from privnb.runtime.validation import validated
+from privnb.runtime.validation import OneOrMore, listed, validated
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.base import Sanitizer
 
@@ -58,13 +58,13 @@ def distribution_loss(found: FloatArray, true: FloatArray) -> float:
 
 
 @validated
-def reconstructions(dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest: MinCount = LIMIT) -> pd.DataFrame:
+def reconstructions(dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """How each noisy column of each release is distributed: as the cells stand, and reconstructed by the public law.
 
     Parameters
     ----------
     dataset : Dataset
-    sanitizers : list of Sanitizer
+    sanitizers : Sanitizer, or list of Sanitizer
     fewest : int
         Intervals, or categories, of fewer people are merged with others.
 
@@ -76,7 +76,7 @@ def reconstructions(dataset: Dataset, sanitizers: Sequence[Sanitizer], *, fewest
         category, beside which variant "the table" has the true ones. A sanitizer without such a column has no rows.
     """
     rows = []
-    for sanitizer in sanitizers:
+    for sanitizer in listed(sanitizers):
         case = Case(dataset, sanitizer, SEED)
         try:
             release = case.release

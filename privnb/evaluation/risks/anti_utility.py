@@ -11,7 +11,7 @@ import numpy as np
 
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.nearer_predictions import A, scenarios
-from privnb.evaluation.predictions import mine, miners_of
+from privnb.evaluation.predictions import AsksMiners, Miners, called, mine, miners_of
 from privnb.evaluation.results import Row
 from privnb.evaluation.risks.scores import Scores, people_of
 from privnb.measures.base import state
@@ -36,7 +36,7 @@ state(
 
 
 @dataclass(frozen=True)
-class AntiUtilityRisk(Question):
+class AntiUtilityRisk(AsksMiners, Question):
     """For how many people a prediction of the target is nearer than what was released, beyond the bare guess.
 
     Nothing is nearer than a cell that was released as it is.
@@ -45,12 +45,12 @@ class AntiUtilityRisk(Question):
     ----------
     target : str
         Empty: the table has no quasi-identifier, and nothing is measured.
-    miners : str
+    miners : str, estimator, or list of those
         The one that comes nearer to most people is taken.
     """
 
     target: str
-    miners: str = MINERS
+    miners: Miners = MINERS
     main = "anti_utility_risk"
 
     def rows(self, case: Case) -> list[Row]:
@@ -69,8 +69,12 @@ class AntiUtilityRisk(Question):
         if target not in release.cells:
             raise Unreadable(f"the release has no column '{target}' to come nearer to. Name another one.")
         if release.provenance.rows is Rows.RECORDS and not able(miners_of(self.miners), release.table[target])[0]:
-            raise Unreadable(f"none of {self.miners} predicts '{target}' as it is published. Name another miner.")
+            raise Unreadable(
+                f"none of {called(self.miners)} predicts '{target}' as it is published. Name another miner."
+            )
         found = mine(release, target, self.miners, rng=case.stream("publish"))
+        if not found.guesses:
+            raise Unreadable(next(filter(None, found.reasons.values()), f"none of {called(self.miners)} has a guess."))
         judged = scenarios(target, dataset.headcount)[A].score({target: found}, dataset, release)
         who = max(judged.by_miner, key=lambda name: judged.by_miner[name].sum())
         return _scores(judged.by_miner[who], judged.baseline, np.arange(dataset.headcount)), who

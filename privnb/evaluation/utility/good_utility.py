@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -14,7 +14,7 @@ import pandas as pd
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask, reached
-from privnb.evaluation.predictions import Mined, MinerNames
+from privnb.evaluation.predictions import AsksMiners, Mined, Miners
 from privnb.evaluation.results import Row
 from privnb.evaluation.utility.utilities import GoodUtility, Scores, failed_rows, unit
 from privnb.measures.intervals import normal_interval
@@ -24,7 +24,7 @@ from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list
-from privnb.runtime.validation import AttributeName, Folds, Seed, validated
+from privnb.runtime.validation import AttributeName, Folds, OneOrMore, Seed, listed, validated
 from privnb.sanitizers import Identity
 from privnb.sanitizers.base import Sanitizer
 
@@ -32,9 +32,9 @@ from privnb.sanitizers.base import Sanitizer
 @validated
 def good_utility(
     dataset: Dataset,
-    sanitizers: Sequence[Sanitizer],
+    sanitizers: OneOrMore[Sanitizer],
     *,
-    miners: MinerNames = "three",
+    miners: Miners = "three",
     target: AttributeName | None = None,
     seed: Seed = 1,
     folds: Folds = 10,
@@ -55,16 +55,16 @@ def good_utility(
             "choose a TARGET of categories."
         )
     kept = Kept(target, miners, folds)
-    runs = [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *sanitizers])]
+    runs = [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *listed(sanitizers)])]
     return reached(ask(dataset, runs, fewest=fewest))
 
 
 @dataclass(frozen=True)
-class Kept(Question):
+class Kept(AsksMiners, Question):
     """What an honest user keeps of a release; fields and rows as of `good_utility`."""
 
     target: str
-    miners: str = "three"
+    miners: Miners = "three"
     folds: int = 10
 
     main = "good_utility"

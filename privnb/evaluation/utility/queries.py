@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -20,7 +19,7 @@ from privnb.measures.utility.queries import READINGS, CountQueries, Reading, rel
 from privnb.measures.utility.reconstruction import VALUES
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
-from privnb.runtime.validation import Count, Seed, Share, validated
+from privnb.runtime.validation import Count, OneOrMore, Seed, Share, listed, validated
 from privnb.sanitizers import Bucketize, Identity, Suppress
 from privnb.sanitizers.base import Sanitizer
 
@@ -34,7 +33,7 @@ state("empty_queries", better="lower", sentence="COUNT queries that count nobody
 @validated
 def count_queries(
     dataset: Dataset,
-    sanitizers: Sequence[Sanitizer],
+    sanitizers: OneOrMore[Sanitizer],
     *,
     dimension: Count = 4,
     selectivity: Share = 0.05,
@@ -47,7 +46,7 @@ def count_queries(
     Parameters
     ----------
     dataset : Dataset
-    sanitizers : list of Sanitizer
+    sanitizers : Sanitizer, or list of Sanitizer
         One whose privacy models cannot be kept has no row.
     dimension, selectivity, number, reading
         See `CountQueries.of`.
@@ -67,7 +66,7 @@ def count_queries(
     expect.share("selectivity", selectivity)
     expect.whole("number", number, 1)
     question = Queries(secret_name(dataset, None), dimension, selectivity, number, reading)
-    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
+    runs = [(sanitizer, seed, [question]) for sanitizer in listed(sanitizers)]
     drawn = tidy(question.drawn(dataset, seed)[1])
     found = ask(dataset, runs, description="count")
     return join(drawn, found[found.measure.isin(ERRORS) & (found.status == "")])

@@ -15,7 +15,7 @@ from pandas.api.types import is_numeric_dtype
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import published_name
 from privnb.evaluation.cases import Case
-from privnb.evaluation.predictions import Mined, MinerNames, mine, unseen
+from privnb.evaluation.predictions import AsksMiners, Mined, Miners, called, mine, unseen
 from privnb.evaluation.results import Row, people_interval, tidy, withheld
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
@@ -69,15 +69,19 @@ def _check_targets(name: str, value: Any) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Idea(Validated, ABC):
+class _Idea(AsksMiners, Validated, ABC):
     """What both utilities have in common: who guesses which columns, and how a guess counts. See the two below."""
 
     targets: Annotated[str | Mapping[str, Callable[..., Any]], _check_targets]
     weights: Annotated[Any, lambda name, value: value is None or callable(value) or expect.column(name, value)] = None
-    miners: MinerNames = "three"
+    miners: Miners = "three"
     folds: Folds | None = None
     how: mining.How = "sum"
     default: ClassVar[Callable[..., Any]]
+
+    def __post_init__(self) -> None:
+        Validated.__post_init__(self)
+        AsksMiners.__post_init__(self)
 
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -115,7 +119,9 @@ class _Idea(Validated, ABC):
         first, *others = mined.values()
         names = [name for name in first.guesses if all(name in found.guesses for found in others)]
         if not names:
-            raise UsageError(f"no miner of {self.miners!r} can guess all of {', '.join(mined)}. Add another miner.")
+            raise UsageError(
+                f"no miner of {called(self.miners)!r} can guess all of {', '.join(mined)}. Add another miner."
+            )
         weights = self._interest(dataset, release)
         by_miner = {
             miner: self.worth({name: found.guesses[miner] for name, found in mined.items()}, dataset, release)
@@ -178,7 +184,7 @@ class GoodUtility(_Idea):
     weights : array or function, optional
         w, the interest in each person, (n,) in the dataset's order, or a function of the original table that gives it;
         None: 1.
-    miners : str
+    miners : str, estimator, or list of those
         The set L, see `miners.reference_set`.
     folds : int or None
         Each person is guessed by miners that learned from the other folds, or, with None, by miners that learned from
@@ -230,7 +236,7 @@ class AntiUtility(_Idea):
     weights : array or function, optional
         v, the wish to protect each person, (n,), or a function of the original and the released table, such as `lambda
         table, released: mining.first_occurrences(released)` for distinct records; None: 1.
-    miners : str
+    miners : str, estimator, or list of those
         The reference set M.
     folds : int or None
         None, for the adversary learns from whom they attack; a number gives the control, miners that never saw the
@@ -239,7 +245,7 @@ class AntiUtility(_Idea):
         As of `GoodUtility`.
     """
 
-    miners: str = "five"
+    miners: Miners = "five"
     default = staticmethod(partial(mining.nearer, c=0))
 
     def _judged(
@@ -258,7 +264,7 @@ class AntiUtility(_Idea):
 
 def failed_rows(row: Callable[..., Row], measure: str, found: Mined, **columns: Any) -> list[Row]:
     """A row of each miner of a `predictions.Mined` that has no guess, with the reason."""
-    return [row(measure, np.nan, miner=name, status=why, **columns) for name, why in found.failed.items()]
+    return [row(measure, np.nan, **found.columns(name), **columns) for name in found.failed]
 
 
 def bad_rows(row: Callable[..., Row], scores: Scores, fewest: int) -> pd.DataFrame:

@@ -7,7 +7,7 @@ attributes they use is a parameter; other choices than the paper's stand in `kno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -19,7 +19,7 @@ from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import published_name
 from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question
 from privnb.evaluation.disclosure.disclosures import is_withheld, neutral_names, released, stand_in, trivial
-from privnb.evaluation.predictions import miners_of, unseen
+from privnb.evaluation.predictions import AsksMiners, Miners, miners_of, unseen
 from privnb.evaluation.results import Row, guessed
 from privnb.measures.base import state
 from privnb.measures.intervals import mean_interval, normal_interval, wilson
@@ -61,7 +61,7 @@ state(
 
 
 @dataclass(frozen=True)
-class Utility(Question):
+class Utility(AsksMiners, Question):
     """Share of people whose `target` miners predict rightly from each release, in cross-validation: U_san(w) of section
     5; U_max for the original. Table 2 is `reference_sanitizers()`, the original and the one without quasi-identifiers,
     for each target.
@@ -75,8 +75,8 @@ class Utility(Question):
     ----------
     target : str
         A sensitive or neutral attribute of categories.
-    miners : str
-        A set of miners by name, or some miners, separated by commas.
+    miners : str, estimator, or list of those
+        See `miners.reference_set`.
     neutral : str
         The neutral attributes that the researcher uses beside quasi-identifiers and sensitive ones: names separated by
         commas; "all", or empty for none.
@@ -85,7 +85,7 @@ class Utility(Question):
     """
 
     target: str
-    miners: str = "decision tree"
+    miners: Miners = "decision tree"
     neutral: str = "all"
     folds: int = 10
 
@@ -114,28 +114,28 @@ class Utility(Question):
         used = neutral_names(dataset, self.neutral, self.target)
         return [name for name in dataset.schema.names(Role.NEUTRAL) if name not in (*used, self.target)]
 
-    def _learned(self, dataset: Dataset, release: Release, seed: int, miners: str) -> tuple[Any, ...]:
-        """Whom the miners guess right, if only by one of their records: `{miner: array (people,) of 0 and 1}`; and why
-        others have no guess.
+    def _learned(self, dataset: Dataset, release: Release, seed: int, miners: Miners) -> tuple[Any, ...]:
+        """Whom the miners guess right, if only by one of their records: `{miner: array (people,) of 0 and 1}`; and what
+        rows say of others, which have no guess.
         """
         true, commonest = dataset.table[self.target].to_numpy(), _commonest(dataset, self.target)
         if is_withheld(release, self.target):
             right = most_of_people(exact_match(commonest, true), dataset.people)
-            return {miner.name: right for miner in able(miners_of(miners), commonest)[0]}, {}
+            return {miner.name: right for miner in able(miners_of(miners), commonest)[0]}, []
         if not MinerInference.can_read(release):  # buckets: whose value is whose is not published
-            return {}, {miner.name: "refused" for miner in miners_of(miners)}
+            return {}, [{"miner": miner.name, "status": "refused"} for miner in miners_of(miners)]
         unused = self._unused(dataset)
         schema = release.schema.with_roles({a.name: a.role for a in release.schema.attributes if a.name not in unused})
         read = replace(release, table=release.table.drop(columns=unused), schema=schema)
         found = unseen(read, self.target, miners, folds=self.folds, seed=seed)
-        guesses = found.guesses.items()
-        return {name: most_of_people(exact_match(guess, true), dataset.people) for name, guess in guesses}, found.failed
+        guesses, failed = found.guesses.items(), [found.columns(name) for name in found.failed]
+        return {name: most_of_people(exact_match(guess, true), dataset.people) for name, guess in guesses}, failed
 
-    def _kept(self, case: Case, by_miner: Mapping[str, FloatArray], failed: Mapping[str, str]) -> list[Row]:
+    def _kept(self, case: Case, by_miner: Mapping[str, FloatArray], failed: Sequence[Any]) -> list[Row]:
         row, dataset, values = self.row(case), case.dataset, case.dataset.table[self.target]
         commonest = most_of_people((values == values.mode()[0]).to_numpy(), dataset.people)
         share = partial(_share, weights=_weights(dataset))
-        rows = [row(np.nan, miner=name, status=why) for name, why in failed.items()]
+        rows = [row(np.nan, **columns) for columns in failed]
         return rows + [row(share(right), miner=name, baseline=share(commonest)) for name, right in by_miner.items()]
 
 

@@ -1,0 +1,196 @@
+"""Miners of one's own: any classifier or regressor of scikit-learn's kind, alone or as the last step of a pipeline."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from privnb.miners.miner import Failed, Miner
+from privnb.runtime import expect
+from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError, UsageTypeError
+from privnb.runtime.names import name_list
+
+SEED = 0  # of estimators that draw and are given no seed, as of the package's own miners
+TRY = "Try HistGradientBoostingClassifier() for labels, or HistGradientBoostingRegressor() for numbers."
+
+
+@dataclass(frozen=True, eq=False)
+class Guarded:
+    """An estimator of somebody else's, whose errors and answers are checked.
+
+    Whatever it raises becomes `Failed`, which results state as a refusal: nothing ends in the middle of an evaluation.
+    The error names the class of what was raised and not its message, which may quote records.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted.
+    called : str
+        The name of its miner.
+    written : str
+        Its class with its parameters, of a pipeline those of its last step.
+    labels : int
+        How many labels it has learned; 0 for numbers.
+    """
+
+    estimator: Any
+    called: str
+    written: str = ""
+    labels: int = 0
+
+    def fit(self, features: Array, target: Array) -> Self:
+        """Fit the estimator to features, (n, f), and numbers or the positions of labels, (n,)."""
+        try:
+            self.estimator.fit(features, target)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise self._failed("learning", type(error).__name__) from error
+        object.__setattr__(self, "labels", int(target.max()) + 1 if target.dtype.kind in "iu" else 0)
+        return self
+
+    def predict(self, features: Array) -> Array:
+        """Return the guess for each record, checked: array (n,)."""
+        try:
+            guesses = np.asarray(self.estimator.predict(features))
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise self._failed("predicting", type(error).__name__) from error
+        if guesses.shape != (len(features),) or guesses.dtype.kind not in "biuf":
+            raise self._failed("predicting", f"it gave an array of shape {guesses.shape} for {len(features)} records")
+        if not np.isfinite(guesses).all():
+            raise self._failed("predicting", "it gave numbers that are not finite")
+        if not self.labels:
+            return guesses.astype(float)
+        codes = guesses.astype(np.int64)
+        if (codes != guesses).any() or not ((codes >= 0) & (codes < self.labels)).all():
+            raise self._failed("predicting", "it gave labels that it was not shown")
+        return codes
+
+    def _failed(self, doing: str, why: str) -> Failed:
+        return Failed(
+            f"the miner '{self.called}' failed in {doing}: {why}. It is given an array of numbers, as "
+            "`privnb.miners.encoding.encode` makes it. Change the estimator, or leave it out."
+        )
+
+
+def miner_of(estimator: Any, name: str = "", argument: str = "miners") -> Miner:
+    """Return the miner that an estimator is: a clone of it, with a seed where it draws.
+
+    A classifier guesses labels and a regressor numbers. A parameter `random_state` that is None becomes 0, in every
+    step of a pipeline.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier or a regressor of scikit-learn's kind, or a pipeline that ends in one.
+    name : str
+        What results call it; empty: its class, of a pipeline the class of its last step.
+    argument : str
+        The argument that an error names.
+
+    Returns
+    -------
+    Miner
+
+    Raises
+    ------
+    TypeError
+        For what cannot predict, and for what scikit-learn cannot clone.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.linear_model import Ridge
+    >>> miner_of(make_pipeline(StandardScaler(), Ridge()))
+    Miner(name='Ridge')
+    """
+    from sklearn.base import clone
+
+    kind = _kind(estimator)
+    if not kind:
+        made = isinstance(estimator, type) and hasattr(estimator, "predict")
+        raise UsageTypeError(
+            f"{argument} must be names of miners, or estimators that predict, each a classifier or a regressor; got "
+            f"{expect.found(estimator)}. {f'Try {estimator.__name__}().' if made else TRY}"
+        )
+    try:
+        own = clone(estimator)
+        unseeded = [
+            each for each, value in own.get_params().items() if each.split("__")[-1] == "random_state" and value is None
+        ]
+        own.set_params(**dict.fromkeys(unseeded, SEED))
+    except Exception as error:
+        raise UsageTypeError(
+            f"{argument} must be estimators that scikit-learn can clone; got a {type(estimator).__name__}, and "
+            f"`sklearn.base.clone` raised {type(error).__name__}. Set its parameters in `__init__` alone."
+        ) from error
+    last = _last(estimator)
+    called = name or type(last).__name__
+    given = Guarded(own, called, " ".join(repr(last).split()))
+    return Miner(called, classifier=given) if kind == "classifier" else Miner(called, regressor=given)
+
+
+def guarded(miner: Any) -> Any:
+    """Return a `Miner` whose estimators are guarded, and any other miner as it is."""
+    if not isinstance(miner, Miner):
+        return miner
+    return replace(
+        miner, classifier=_guarded(miner.classifier, miner.name), regressor=_guarded(miner.regressor, miner.name)
+    )
+
+
+def _guarded(estimator: Any, called: str) -> Any:
+    return estimator if estimator is None or isinstance(estimator, Guarded) else Guarded(estimator, called)
+
+
+def is_own(miner: Any) -> bool:
+    """Return whether a miner is somebody's own, so that results say where it cannot guess a column."""
+    return isinstance(getattr(miner, "classifier", None) or getattr(miner, "regressor", None), Guarded)
+
+
+def apart(miners: Sequence[Any]) -> tuple[Any, ...]:
+    """Return miners with names of their own: of several estimators of a class each is called by its parameters, too.
+
+    Raises UsageError for two that cannot be told apart.
+    """
+    times = Counter(miner.name for miner in miners)
+    found = tuple(_in_full(miner) if times[miner.name] > 1 else miner for miner in miners)
+    if twice := [name for name, number in Counter(miner.name for miner in found).items() if number > 1]:
+        raise UsageError(
+            f"miners must have names of their own; got two that are called {name_list(twice)}. Try "
+            'Miner("a name", classifier=...), of privnb.miners.'
+        )
+    return found
+
+
+def _in_full(miner: Any) -> Any:
+    given: Any = getattr(miner, "classifier", None) or getattr(miner, "regressor", None)
+    if not is_own(miner) or miner.name != type(_last(given.estimator)).__name__:
+        return miner
+    return replace(miner, name=given.written)
+
+
+def _last(estimator: Any) -> Any:
+    """Return the last step of a pipeline, or of one within it, and any other estimator as it is."""
+    while getattr(estimator, "steps", None):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def _kind(estimator: Any) -> str:
+    """Return what an estimator of a `Miner` it is: "classifier", "regressor", or "" for neither."""
+    from sklearn.base import is_classifier, is_regressor
+
+    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        return ""
+    try:
+        found = {"classifier": is_classifier(estimator), "regressor": is_regressor(estimator)}
+        return next((kind for kind, fits in found.items() if fits and hasattr(estimator, "predict")), "")
+    except Exception:  # a pipeline without a last step has no tags
+        return ""
