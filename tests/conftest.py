@@ -44,7 +44,8 @@ gc.set_threshold(20_000, 20, 20)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run them
+# Doctests would import the scripts, and so run them, and the methods of another package, which lists would then have.
+collect_ignore = ["benchmarks", "support/third_party"]
 
 SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}
 
