@@ -34,6 +34,10 @@ READERS = (
 )  # fmt: skip
 
 
+class OfThisProcess(UsageTypeError):
+    """A class or function of a notebook's cell, or within another function: no other process can import it."""
+
+
 def content(value: Any) -> bytes:
     """A digest (32 bytes) of what `value` holds, not of how it is kept: equal digests, equal values.
 
@@ -146,7 +150,7 @@ def _texts(shape: tuple[int], codes: IntArray, distinct: Any) -> bytes:
 def _code(thing: Callable[..., Any] | type[Any]) -> bytes:
     """The code behind a class or function, unless the fingerprint has it."""
     if "<" in thing.__qualname__ or thing.__module__ in ("__main__", "__mp_main__"):
-        raise UsageTypeError(
+        raise OfThisProcess(
             f"'{thing.__qualname__}' cannot be distinguished from others of its name, nor sent to another process. "
             "Define it at the top of a module."
         )

@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.evaluation.content import content, fingerprint, sealed, unchanged
+from privnb.evaluation.content import OfThisProcess, content, fingerprint, sealed, unchanged
 from privnb.evaluation.results import COLUMNS
 from privnb.runtime import expect, processes, progress
 from privnb.runtime.errors import UsageError, UsageTypeError
@@ -138,14 +138,15 @@ def run(tasks: Iterable[Task], store: Store, *, jobs: int | None = None, descrip
     process's to use, and none beside this one where that is a single core, or as long as small tables take less than
     it takes to start them. Progress is shown by `progress.track`, whose bars
     tell the time left. The first error stops the run and is raised, with the task's place in a note; what is finished
-    stays. Nobody waits then, nor after an interrupt, for what the others are at. A script that calls this needs the
+    stays. Nobody waits then, nor after an interrupt, for what the others are at. A task with a method that a notebook's
+    cell defines is computed in this process, last, and not kept. A script that calls this needs the
     line `if __name__ == "__main__":`.
     """
     tasks = list(tasks)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise UsageError(f"jobs is how many processes run at a time, got {jobs!r}. Give 1 or more.")
-    keys = [store.key(task.func, *task.args, **task.keywords) for task in tasks]
-    places = {key: place for place, key in reversed(list(enumerate(keys)))}
+    keys = [_key_or_none(store, task) for task in tasks]
+    places = {key: place for place, key in reversed(list(enumerate(keys))) if key is not None}
     found = {key: entry for key in places if (entry := store._read(key)) is not None}
     missing = sorted(place for key, place in places.items() if key not in found)
     if missing:
@@ -158,7 +159,25 @@ def run(tasks: Iterable[Task], store: Store, *, jobs: int | None = None, descrip
                 for place, (entry, trouble) in zip(group, results, strict=True):
                     found[keys[place]] = entry
                     progress.say(trouble)
-    return _results([found[key] for key in keys])
+    own = [place for place, key in enumerate(keys) if key is None]
+    if own:
+        progress.say(
+            "Methods of a notebook's cell are computed in this process, and their results are not kept. Define them in "
+            "a file that the notebook imports to have them kept."
+        )
+    entries: dict[int, Entry] = {}
+    for place in progress.track(own, description) if own else ():
+        with progress.silent():
+            entries[place] = _decoded(_encoded(tasks[place]()))
+    return _results([entries[place] if key is None else found[key] for place, key in enumerate(keys)])
+
+
+def _key_or_none(store: Store, task: Task) -> str | None:
+    """The key of a task; None for one with a method that no other process can import."""
+    try:
+        return store.key(task.func, *task.args, **task.keywords)
+    except OfThisProcess:
+        return None
 
 
 def _as_a_worker() -> bool:

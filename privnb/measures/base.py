@@ -177,6 +177,8 @@ def measure(
     def mark(function: Function) -> Function:
         origin = _origin(function)
         called, home, takes = name or _called(origin), origin.__module__, [*inspect.signature(function).parameters]
+        if not called.isidentifier():
+            raise UsageError(f"`name` must be given for a function without a name of its own; got {called!r}.")
         facts.setdefault("sentence", opening(origin))
         facts.setdefault("source", source(origin).rstrip("."))
         if getattr(_marked.get(called), "__module__", "") == home:  # a cell that runs again may state other facts
