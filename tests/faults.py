@@ -3,6 +3,7 @@
 from mutants import Fault
 
 CLAIMS = ("sanitizers/test_claims.py",)
+BARE = ("sanitizers/test_bare_tables.py",)
 WITHHOLDING = tuple(
     f"microdata/test_withholding.py::test_{name}"
     for name in (
@@ -76,7 +77,10 @@ FAULTS = [
     Fault("claims", "_claims", "in release.provenance.claims:", "in release.provenance.claims[:1]:", CLAIMS),
     Fault("claims", "_covered", "(codes <= last[number])", "(codes <= last[number] + 1)", CLAIMS),
     Fault("claims", "_covered", "(first[number] <= codes)", "(first[number] <= codes + 1)", CLAIMS),
-    Fault("claims", "_values", "(here != SUPPRESSED)", "(here == before)", CLAIMS),
+    Fault("claims", "_altered", "(here != SUPPRESSED)", "(here == before)", CLAIMS),
+    Fault("claims", "moved", "names += [] if true or", "names += [] if True or", BARE),
+    Fault("claims", "Sanitizer.sanitize", 'made, {"perturbed": [*gaps.missing] if gaps else []}', "made, {}", BARE),
+    Fault("claims", "Sanitizer._inferred", "if not table.index.equals(index):", "if False:", BARE),
     Fault(
         "claims", "_values", "if changed.any():\n            yield (", "if changed.all():\n            yield (", CLAIMS
     ),

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -53,11 +54,11 @@ class Mined(NamedTuple):
     guesses: dict[str, Array]
     baseline: np.ndarray
     failed: dict[str, str]
-    reasons: dict[str, str]
+    reasons: Mapping[str, str] = MappingProxyType({})
 
     def columns(self, name: str) -> dict[str, str]:
         """Return what a row of results says of a miner without a guess, by column."""
-        return {"miner": name, "status": self.failed[name], "reason": self.reasons[name]}
+        return {"miner": name, "status": self.failed[name], "reason": self.reasons.get(name, "")}
 
 
 class AsksMiners:

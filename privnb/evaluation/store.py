@@ -148,7 +148,8 @@ def run(tasks: Iterable[Task], store: Store, *, jobs: int | None = None, descrip
     keys = [_key_or_none(store, task) for task in tasks]
     places = {key: place for place, key in reversed(list(enumerate(keys))) if key is not None}
     found = {key: entry for key in places if (entry := store._read(key)) is not None}
-    missing = sorted(place for key, place in places.items() if key not in found)
+    names = {place: key for key, place in places.items()}
+    missing = sorted(place for place, key in names.items() if key not in found)
     if missing:
         groups: dict[Hashable, Places] = {}
         for place in missing:
@@ -157,7 +158,7 @@ def run(tasks: Iterable[Task], store: Store, *, jobs: int | None = None, descrip
         with contextlib.closing(made):
             for group, results in progress.track(made, description, len(groups)):
                 for place, (entry, trouble) in zip(group, results, strict=True):
-                    found[keys[place]] = entry
+                    found[names[place]] = entry
                     progress.say(trouble)
     own = [place for place, key in enumerate(keys) if key is None]
     if own:

@@ -257,10 +257,10 @@ def test_what_cannot_be_asked_is_refused(people):
             evaluate(people, [KMember(5)], **asked)
     for asked, message in (
         ({"attacks": [Commonest]}, r"attacks\[0\] must be a Attack or Question, got <class .*Give .* such as Linkage"),
-        ({"attacks": Linkage()}, r"attacks must be a list, of Attack or Question each, got a Linkage\. Give a list"),
+        ({"attacks": "Linkage"}, r"attacks\[0\] must be a Attack or Question, got 'Linkage'\. Give a list"),
         ({"measures": [3]}, r"measures\[0\] must be a function or Question, got 3\. Give a list of functions"),
         ({"measures": ["kept_cells"]}, r"measures\[0\] must .* got 'kept_cells'\. .* not of names, such as"),
-        ({"measures": kept_cells}, r"measures must be a list, of function or Question each, got a function\."),
+        ({"measures": "kept_cells"}, r"measures\[0\] must be a function or Question, got 'kept_cells'\."),
     ):
         with pytest.raises(TypeError, match=message):
             evaluate(people, [KMember(5)], **asked)

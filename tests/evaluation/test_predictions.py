@@ -71,7 +71,7 @@ def test_predictions_are_given_back_to_their_people():
     )
     table = pd.DataFrame({"town": towns, "code": [dict(zip("abcd", "WXYZ", strict=True))[town] for town in towns]})
     data = Dataset("towns", table, people, {"town": flat(people["town"])})
-    predictions, guess, _ = mined.mine(Identity().sanitize(data, rng=0), "code", "decision tree", rng=5)
+    predictions, guess, *_ = mined.mine(Identity().sanitize(data, rng=0), "code", "decision tree", rng=5)
     assert predictions["decision tree"].tolist() == table.code.tolist()
     assert set(guess) == {table.code.mode()[0]}
 
