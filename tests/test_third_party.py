@@ -115,10 +115,19 @@ def test_its_methods_keep_the_contracts(installed):
 def test_the_command_line_knows_them(installed, tmp_path):
     out = tmp_path / "released.csv"
     asked = ["sanitize", str(CLINIC), "--model", "k=5", "--algorithm", "Decades", "--out", str(out)]
-    code = f"from privnb.cli import main; print(main({asked!r}))"
+    code = f"""
+from privnb.cli import main
+for kind in ("sanitizers", "attacks", "measures", "miners", "policies"):
+    assert main(["list", kind]) == 0
+print("status", main({asked!r}))
+"""
     said, side = run(code, installed, cwd=tmp_path)
-    assert said == "3\n", side
+    assert said.endswith("status 3\n"), side
     assert "Decades cannot keep k=5" in side, "it is known, and keeps no model"
+    listed = (
+        "Decades", "Commonest", "kept_cells", "shallow-forest", "It guesses labels; of an installed package.", "clinic",
+    )  # fmt: skip
+    assert [each for each in listed if each not in said] == []
 
 
 @pytest.mark.slow

@@ -119,13 +119,13 @@ def labellers() -> tuple[str, ...]:
     """Names of the miners of all sets that guess labels, however many there are, one at a time: a tuple."""
     named = dict.fromkeys(name for names in SETS.values() for name in names)
     own = tuple(name for name in named if name not in NOT_FOR_LABELS and name not in FUSIONS)
-    return own + tuple(name for name, miner in _installed().items() if miner.classifier is not None)
+    return own + tuple(name for name, miner in installed().items() if miner.classifier is not None)
 
 
 @cache
-def _installed() -> dict[str, Miner]:
-    """Return the miners that entry points of other packages name: a `Miner`, an estimator, or a function without
-    arguments that gives one.
+def installed() -> dict[str, Miner]:
+    """Return the miners of other packages by the names of their entry points, each of which names a `Miner`, an
+    estimator, or a function without arguments that gives one.
     """
 
     def check(point: Any, found: Any) -> Miner:
@@ -142,7 +142,7 @@ def _installed() -> dict[str, Miner]:
 
 def _miners() -> dict[str, Miner]:
     """Return all miners by name: the package's, and those of installed packages."""
-    return _own() | _installed()
+    return _own() | installed()
 
 
 def _bumps(distances: FloatArray) -> FloatArray:

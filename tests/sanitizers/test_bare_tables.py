@@ -122,7 +122,7 @@ def test_gaps_are_restored_and_the_originals_next_to_them_are_not():
 
 
 @dataclass(frozen=True)
-class Tens(Sanitizer):
+class _Tens(Sanitizer):
     """Publish ages in bands of ten.
 
     Source: nobody yet.
@@ -135,6 +135,6 @@ class Tens(Sanitizer):
 
 
 def test_it_keeps_the_contracts_and_is_evaluated():
-    testing.check_sanitizer(Tens())
-    found = evaluate(toy(), [Tens()], measures=[certainty_penalty])
+    testing.check_sanitizer(_Tens())
+    found = evaluate(toy(), [_Tens()], measures=[certainty_penalty])
     assert 0 < found.value[0] < 1
