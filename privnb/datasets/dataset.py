@@ -12,18 +12,21 @@ import functools
 import hashlib
 import html
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from privnb.datasets import description
+from privnb.datasets.outside import Found, Outside, found
 from privnb.microdata import hierarchy
 from privnb.microdata.columns import by_value, having, of_codes
 from privnb.microdata.hierarchy import taxonomies
+from privnb.microdata.hierarchy.categories import values_of
 from privnb.microdata.hierarchy.generalization import Generalization
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
@@ -31,6 +34,7 @@ from privnb.runtime import expect, lazy_pandas as pd, progress, validation
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import MissingFileError, UsageError
 from privnb.runtime.names import meant, shown
+from privnb.runtime.notices import Notice
 from privnb.runtime.sentences import Sentences, say, table_html
 from privnb.runtime.validation import Randomness, at_least, between, instead, optional, validated
 from privnb.tables import reading, text_files
@@ -74,6 +78,8 @@ class Dataset(Microdata):
     schema : Schema
     hierarchies : dict of str to Generalization
         How each quasi-identifier generalizes (see `hierarchy`).
+    notes : tuple of Notice
+        What became of values outside of their domains, sentences, which a release of it repeats.
 
     Attributes
     ----------
@@ -91,6 +97,7 @@ class Dataset(Microdata):
     """
 
     HINT: ClassVar[str] = "Load one: load(name)."
+    notes: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:  # never the records: a notebook keeps what it shows
         return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
@@ -172,6 +179,7 @@ def load(
     rng: Randomness = 0,
     folder: Folder = None,
     roles: Roles = None,
+    outside: Outside = "refuse",
 ) -> Dataset:
     """Load `data/<name>/`, or the description file at `name`, in the roles of `study`. Sensitive numbers are in bands,
     see `Dataset.in_bands`.
@@ -189,6 +197,10 @@ def load(
         Of the datasets; None: the nearest `data/` at or above the current folder, else the project's own.
     roles : dict of str to Role, optional
         Other roles of some columns than those of the study.
+    outside : str
+        What becomes of values outside of a described domain: "refuse" raises an error; "missing" takes them as missing
+        where the domain has a mark of missing values; "widen" widens the domain to what the records hold, after which
+        no promise of noise holds. The dataset and its releases say how many records that concerns.
 
     Returns
     -------
@@ -201,6 +213,9 @@ def load(
     FileNotFoundError
         For a description or data file that is not there.
     """
+    if outside != "refuse":
+        whole = described_by(find(name, folder), study, roles=roles, outside=outside)
+        return whole.sample(records, rng=rng) if records else whole
     return _loaded(find(name, folder), study, records, rng, roles)
 
 
@@ -262,7 +277,8 @@ class Chosen(NamedTuple):
     """A description in the roles of a study.
 
     `text`: what it says; `study`: its name, or None; `choice`: what the study says; `schema`: of its columns;
-    `columns`: the schema of all that the description has.
+    `columns`: the schema of all that the description has; `widened`: the described domains of columns that have wider
+    ones here, see `taking`.
     """
 
     path: Path
@@ -271,6 +287,7 @@ class Chosen(NamedTuple):
     choice: Text
     schema: Schema
     columns: Schema
+    widened: Mapping[str, Numbers | Categories] = MappingProxyType({})
 
     @classmethod
     def of(cls, path: Path, study: str | None, roles: Mapping[str, Role] | None = None) -> Self:
@@ -322,6 +339,51 @@ class Chosen(NamedTuple):
         known = {name: marked for name, marked in marks(self.text).items() if name in cells}
         return having(cells, {n: _read(cells[n], marked, marked[0], Notation.of({})) for n, marked in known.items()})
 
+    def taking(
+        self, outside: Outside, names: Iterable[str], values: Callable[[str], tuple[pd.Series, IntArray]]
+    ) -> tuple[Chosen, list[Found]]:
+        """Return the same description, in which values outside of their domains are missing, or inside of wider ones.
+
+        Parameters
+        ----------
+        outside : str
+            "refuse" changes nothing: such values are refused when the table is checked.
+        names : iterable of str
+            The columns that are looked at.
+        values : function
+            Returns the different texts of a column, a Categorical of one entry each, and how many records have each.
+
+        Returns
+        -------
+        chosen : Chosen
+        found : list of Found
+            What was outside, and what became of it.
+        """
+        form = self.text.get("format", {})
+        kept = {**self.text, "format": {**form, "records_with_missing": "keep"}}
+        own, all_found = {name: dict(entry) for name, entry in self.text["columns"].items()}, []
+        weights = in_role(self.text, Role.WEIGHT)
+        for name in [] if outside == "refuse" else [each for each in names if each not in weights]:
+            attribute = self.columns[name]
+            if attribute.domain is None:
+                continue
+            column, times = values(name)
+            texts = column.astype(object).where(column.notna(), "").tolist()
+            cells = _cleaned(kept, pd.DataFrame({name: column}))[name]
+            if isinstance(attribute.domain, Numbers):
+                cells = attribute.domain.rounded(cells)
+            else:
+                cells = _listed(cells, attribute.domain, Notation.of(form))
+            if each := found(attribute, texts, cells, times, form.get("missing", ""), outside):
+                all_found.append(each)
+                if each.domain is None:
+                    own[name]["missing"] = [*own[name].get("missing", ()), *each.texts]
+        wider = {each.column: each.domain for each in all_found if each.domain is not None}
+        columns, schema = (_with_domains(each, wider) for each in (self.columns, self.schema))
+        before = {each.column: each.before for each in all_found if each.domain is not None}
+        text = {**self.text, "columns": own}
+        return self._replace(text=text, columns=columns, schema=schema, widened=before), all_found
+
     def cleaned(
         self, table: pd.DataFrame, names: Collection[str] | None = None, times: pd.Series | None = None
     ) -> pd.DataFrame:
@@ -351,12 +413,14 @@ class Chosen(NamedTuple):
 
     def made(self, kind: type[Rows], table: pd.DataFrame, names: Collection[str] | None = None, **more: Any) -> Rows:
         """The microdata of a table that is `cleaned`. `kind`: `Dataset` or `Counted`; `more`: what else it takes."""
-        schema, recoding = self._of(self.schema, names), self.choice.get("recoding", {})
+        schema, recoding, before = self._of(self.schema, names), self.choice.get("recoding", {}), self.widened
         for name in recoding:
             self.schema[name]  # refuses a name that does not exist
         chosen_set = self.choice.get("hierarchies", "default")
         hierarchies = {
-            name: _about(name, _hierarchy, self.path, schema[name], chosen_set, recoding, self._days(name))
+            name: _about(
+                name, _hierarchy, self.path, schema[name], chosen_set, recoding, self._days(name), before.get(name)
+            )
             for name in schema.quasi_identifiers
         }
         if self.choice.get("ends") == "exact":  # as those of published studies do
@@ -380,11 +444,26 @@ _loaded: Callable[[Path, str | None, int | None, Randomness, Roles], Dataset] = 
 
 
 def described_by(
-    path: Path, study: str | None = None, table: pd.DataFrame | None = None, roles: Mapping[str, Role] | None = None
+    path: Path,
+    study: str | None = None,
+    table: pd.DataFrame | None = None,
+    roles: Mapping[str, Role] | None = None,
+    outside: Outside = "refuse",
 ) -> Dataset:
     """The dataset of a description; `table`: its files' records, if they were read already, see `cells`."""
-    chosen = Chosen.of(path, study, roles)
-    return chosen.made(Dataset, chosen.checked(_read_files(path.parent, chosen.text, table)))
+    chosen, all_found = Chosen.of(path, study, roles), list[Found]()
+    if outside != "refuse":
+        table = cells(path.parent, chosen.text, table)
+        own = table
+
+        def values(name: str) -> tuple[pd.Series, IntArray]:
+            column = own[name].cat.remove_unused_categories()
+            times = np.bincount(column.cat.codes[column.notna()], minlength=len(column.cat.categories))
+            return pd.Series(pd.Categorical(column.cat.categories, column.cat.categories)), times
+
+        chosen, all_found = chosen.taking(outside, table.columns.intersection(chosen.columns.names()), values)
+    made = chosen.made(Dataset, chosen.checked(_read_files(path.parent, chosen.text, table)))
+    return replace(made, table=made.cells, notes=tuple(each.notice for each in all_found)) if all_found else made
 
 
 @validated
@@ -618,6 +697,12 @@ def _about(column: str, make: Callable[..., Made], *given: Any) -> Made:
         raise SchemaError(str(error) if f"'{column}'" in str(error) else f"column '{column}': {error}") from None
 
 
+def _with_domains(schema: Schema, domains: Mapping[str, Numbers | Categories]) -> Schema:
+    """The schema with other domains of some attributes."""
+    own = (replace(each, domain=domains[each.name]) if each.name in domains else each for each in schema.attributes)
+    return replace(schema, attributes=tuple(own))
+
+
 def _attribute(folder: Path, name: str, entry: Mapping[str, Any]) -> Attribute:
     domain = entry.get("domain")
     if isinstance(domain, str):  # a hierarchy's file: its leaves
@@ -656,11 +741,16 @@ def _roles(choice: Text) -> dict[str, Role]:
 
 
 def _hierarchy(
-    path: Path, attribute: Attribute, chosen_set: str, recoding: Mapping[str, Any], days: Days | None = None
+    path: Path,
+    attribute: Attribute,
+    chosen_set: str,
+    recoding: Mapping[str, Any],
+    days: Days | None = None,
+    before: Numbers | Categories | None = None,
 ) -> Generalization:
     """How a quasi-identifier generalizes: as the study's recoding says, else by the set's file, else numbers by their
     public intervals, `days` (how they are written, and the mark of a missing one) by the calendar, and categories in
-    one step.
+    one step. `before`: the domain that the file is of, where the attribute's was widened.
     """
     how = recoding.get(attribute.name)
     if how is not None:
@@ -678,7 +768,10 @@ def _hierarchy(
         domain = attribute.domain
         return hierarchy.LeveledRanges(domain) if isinstance(domain, Numbers) else hierarchy.flat(attribute)
     progress.seen(file.resolve(), hashlib.sha256(file.read_bytes()).hexdigest())
-    return hierarchy.Taxonomy.read(file, attribute.numbers if attribute.numeric else attribute.categories)
+    if before is None:
+        return hierarchy.Taxonomy.read(file, attribute.public_domain)
+    tree = hierarchy.Taxonomy.read(file, before)
+    return tree.with_leaves(each for each in values_of(attribute.public_domain) if each not in {*tree.leaves})
 
 
 def _recoded(path: Path, attribute: Attribute, how: Any) -> Generalization:

@@ -101,6 +101,7 @@ class _Domain:
 
     missing: str | None = None
     of_records: bool = False  # whether its values were read from the records
+    widened: bool = False  # whether it was widened to values that the records hold
 
     def has(self, values: Any) -> BoolArray:
         """Return which of an array's values are in the domain, none of them missing: boolean array."""
@@ -185,6 +186,8 @@ class Numbers(_Domain):
         How files and published labels write a missing number; None: no number may be missing.
     missing_is_public : bool
         Whether everybody may know which numbers are missing, so that a promise of epsilon need not cover it.
+    widened : bool
+        Whether an end was read from the records, so that no promise of epsilon holds.
 
     Raises
     ------
@@ -206,6 +209,7 @@ class Numbers(_Domain):
     cuts: float | tuple[float, ...] | None = field(default=None, repr=False)
     missing: str | None = None
     missing_is_public: bool = field(default=False, repr=False)
+    widened: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         for end in ("low", "high", "step"):
@@ -224,6 +228,7 @@ class Numbers(_Domain):
             )
         expect.kind("missing", self.missing, str, type(None))
         expect.kind("missing_is_public", self.missing_is_public, bool)
+        expect.kind("widened", self.widened, bool)
         if self.missing is not None and not _is_mark(self.missing):
             raise SchemaError(
                 f"the mark of a missing number must be a word that is no number, no range and not '*', as NA or ? are; "
@@ -353,14 +358,18 @@ class Categories(_Domain):
     values : tuple of str
     of_records : bool
         Whether they were read from the records: one may be a single person's, and no report names them.
+    widened : bool
+        Whether some were added to a described domain, because the records hold them.
     """
 
     values: tuple[str, ...]
     of_records: bool = field(default=False, repr=False, compare=False, kw_only=True)
+    widened: bool = field(default=False, repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         expect.all_of("values", self.values, str)
         expect.kind("of_records", self.of_records, bool)
+        expect.kind("widened", self.widened, bool)
         if len(set(self.values)) != len(self.values) or not self.values:
             raise SchemaError(f"a domain of categories needs distinct values, got {list(self.values)}.")
 

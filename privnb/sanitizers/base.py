@@ -11,10 +11,11 @@ from typing import Annotated, Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.random import Generator
 
+from privnb.microdata.bands import Bands
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
 from privnb.microdata.rows import Counted, Microdata
-from privnb.microdata.schema import PUBLISHED, Schema
+from privnb.microdata.schema import PUBLISHED, Categories, Numbers, Schema
 from privnb.microdata.treatment import KINDS, Rows, treated
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
 from privnb.runtime import expect, lazy_pandas as pd
@@ -268,6 +269,8 @@ class Sanitizer(Validated, ABC):
             reason = reason and (refusal(dataset, release) or reason)
         if reason:
             raise SanitizationError(f"{self!r}: {reason}.")
+        if public.provenance.promise is not None:
+            check_domains(repr(self), dataset.schema)
         return public
 
     def _with_facts(self, made: Any) -> Sanitized:
@@ -308,6 +311,8 @@ class Sanitizer(Validated, ABC):
             )
         expect.kind(f"the table of {type(self).__name__}._sanitize", table, pd.DataFrame)
         expect.all_of("claims", facts.get("claims", ()), PrivacyModel, instead="Give some such as (KAnonymity(10),).")
+        if noted := " ".join([*getattr(dataset, "notes", ()), facts.get("note", "")]).strip():
+            facts["note"] = noted
         buckets, rows, new = facts.pop("buckets", None), facts.pop("rows", Rows.RECORDS), facts.pop("new", ())
         records = None if isinstance(rows, Rows) else positions(rows, len(dataset))
         rows = rows if records is None else Rows.SUBSET
@@ -352,6 +357,19 @@ class Sanitizer(Validated, ABC):
         the rows are, where they are not the records in order: an integer array, the positions of a subset of the
         records, or `Rows.NOBODY`.
         """
+
+
+def check_domains(what: str, schema: Schema) -> None:
+    """Raise SanitizationError for a domain that was widened to what the records hold; `what`: what promises epsilon."""
+    if widened := [each.name for each in schema.attributes if each.role in PUBLISHED and _is_widened(each.domain)]:
+        raise SanitizationError(
+            f"{what} promises an epsilon, and no promise of noise holds, because the domain of {name_list(widened)} "
+            "was widened to what the records hold. Correct the description, or choose a sanitizer without epsilon."
+        )
+
+
+def _is_widened(domain: Numbers | Categories | None) -> bool:
+    return domain is not None and (domain.numbers if isinstance(domain, Bands) else domain).widened
 
 
 def check_one_record_each(what: str, dataset: Microdata) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
@@ -186,6 +186,15 @@ class Taxonomy(_WorkedOut):
                         "Rename one: a reader of the release could not tell them apart."
                     )
         return spans
+
+    def with_leaves(self, leaves: Iterable[str]) -> Taxonomy:
+        """Return the tree with further leaves, each of which keeps its own label up to `*`.
+
+        >>> Taxonomy("sex", (("Male", "*"), ("Female", "*"))).with_leaves(["X"]).rows[-1]
+        ('X', '*')
+        """
+        more = ((leaf, *[leaf] * (self.height - 1), SUPPRESSED) for leaf in leaves)
+        return Taxonomy(self.name, (*self._as_given, *more))
 
     def generalize(self, values: Any, level: int) -> list[str]:
         """The labels of `values` at `level`, 0 (the leaf) to `height` (`*`): full-domain recoding."""
