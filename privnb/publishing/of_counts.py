@@ -113,7 +113,7 @@ def _merged(job: Job, table: LongTable) -> dict[str, pa.Table]:
         banded = attribute.role is Role.SENSITIVE
         if not attribute.numeric or not (banded or attribute.numbers.step != 1):
             continue
-        found = job.memory.counted(table, [attribute.name], "Round or group them in the file.")
+        found = job.memory.counted(table, [attribute.name], "Round or group them in the file.", job.counted)
         try:
             cells = job.cleaned(found, [attribute.name])[attribute.name]
         except SchemaError:  # it is said of all records, later
@@ -145,7 +145,7 @@ def _seen(job: Job, table: LongTable, found: pa.Table, row: IntArray, release: R
         return Seen(stated)
     joined = table.joined(found, pa.table({ROW: pa.array(row, pa.int32())}), names)
     try:
-        counts = job.memory.counted(replace(table, frame=joined), [ROW, *names], CURE)
+        counts = job.memory.counted(replace(table, frame=joined), [ROW, *names], CURE, estimates=False)
     except TooManyCombinationsError:
         return Seen(stated, (NotCounted((*release.schema.knowable, *names), job.memory.combinations),))
     counts = counts.filter(pa.compute.greater_equal(counts.column(ROW), 0))

@@ -25,6 +25,9 @@ ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
 LEAST = 1_000_000_000  # bytes of addresses that a command needs, measured on 500 records
 ROOMY = 2_000_000_000  # bytes of addresses for each core, with which libraries reserve what they like
 M_ARENA_MAX = -8  # of mallopt
+# The files of a control group that say what it may take, what it takes, and what of that it can give back.
+FIRST_GROUPS = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+SECOND_GROUPS = ("memory.max", "memory.current", "inactive_file")
 FRUGAL = {**dict.fromkeys(THREADS, "1"), "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 
@@ -82,6 +85,57 @@ def _address_limit() -> int | None:
         most, _ = resource.getrlimit(resource.RLIMIT_AS)
         return None if most == resource.RLIM_INFINITY else most
     return None
+
+
+def available_memory() -> int:
+    """Return how many bytes this process can still take: what the machine, the limits of its control groups and the
+    system's limit on addresses leave, whichever is least.
+    """
+    left = []
+    with contextlib.suppress(OSError, ValueError, IndexError):  # no Linux
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        left += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    if not left:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            left.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    left += left_in_groups()
+    if (most := _address_limit()) is not None:
+        left.append(most - LEAST // 2)  # libraries reserve addresses that they do not use
+    return max(min(left, default=0), 0)
+
+
+def left_in_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> list[int]:
+    """Return what the control groups of this process, such as a container's, leave it: bytes, one number per limit.
+
+    Parameters
+    ----------
+    root : Path
+        Where the groups are mounted.
+    own : Path
+        The file that names the groups of this process.
+    """
+    found = []
+    with contextlib.suppress(OSError, ValueError):
+        for line in own.read_text(encoding="utf-8").splitlines():
+            _, kinds, place = line.split(":", 2)
+            if kinds and "memory" not in kinds.split(","):
+                continue
+            base = root / "memory" if kinds else root  # of the first version of control groups, and of the second
+            names = FIRST_GROUPS if kinds else SECOND_GROUPS
+            folder = base / place.strip("/")
+            # Each group above limits it, too; in a container the top one is all that it sees.
+            for each in (base, *(above for above in (folder, *folder.parents) if base in above.parents)):
+                found += _left_in(each, *names)
+    return found
+
+
+def _left_in(folder: Path, limit: str, usage: str, cache: str) -> list[int]:
+    with contextlib.suppress(OSError, ValueError):
+        most = int((folder / limit).read_text(encoding="ascii"))  # "max" is no number
+        lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+        freed = sum(int(line.split()[1]) for line in lines if line.startswith(f"{cache} "))
+        return [most - int((folder / usage).read_text(encoding="ascii")) + freed]
+    return []
 
 
 def usable_cores() -> int:

@@ -8,6 +8,7 @@ files, or another engine's, of a cluster.
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from privnb.runtime import expect, progress
 from privnb.runtime.errors import ResourceError, UsageError
 from privnb.runtime.lazy import duckdb, nw, pa, pc
 from privnb.runtime.names import OWN
-from privnb.runtime.processes import usable_cores
+from privnb.runtime.processes import available_memory, usable_cores
 from privnb.tables import engine, reading, text_files
 from privnb.tables.reading import PARQUET, TEXT, kind
 
@@ -27,6 +28,7 @@ TIMES, PLACE, MISSING = f"{OWN}times of a combination", f"{OWN}place of a combin
 
 BASE, COMBINATION = 350, 0.0008  # megabytes: the process itself, and what one combination takes in it at most
 THREAD = 600  # megabytes in which one thread of the engine counts a million combinations
+AUTO, RESERVE = "auto", 0.15  # the share of what is available that is left to others
 LEAST, MOST, UNITS = 500, 1e9, {"MB": 1, "GB": 1000}  # the engine takes no size beyond 2^64 bytes
 
 
@@ -70,6 +72,11 @@ class LongTable:
         self.check()
         records, different, rarest = (int(each or 0) for each in row)
         return records, different, rarest
+
+    def combination_count(self, names: Sequence[str]) -> int:
+        """Return how many distinct combinations some columns have."""
+        found = self.frame.select(self.called(names)).unique().select(nw.len())
+        return int(found.collect(backend="pyarrow").item())
 
     def counted(self, names: Sequence[str], most: int) -> pa.Table:
         """Return the distinct combinations of some columns, and how many records have each.
@@ -171,18 +178,33 @@ class Memory(NamedTuple):
 
     @classmethod
     def of(cls, said: object) -> Memory:
-        """Return what a person says, such as "800MB" or "2GB".
+        """Return what a person says, such as "800MB" or "2GB"; "auto": what the machine has left, less a reserve.
 
-        Raises ValueError for what is not a size, for too little for any table and for more than any machine has.
+        The release is the same whatever the memory, as long as its combinations fit. Raises UsageError for what is not
+        a size, for too little for any table and for more than any machine has; ResourceError where "auto" finds too
+        little.
         """
+        if said == AUTO:
+            return cls._automatic()
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(MB|GB)\s*", str(said), re.IGNORECASE)
         size = float(found[1]) * UNITS[found[2].upper()] if found else 0
         if not LEAST <= size <= MOST:
             raise UsageError(
                 f"memory must be a size such as 2GB, at least {LEAST}MB and at most {MOST / 1000:,.0f}GB, "
-                f"got {expect.found(said)}."
+                f"got {expect.found(said)}. Try '{AUTO}', which takes what the machine has left."
             )
         return cls(str(said), size)
+
+    @classmethod
+    def _automatic(cls) -> Memory:
+        """Return what the machine has left, in whole steps of 100 MB."""
+        size = available_memory() * (1 - RESERVE) / 1e6 // 100 * 100
+        if size < LEAST:
+            raise ResourceError(
+                f"this machine has less than {LEAST}MB of memory left for a table. Close other programs, allow the "
+                "container more, or state a size."
+            )
+        return cls(f"{size:.0f}MB", size)
 
     def engine(self, folder: Path) -> dict[str, Any]:
         """Return the settings of an engine that works next to its combinations; `folder` takes what does not fit."""
@@ -199,22 +221,47 @@ class Memory(NamedTuple):
         """How many fit."""
         return int((self.megabytes - BASE) / COMBINATION)
 
-    def counted(self, table: LongTable, names: list[str], cure: str) -> pa.Table:
+    @staticmethod
+    def enough_for(combinations: int) -> str:
+        """Return the least size, in steps of 100 MB, that holds so many combinations."""
+        megabytes = max(BASE + (combinations + 1) * COMBINATION, LEAST)
+        return f"{math.ceil(megabytes / 100) / 10:.1f}GB"
+
+    def counted(
+        self, table: LongTable, names: list[str], cure: str, whole: Sequence[str] = (), *, estimates: bool = True
+    ) -> pa.Table:
         """Return the distinct combinations of some columns of a LongTable, as its `counted` gives them.
 
-        Raises TooManyCombinationsError for more than fit into the memory, which ends in what to do, the `cure`.
+        Parameters
+        ----------
+        table : LongTable
+        names : list of str
+        cure : str
+            What to do about more combinations than fit: the end of the error.
+        whole : sequence of str
+            The columns that are counted after these; the error names a memory that is enough for them, too.
+        estimates : bool
+            Whether the error names such a memory, for which the table is read once more.
+
+        Raises
+        ------
+        TooManyCombinationsError
+            For more combinations than fit into the memory.
         """
         found = table.counted(names, self.combinations)
-        self.check(found, cure)
+        self.check(found, cure, (lambda: table.combination_count([*(whole or names)])) if estimates else None)
         return found
 
-    def check(self, found: pa.Table, instead: str) -> None:
+    def check(self, found: pa.Table, instead: str, count: Callable[[], int] | None = None) -> None:
         """Raise TooManyCombinationsError for more combinations than fit, with what to do `instead`.
 
-        `found`: as `LongTable.counted` gives it for so many at most.
+        `found`: as `LongTable.counted` gives it for so many at most; `count`: returns how many there are.
         """
         if len(found) <= self.combinations:
             return
+        if count is not None:
+            number = count()
+            instead = f"{instead} A memory of {self.enough_for(number)} is enough for its {number:,} combinations."
         counts = {name: len(found.column(name).unique()) for name in found.column_names if name != TIMES}
         if len(counts) == 1:
             raise TooManyCombinationsError(
