@@ -25,6 +25,7 @@ from privnb.datasets.column_types import DAYS
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 from privnb.runtime import progress
 from privnb.runtime.errors import InputFileError
+from privnb.tables import reading
 from privnb.tables.encodings import is_text_encoding
 from privnb.tables.notation import THOUSANDS
 
@@ -238,6 +239,14 @@ def checksum(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputFileError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file; of a folder that of its parts' names and digests, in the order of the alphabet."""
+    if path.is_file():
+        return checksum(path)
+    parts = "".join(f"{each.name} {checksum(each)}\n" for each in sorted(reading.parts(path)))
+    return hashlib.sha256(parts.encode()).hexdigest()
 
 
 def inside(folder: Path, name: str) -> Path:

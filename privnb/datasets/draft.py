@@ -37,6 +37,7 @@ from privnb.runtime import expect, validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.errors import OutputExistsError, ResourceError, UsageError
 from privnb.runtime.names import like, meant, offered, renamed_in, renaming
+from privnb.runtime.notices import Notice
 from privnb.runtime.validation import optional, validated
 from privnb.tables import reading
 from privnb.tables.long_tables import TIMES, File, LongTable
@@ -271,7 +272,7 @@ def describe_files(
     names: Sequence[str],
     sensitive: Sequence[str],
     roles: Mapping[str, Role] = MappingProxyType({}),
-) -> tuple[Path, list[str]]:
+) -> tuple[Path, list[Notice]]:
     """Write the description of files of any length that nobody has described to a folder, read column by column.
 
     It is a guess, and the release says so. Whatever may name a person is left out, as `privnb describe` guesses it;
@@ -294,7 +295,7 @@ def describe_files(
     -------
     path : Path
         Of the description.
-    said : list of str
+    said : list of Notice
         What was guessed, sentences.
 
     Raises
@@ -327,23 +328,24 @@ def describe_files(
     path = found.write(folder, name, {each.path: [each.path] for each in files}, records, draft=False)
     odd = {each.name: found.values[each.name].records_with(each.odd) for each in found.columns if each.odd}
     return path, [
-        *renaming(renamed),
+        *(Notice(each, "column-renamed") for each in renaming(renamed)),
         *_encoding_said(files[0].layout),
         *_said([each for each in found.columns if each.name not in roles], odd),
     ]
 
 
-def _encoding_said(layout: Layout | None) -> Iterator[str]:
+def _encoding_said(layout: Layout | None) -> Iterator[Notice]:
     if layout and layout.is_proposed:
-        yield (
+        yield Notice(
             f"The text is not UTF-8 and was read as {layout.encoding}, a proposal. Look at letters with accents, and "
-            "state another encoding if they are wrong."
+            "state another encoding if they are wrong.",
+            "encoding-proposed",
         )
 
 
-def _said(columns: Iterable[Column], odd: Mapping[str, int]) -> Iterator[str]:
+def _said(columns: Iterable[Column], odd: Mapping[str, int]) -> Iterator[Notice]:
     if columns := [*columns]:
-        yield "Nobody has said what the columns are. Guessed, for you to check:"
+        yield Notice("Nobody has said what the columns are. Guessed, for you to check:", "roles-guessed")
     for role, what in {
         Role.QUASI_IDENTIFIER: "may be known to others and is generalized",
         Role.SENSITIVE: "is what nobody should learn of a person, and is published (a number in bands)",
@@ -352,9 +354,12 @@ def _said(columns: Iterable[Column], odd: Mapping[str, int]) -> Iterator[str]:
         Role.UNUSED: "is left out",
     }.items():
         if own := [column.name for column in columns if column.role is role]:
-            yield f"- {', '.join(own)}: {what}."
+            yield Notice(f"- {', '.join(own)}: {what}.", "column-read-as")
     for name, records in odd.items():
-        yield f"- {name}: cells that are not of its type count as missing, {records:,} in all. Correct them if needed."
+        yield Notice(
+            f"- {name}: cells that are not of its type count as missing, {records:,} in all. Correct them if needed.",
+            "cells-taken-as-missing",
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,13 +41,12 @@ from privnb.runtime.family import opening
 from privnb.runtime.sentences import listed
 from privnb.runtime.validation import validated
 from privnb.sanitizers.catalogue import kinds
-from privnb.tables import reading, spreadsheets
+from privnb.tables import spreadsheets
 from privnb.tables.long_tables import Memory
-from privnb.tables.writing import FACTS
+from privnb.tables.writing import CARD, FACTS
 
 VERSION = 6  # of the card's form, see card.schema.json
 SCHEMA = Path(__file__).with_name("card.schema.json")
-ENDING = ".card.json"
 SAFER = "nobody's value certain"  # of another release, where somebody's is
 LONG = 200  # values of a taxonomy that is written out
 NAMED = 20  # releases that are ruled out by name
@@ -133,14 +132,14 @@ class Card:
     @property
     def name(self) -> str:
         """Of its file."""
-        return self.content["release"]["file"] + ENDING
+        return self.content["release"]["file"] + CARD
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Card":
         """A card from its file. Raises CardError for what is none, and OSError for what cannot be read."""
-        content = _parsed(Path(expect.path("path", path)), "card", f"Give the file that ends in {ENDING}.")
+        content = _parsed(Path(expect.path("path", path)), "card", f"Give the file that ends in {CARD}.")
         if not isinstance(content, dict) or "card" not in content or not isinstance(content.get("release"), dict):
-            raise CardError(f"{path} is no card of a release. Give the file that ends in {ENDING}.")
+            raise CardError(f"{path} is no card of a release. Give the file that ends in {CARD}.")
         if content["card"] != VERSION:
             raise CardError(
                 f"{path} is a card of form {content['card']!r}, and this reads form {VERSION}. Update privnb, or "
@@ -260,15 +259,13 @@ def facts_of_file(path: Path, names: list[str], done: Part) -> Part:
         grades = grade(cells, names, None, None, times).set_index("measure").value
         k = int(grades["k achieved"])
     rows = len(cells) if times is None else int(np.sum(times))
-    return {"file": path.name, "sha256": file_digest(path), "rows": rows, "quasi_identifiers": names, "k": k}
-
-
-def file_digest(path: Path) -> str:
-    """The SHA-256 of a file; of a folder that of its parts' names and digests, in the order of the alphabet."""
-    if path.is_file():
-        return description.checksum(path)
-    parts = "".join(f"{each.name} {description.checksum(each)}\n" for each in sorted(reading.parts(path)))
-    return hashlib.sha256(parts.encode()).hexdigest()
+    return {
+        "file": path.name,
+        "sha256": description.file_digest(path),
+        "rows": rows,
+        "quasi_identifiers": names,
+        "k": k,
+    }
 
 
 def digest(content: Part) -> str:

@@ -45,6 +45,7 @@ from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list, some_of
+from privnb.runtime.notices import Notice
 from privnb.runtime.numerals import percent
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import validated
@@ -88,6 +89,11 @@ class Finding:
     """One thing that the gate finds: data; `str()` gives its sentence."""
 
     kind: ClassVar[str]
+
+    @property
+    def notice(self) -> Notice:
+        """The sentence, with the kind as its code."""
+        return Notice(str(self), self.kind.replace(" ", "-"))
 
     def data(self) -> dict[str, Any]:
         """Return the finding as plain values, in which a count of few people is withheld."""
@@ -410,10 +416,12 @@ class Verdict:
         return " ".join([f"The gate refuses {self.sanitizer}.", *map(str, self.reasons)]) * bool(self.reasons)
 
     @property
-    def sentences(self) -> list[str]:
+    def sentences(self) -> list[Notice]:
         """The verdict in sentences, the most important first."""
-        said = [f"Its owner overrides this refusal: {self.override}"] if self.override else []
-        return [*filter(None, [self.refusal]), *said, *map(str, self.notices)]
+        said = [Notice(self.refusal, "refused")] if self.reasons else []
+        if self.override:
+            said.append(Notice(f"Its owner overrides this refusal: {self.override}", "override"))
+        return [*said, *(each.notice for each in self.notices)]
 
     def data(self) -> dict[str, Any]:
         """Return the verdict as plain values, for a provenance: no count of few people is in it."""
@@ -844,7 +852,7 @@ def _counted_in_file(
     if not names or rows is Rows.NOBODY:
         return pd.DataFrame(index=[0]), np.ones(1, dtype=np.int64)
     try:
-        cells, times = spreadsheets.read(done, names, lambda written: table.counted(written, memory))
+        cells, times = spreadsheets.read(done, names, lambda own: table.counted(own, memory, estimates=False))
     except TooManyCombinationsError:
         return None, None
     return cells.reset_index(drop=True), times

@@ -20,6 +20,7 @@ from privnb.privacy_models.words import SHORT, main_parameter, parameters, words
 from privnb.runtime.errors import UsageError
 from privnb.runtime.family import sentence
 from privnb.runtime.names import meant, name_list
+from privnb.runtime.notices import Notice
 from privnb.runtime.validation import instead, validated
 from privnb.sanitizers.base import USUAL, Sanitizer
 from privnb.sanitizers.catalogue import kinds
@@ -137,7 +138,7 @@ def asked_models(model: str, schema: Schema, renamed: Mapping[str, str] = Mappin
     return [*models.values()]
 
 
-def readings(model: str | Sanitizer, sanitizer: Sanitizer) -> tuple[str, ...]:
+def readings(model: str | Sanitizer, sanitizer: Sanitizer) -> tuple[Notice, ...]:
     """Return what `l` was taken for, where a person asked for it by that name: sentences.
 
     >>> from privnb.sanitizers import Mondrian
@@ -150,7 +151,8 @@ to nearly everybody. `frequency-l=2` also bounds that: no value belongs to more 
     kept = getattr(sanitizer, "partition", sanitizer)
     distinct = [each for each in getattr(kept, "models", ()) if type(each) is DistinctDiversity]
     group = "class" if kept is sanitizer else "bucket"
-    return tuple(_reading(part, sanitizer, distinct, group) for part in parsed(model) if part.name in SHORT)
+    read = (part for part in parsed(model) if part.name in SHORT)
+    return tuple(Notice(_reading(part, sanitizer, distinct, group), "model-read-as") for part in read)
 
 
 def _reading(part: Part, sanitizer: Sanitizer, distinct: Sequence[DistinctDiversity], group: str) -> str:

@@ -7,17 +7,17 @@ from markupsafe import Markup
 
 from privnb.decision import prose
 from privnb.decision.answer import EVEN, KEEPS, MEANS, RESERVED, Part, certain, lenient, nearly_certain, unsure
-from privnb.decision.card import ENDING, Card
+from privnb.decision.card import Card
 from privnb.decision.policies import measure_of
 from privnb.decision.prose import with_interval
 from privnb.evaluation.risks import linkability, membership
 from privnb.measures.base import facts
-from privnb.publishing.decided import PAGE
 from privnb.reporting.templating import environment, template
 from privnb.runtime.names import shown
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import Page, Sentences, listed, say
 from privnb.runtime.validation import validated
+from privnb.tables.writing import CARD, PAGE
 
 WORST = 3  # groups that are named beside a risk
 
@@ -28,7 +28,7 @@ COLOURS = {KEEPS: "keeps", RESERVED: "reserved"}  # of the answer, as classes of
 @validated
 def texts(card: Card) -> dict[str, str]:
     """What stands of a card beside its release, by the endings of the files: its JSON and its page."""
-    return {ENDING: card.text, PAGE: page(card)}
+    return {CARD: card.text, PAGE: page(card)}
 
 
 @validated

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.lazy import pa, pc
+from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,20 +30,22 @@ class Formulas(NamedTuple):
     are_escaped: bool = False
 
     @property
-    def sentences(self) -> list[str]:
+    def sentences(self) -> list[Notice]:
         """What the owner and the users of the file must know."""
         listed = ", ".join(self.names)
         if not self.names:
             return []
         if self.are_escaped:
-            return [
+            says = (
                 f"An apostrophe stands before each text in {listed} that a spreadsheet would run as a formula. Remove "
                 "the first apostrophe to read such a text as it was."
-            ]
-        return [
+            )
+            return [Notice(says, "formula-escaped")]
+        says = (
             f"Text in {listed} begins with =, +, -, @ or a tab and is saved as it is: a spreadsheet may run it as a "
             f"formula. Open the file there as text, or let `privnb sanitize` or `privnb decide` write it with {OPTION}."
-        ]
+        )
+        return [Notice(says, "formula-found")]
 
     def with_buckets(self, buckets: pd.DataFrame | None, are_escaped: bool) -> Formulas:
         """Return the same with the formulas in a table of buckets, or in none."""

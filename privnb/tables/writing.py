@@ -8,32 +8,52 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from privnb.microdata.schema import SchemaError, text
 from privnb.runtime import progress, unfinished
 from privnb.runtime.arrays import Array, IntArray
-from privnb.runtime.errors import MissingFileError, OutputExistsError, ResourceError
+from privnb.runtime.errors import MissingFileError, OutputExistsError, PrivnbError, ResourceError
 from privnb.runtime.lazy import pa, pc
 from privnb.tables import spreadsheets
 from privnb.tables.spreadsheets import Formulas
 
-Columns = Mapping[str, tuple[IntArray, Array]]  # distinct rows, as `Release.counted_rows` returns them
+# Distinct rows, as `Release.counted_rows` returns them; the values of a column may be Arrow's.
+Columns = Mapping[str, tuple[IntArray, "Array | pa.Array"]]
 
+FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG  # of errors: there is no room to write
 PIECE = 2**20  # rows at a time
 PART = 10_000_000  # rows of a file in a folder
 ENDINGS = ".parquet", ".csv", ""  # without one it is a folder of Parquet files
-FACTS, BUCKETS = ".provenance.json", ".buckets.csv"  # what stands beside a release
+FACTS, BUCKETS = ".provenance.json", ".buckets.csv"  # the ends of the names of what stands beside a release
+CODEBOOK, DESCRIPTOR = ".codebook.csv", ".codebook.json"
+CARD, PAGE = ".card.json", ".card.html"
+BESIDE = FACTS, BUCKETS, CODEBOOK, DESCRIPTOR, CARD, PAGE
 
 
-def output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> Path:
+class Written(NamedTuple):
+    """What was written to a file.
+
+    Attributes
+    ----------
+    formulas : Formulas
+    values : dict of str to list
+        By column its different texts, or numbers; of a column of numbers that is written record by record, None.
+    """
+
+    formulas: Formulas
+    values: dict[str, list[Any] | None]
+
+
+def output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False, force: bool = False) -> Path:
     """Return where a release goes. Raise SchemaError for one of another kind, or where no CSV file is to be
-    `spreadsheet_safe`, and FileExistsError if it is there.
+    `spreadsheet_safe`, and FileExistsError if it is there, or what stands beside one, unless `force` replaces it.
     """
     if "://" in str(path):
         raise SchemaError(f"'{path}' is an address, and a release is written to a file or folder here.")
@@ -48,22 +68,34 @@ def output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> P
             f"{spreadsheets.OPTION} changes text in a CSV file; got '{path.name}'. Give a name that ends in .csv, or "
             f"leave out {spreadsheets.OPTION}."
         )
-    if path.exists():
-        raise OutputExistsError(f"{path} exists already and is left as it is. Give another name, or move it away.")
+    for each in () if force else (path, *beside(path)):
+        if each.exists():
+            raise OutputExistsError(f"{each} exists already and is left as it is. Give another name, or move it away.")
     if not path.parent.is_dir():
         raise MissingFileError(f"there is no folder '{path.parent}' to write to.")
     return path
 
 
+def beside(path: Path) -> list[Path]:
+    """Return the places of all that may stand beside a release at `path`."""
+    return [path.with_name(path.name + ending) for ending in BESIDE]
+
+
 @contextlib.contextmanager
 def staged(path: Path) -> Iterator[Path]:
     """Open a folder next to `path`, for its owner alone, that is gone at the end, and with it all that is unfinished.
-    What a process that was killed has left of the same name goes as well.
+    What a process that was killed has left of the same name goes as well. A disk that is full says so, wherever it is.
     """
     with contextlib.ExitStack() as stack:
         with reported(path):
             place = stack.enter_context(unfinished.folder(path.parent, path.name))
-        yield place
+        try:
+            yield place
+        except OSError as error:
+            if error.errno not in FULL or isinstance(error, ResourceError):
+                raise
+            with reported(path):
+                raise
 
 
 @contextlib.contextmanager
@@ -71,28 +103,33 @@ def reported(path: Path) -> Iterator[None]:
     """Let an error while `path` is written say so, and that nothing is left of it."""
     try:
         yield
+    except PrivnbError:
+        raise
     except OSError as error:
         why = error.strerror or str(error).splitlines()[0]
         raise ResourceError(f"{path} cannot be written: {why}. Nothing is left of it.") from error
 
 
-def finish(made: Path, path: Path, beside: Mapping[str, str], sources: Sequence[Path]) -> None:
-    """Move what is `made` to `path`, after what stands `beside` it, texts by their endings: all of it or nothing.
+def finish(made: Path, path: Path, texts: Mapping[str, str], sources: Sequence[Path], *, force: bool = False) -> None:
+    """Move what is `made` to `path`, after the `texts` that stand beside it, by their endings: all of it or nothing.
 
-    Nobody may read it who may not read each of the `sources`, files or folders that it was made of.
+    Nobody may read it who may not read each of the `sources`, files or folders that it was made of. With `force` it
+    takes the place of what is there, of which nothing stays beside it; else what is there by now stays.
     """
     with reported(path), contextlib.ExitStack() as undone:
-        for ending, content in beside.items():
+        for ending, content in texts.items():
             made.with_name(made.name + ending).write_text(content, encoding="utf-8")
         for each in made.parent.rglob("*"):
             _protect(each, sources)
-        _refuse_another(path)
-        for ending in beside:
-            own, there = made.with_name(made.name + ending), path.with_name(path.name + ending)
-            undone.callback(_undo, made, there)
-            os.replace(own, there)
-        _refuse_another(path)
-        os.rename(made, path)
+        before = made.parent.with_name("before")
+        before.mkdir()
+        for there in (path, *beside(path)) if force else ():
+            if there.exists():
+                os.rename(there, before / there.name)
+                undone.callback(os.rename, before / there.name, there)
+        for own in (*(made.with_name(made.name + ending) for ending in texts), made):
+            _place(own, path.with_name(own.name), undone)
+        undone.pop_all()  # whole: nothing of it is undone
 
 
 def _protect(path: Path, sources: Sequence[Path]) -> None:
@@ -105,16 +142,28 @@ def _protect(path: Path, sources: Sequence[Path]) -> None:
     path.chmod(path.stat().st_mode & allowed)
 
 
-def _refuse_another(path: Path) -> None:
-    """Raise FileExistsError if somebody has just made what is to be written."""
-    if path.exists():
-        raise OutputExistsError(errno.EEXIST, "it exists by now, and is left as it is")
+def _place(own: Path, there: Path, undone: contextlib.ExitStack) -> None:
+    """Give a file or a folder the place where nothing is. What is `undone` removes it from there.
 
-
-def _undo(made: Path, there: Path) -> None:
-    """Remove what stands beside a release that did not come into its place."""
-    if made.exists():
-        there.unlink(missing_ok=True)
+    Raises OutputExistsError if somebody has just made something there.
+    """
+    try:
+        if own.is_dir():
+            there.mkdir()  # which is refused where anything is; a rename would take the place of an empty folder
+            undone.callback(shutil.rmtree, there, ignore_errors=True)
+            os.replace(own, there)
+            return
+        try:
+            os.link(own, there)
+            undone.callback(there.unlink, missing_ok=True)
+        except FileExistsError:
+            raise
+        except OSError:  # of a file system without links
+            there.touch(exist_ok=False)
+            undone.callback(there.unlink, missing_ok=True)
+            shutil.copy2(own, there)
+    except FileExistsError:
+        raise OutputExistsError(f"{there} exists by now, and is left as it is. Nothing of the release stays.") from None
 
 
 def write(
@@ -126,8 +175,8 @@ def write(
     records: int | None = None,
     *,
     spreadsheet_safe: bool = False,
-) -> Formulas:
-    """Write rows to a file or folder, and return which columns of a CSV file hold formulas: a Formulas.
+) -> Written:
+    """Write rows to a file or folder, and return what they hold: a Written.
 
     Parameters
     ----------
@@ -146,6 +195,8 @@ def write(
     counts = np.zeros(1, dtype=int) if times is None else times
     total, written, left, number = records or int(counts.sum()), 0, 0, 0
     form: Parquet | Csv = (Csv if made.suffix == ".csv" else Parquet)(columns, more or {}, spreadsheet_safe)
+    values = {name: arrow(own).to_pylist() for name, (_, own) in columns.items()}
+    texts: dict[str, set[Any]] = {name: set() for name, kind in (more or {}).items() if pa.types.is_string(kind)}
     with progress.watched(lambda: 100 * written / total, "writing the rows"), contextlib.ExitStack() as stack:
         if made.suffix:
             file = stack.enter_context(form.opened(made))
@@ -157,8 +208,12 @@ def write(
                 number, left = number + 1, PART
                 file = stack.enter_context(form.opened(made / f"part-{number:05}.parquet"))
             form.add(file, place, cells)
+            for name, column in zip(more or {}, cells, strict=True):
+                if name in texts:
+                    texts[name].update(pc.unique(column).to_pylist())
             left, written = left - len(place), written + len(place)
-    return form.formulas
+    found = {name: sorted(held, key=lambda each: (each is None, each)) for name, held in texts.items()}
+    return Written(form.formulas, {**values, **dict.fromkeys(more or {}), **found})
 
 
 def _ahead(items: Iterator[Any]) -> Iterator[Any]:
@@ -251,9 +306,10 @@ def arrow_table(columns: Columns) -> pa.Table:
     return pa.table({name: arrow(values).take(pa.array(codes)) for name, (codes, values) in columns.items()})
 
 
-def arrow(values: Array) -> pa.Array:
+def arrow(values: Array | pa.Array) -> pa.Array:
     """Return distinct values as Arrow's: numbers, or texts; null for what is missing."""
-
+    if isinstance(values, pa.Array):
+        return values
     numbers = values.dtype != object  # the numbers among labels are texts
     return pa.array(
         [None if value is None or value != value else value if numbers else text(value) for value in values.tolist()]

@@ -32,6 +32,7 @@ from privnb.publishing import from_files, leaks
 from privnb.reporting import findings, release_card
 from privnb.sanitizers import LocalRecoding, Mondrian
 from privnb.sanitizers.catalogue import reference_sanitizers
+from privnb.tables import writing
 
 POLICY = Policy(
     "ours", "Our own", "the hospital's board", "another hospital", "a person's quasi-identifiers",
@@ -439,19 +440,19 @@ def test_of_a_withheld_number_the_page_says_the_bound(made):
 
 @pytest.mark.slow
 def test_nothing_in_it_is_of_a_person(own):
-    leaks.check(own.with_name(f"{own.name}{cards.ENDING}"), [CLINIC])
+    leaks.check(own.with_name(f"{own.name}{writing.CARD}"), [CLINIC])
     leaks.check(own.with_name(f"{own.name}{release_card.PAGE}"), [CLINIC])
 
 
 def test_it_fits_its_own_file(own, capsys):
-    assert cli.main(["check", str(own), "--card", str(own) + cards.ENDING]) == 0
+    assert cli.main(["check", str(own), "--card", str(own) + writing.CARD]) == 0
     assert "the same digest" in capsys.readouterr().out
 
 
 def edited(own, change):
-    card = Card.read(str(own) + cards.ENDING)
+    card = Card.read(str(own) + writing.CARD)
     change(card.content)
-    (own.parent / (own.name + cards.ENDING)).write_text(card.text, encoding="utf-8")
+    (own.parent / (own.name + writing.CARD)).write_text(card.text, encoding="utf-8")
 
 
 def shorter(own):
@@ -474,8 +475,8 @@ WRONG = {
         1, ["provenance beside the file is another"],
     ),
     "no provenance": (lambda own: own.with_name(own.name + ".provenance.json").unlink(), 4, ["has no provenance"]),
-    "no card": (lambda own: (own.parent / (own.name + cards.ENDING)).write_text("{}"), 4, ["is no card"]),
-    "no JSON": (lambda own: (own.parent / (own.name + cards.ENDING)).write_text("k = 3"), 4, ["it is no JSON"]),
+    "no card": (lambda own: (own.parent / (own.name + writing.CARD)).write_text("{}"), 4, ["is no card"]),
+    "no JSON": (lambda own: (own.parent / (own.name + writing.CARD)).write_text("k = 3"), 4, ["it is no JSON"]),
     "another form": (lambda own: edited(own, lambda content: content.update(card=9)), 4, ["form 9"]),
 }  # fmt: skip
 
@@ -483,7 +484,7 @@ WRONG = {
 @pytest.mark.parametrize(("change", "status", "said"), WRONG.values(), ids=WRONG)
 def test_what_does_not_fit_is_said(change, status, said, own, capsys):
     change(own)
-    assert cli.main(["check", str(own), "--card", str(own) + cards.ENDING]) == status
+    assert cli.main(["check", str(own), "--card", str(own) + writing.CARD]) == status
     error = capsys.readouterr().err
     for part in said:
         assert part in error
@@ -496,7 +497,7 @@ def test_a_policy_that_was_changed_since_is_said(own, tmp_path, capsys):
         '[[needs]]\nmeasure = "certainty_penalty"\n',
         encoding="utf-8",
     )
-    assert cli.main(["check", str(own), "--card", str(own) + cards.ENDING, "--policy", str(policy)]) == 1
+    assert cli.main(["check", str(own), "--card", str(own) + writing.CARD, "--policy", str(policy)]) == 1
     assert "was changed after the decision" in capsys.readouterr().err
 
 
