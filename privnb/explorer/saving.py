@@ -1,7 +1,6 @@
 """The release of a setting as files: what is said before it is saved, what is refused, and its provenance."""
 
 import hashlib
-import importlib.metadata
 import json
 import re
 from collections.abc import Sequence
@@ -18,8 +17,10 @@ from privnb.microdata.counts import coded
 from privnb.microdata.release import Release, by_content
 from privnb.microdata.schema import Numbers, Role
 from privnb.privacy_models import KAnonymity, achieved
+from privnb.publishing.codebook import Codebook, Facts, codebook
 from privnb.publishing.gate import CertainValue, Verdict, gate
 from privnb.publishing.job import claim_levels
+from privnb.publishing.lineage import MADE, Run
 from privnb.runtime import unfinished, validation
 from privnb.runtime.arrays import Array
 from privnb.runtime.errors import UsageError
@@ -107,7 +108,7 @@ def _texts(release: Release, name: str) -> Sequence[Any] | Array:
 def save(
     dataset: Dataset, setting: Setting, folder: validation.Path, format: Format = "CSV", allow: str | None = None
 ) -> tuple[Path, ...]:
-    """Publish: write the release of a setting with its provenance into a new folder of `folder`.
+    """Publish: write the release of a setting with its provenance and its codebook into a new folder of `folder`.
 
     Folder and files are the owner's alone (modes 700 and 600), until they are handed on. They are made whole or not at
     all. Nothing is overwritten: a second release of a setting is numbered.
@@ -145,6 +146,7 @@ def save(
     setting = checked(setting, dataset)
     if file := next((each for each in (Path(folder), *Path(folder).parents) if each.is_file()), None):
         raise UsageError(f"folder must be a folder, got '{folder}', and '{file}' is a file. Name another place.")
+    run = Run(f"saved in the explorer: {sanitizer(setting, dataset)!r}", dataset.name)
     release = sanitizer(setting, dataset).sanitize(of_roles(dataset, setting), rng=None)
     found = terms(dataset, setting, release, allow)
     assert found.verdict is not None
@@ -157,19 +159,31 @@ def save(
     with unfinished.folder(Path(folder), name) as work:
         made = work / name
         made.mkdir(mode=0o700)  # until the owner hands it on, it is the owner's alone
-        files = _write(made, name, format, saved)
+        files, values = _write(made, name, format, saved)
         provenance = made / f"{files[0].name}{FACTS}"
         said = {"said": found.said, "gate": found.verdict.data()}
-        text = _provenance(saved, files) | {"measured": _measured(saved)} | said
-        provenance.write_text(json.dumps(text, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        text = _provenance(saved, files, run) | {"measured": _measured(saved)} | said
+        beside = {FACTS: json.dumps(text, indent=1, allow_nan=False) + "\n"}
+        beside |= _codebook(saved, text["columns"], values, files).texts
+        for ending, content in beside.items():
+            (made / f"{files[0].name}{ending}").write_text(content, encoding="utf-8")
         for path in made.iterdir():
             path.chmod(0o600)
         place = _moved(made, Path(folder) / name)
     return tuple(place / path.name for path in (files[0], provenance, *files[1:]))
 
 
-def _write(made: Path, name: str, format: str, release: Release) -> list[Path]:
-    """Write the table of a release, and that of its buckets, and return their paths."""
+def _codebook(release: Release, treatments: dict[str, str], values: dict[str, Any], files: Sequence[Path]) -> Codebook:
+    """Return the codebook of the saved `files`, of which the first one holds the `values`."""
+    domains = (each.domain for each in release.schema.attributes)
+    mark = next((each.missing for each in domains if each is not None and each.missing is not None), "")
+    own, *buckets = (path.name for path in files)
+    facts = Facts(release, treatments, values, mark=mark, is_text=own.endswith(".csv"))
+    return codebook(own, [own], facts, release.buckets, *buckets)
+
+
+def _write(made: Path, name: str, format: str, release: Release) -> tuple[list[Path], dict[str, Any]]:
+    """Write the table of a release, and that of its buckets; return their paths, and which values the first has."""
     tables = {name: release.table}
     for each in release.schema.attributes if format == "CSV" else ():  # Parquet has a word for a missing number
         cells, domain = release.table.get(each.name), each.domain
@@ -177,22 +191,22 @@ def _write(made: Path, name: str, format: str, release: Release) -> list[Path]:
             tables[name] = tables[name].assign(**{each.name: domain.written(cells)})
     if release.buckets is not None:  # numbers and words of several attributes: Parquet's columns are of one kind
         tables[f"{name}.buckets"] = release.buckets.astype({"value": str})
-    paths = []
+    paths, values = [], list[dict[str, Any]]()
     for stem, table in tables.items():
         paths.append(made / f"{stem}.{format.lower()}")
         columns = {each: coded(table[each]) for each in table}
-        writing.write(paths[-1], columns, np.ones(len(table), dtype=int))
-    return paths
+        values.append(writing.write(paths[-1], columns, np.ones(len(table), dtype=int)).values)
+    return paths, values[0]
 
 
-def _provenance(release: Release, files: Sequence[Path]) -> dict[str, Any]:
+def _provenance(release: Release, files: Sequence[Path], run: Run) -> dict[str, Any]:
     return {
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
-        "made by": f"privnb {importlib.metadata.version('privnb')}",
         "quasi-identifiers": release.schema.quasi_identifiers,
         "sensitive": release.schema.sensitive,
         **release.provenance.public(),
         "columns": {name: _treatment(release, name) for name in release.schema.published},
+        MADE: run.facts(files[0]),
     }
 
 

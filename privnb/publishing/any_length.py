@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privnb.datasets.dataset import Chosen, find
 from privnb.microdata.schema import SchemaError
 from privnb.publishing.gate import check_allow, gate
 from privnb.publishing.in_words import readings
-from privnb.publishing.job import Job, Made, Model, Opened, Study, arrow, copies
+from privnb.publishing.job import Job, Made, Model, Opened, Outside, Study, arrow, copies, taking
+from privnb.publishing.lineage import Run, python_call
 from privnb.publishing.of_counts import release_of_counts
 from privnb.runtime.errors import UsageTypeError
 from privnb.runtime.validation import validated
@@ -35,6 +37,9 @@ def sanitize(
     dataset: str | os.PathLike[str] | None = None,
     study: Study = None,
     memory: str = "2GB",
+    outside: Outside = "refuse",
+    bounds: bool = False,
+    force: bool = False,
     allow: str | None = None,
 ) -> Made:
     """Make a release of a table of any length.
@@ -56,7 +61,9 @@ def sanitize(
     study : str, optional
         As in `load`.
     memory : str
-        What this process may take at most, such as "800MB" or "2GB".
+        What this process may take at most, such as "800MB" or "2GB"; "auto": what the machine has left.
+    outside, bounds, force
+        As in `from_files.sanitize`; bounds and force are for files.
     allow : str, optional
         The owner's reason for a release that the gate refuses; provenance and output repeat it.
 
@@ -72,27 +79,34 @@ def sanitize(
     SanitizationError, SchemaError, OSError
         As in `from_files.sanitize`; and for a frame without a `dataset`.
     TypeError
-        For files without `out`, a frame with one, and for what is neither.
+        For files without `out`, a frame with `out`, `bounds` or `force`, and for what is neither.
     """
+    asked: dict[str, Any] = {"algorithm": algorithm, "dataset": dataset, "study": study, "memory": memory}
+    asked |= {"outside": outside, "allow": allow}
     if isinstance(table, str | os.PathLike):
         from privnb.publishing import from_files
 
         if out is None:
             raise UsageTypeError("out must be given for a table in files: where the release is written to.")
-        return from_files.sanitize(
-            table, model, out, algorithm=algorithm, dataset=dataset, study=study, memory=memory, allow=allow
+        return from_files.sanitize(table, model, out, bounds=bounds, force=force, **asked)
+    if out is not None or bounds or force:
+        raise UsageTypeError(
+            "out, bounds and force are for tables in files. The release of a frame is a frame, which you write."
         )
-    if out is not None:
-        raise UsageTypeError("out is for tables in files. The release of a frame is a frame, which you write.")
     from privnb.tables.frames import LongFrame  # with an engine of frames, which files do without
 
+    said = asked | {"table": type(table).__name__, "model": model, "dataset": dataset and Path(dataset)}
+    run = Run(f"privnb.{python_call(sanitize, said)}")
     given, allow = Memory.of(memory), check_allow(allow) or None
     if dataset is None:
         raise SchemaError(
             "nobody has said what the columns of the frame are. Describe a part of it, saved as a file, with `privnb "
             "describe`, and name that dataset: dataset=..."
         )
-    chosen = Chosen.of(find(dataset), study)
+    chosen, whole = Chosen.of(find(dataset), study), LongFrame.of(table, {})
+    there = [chosen.renamed.get(name, name) for name in whole.own]
+    plain = lambda names: LongFrame.of(table, chosen.renamed).having(names).opened  # noqa: E731
+    chosen, beyond = taking(chosen, outside, there, plain, given)
 
     def opened(names: list[str]) -> Opened:
         return partial(LongFrame.of(table, chosen.renamed).having(names).opened, complete=chosen.marks_where("drop"))
@@ -114,8 +128,8 @@ def sanitize(
             result = again.released(made.found.filter(kept), place[made.row[kept]], rows, values)
         else:
             result = again.repeated(rows, times)
-    remarks = (*filter(None, [doubled]), *readings(model, job.sanitizer))
-    return Made.of(job, made.release, verdict, remarks, frame=result)
+    remarks = (*doubled, *readings(model, job.sanitizer))
+    return Made.of(job, made.release, verdict, remarks, outside=beyond, made=run.facts(), frame=result)
 
 
 def _values(job: Job, table: LongTable, name: str) -> tuple[pa.Table, pa.Array]:

@@ -52,11 +52,10 @@ from privnb.sanitizers.claims import broken_in_rows
 from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import spreadsheets
 from privnb.tables.long_tables import Memory
-from privnb.tables.writing import FACTS, output, staged
+from privnb.tables.writing import CODEBOOK, DESCRIPTOR, FACTS, PAGE, output, staged
 
 SAID = "what is printed"
 MEMORY = "2GB"
-PAGE = ".card.html"  # the end of the name of a card's page
 
 Render = Callable[[Card], Mapping[str, str]]  # texts of a card by the ends of their files' names: its data and its page
 
@@ -87,9 +86,9 @@ class Ended(NamedTuple):
 
 
 @validated
-def refuse_place(out: validation.Path, *, spreadsheet_safe: bool = False) -> None:
+def refuse_place(out: validation.Path, *, spreadsheet_safe: bool = False, force: bool = False) -> None:
     """Raise SchemaError or OSError, before anything runs, where no release can be written to `out`."""
-    with staged(output(out, spreadsheet_safe=spreadsheet_safe)):
+    with staged(output(out, spreadsheet_safe=spreadsheet_safe, force=force)):
         pass
 
 
@@ -104,8 +103,12 @@ def end(
     study: str | None = None,
     sample: int = 0,
     spreadsheet_safe: bool = False,
+    bounds: bool = False,
+    force: bool = False,
+    memory: str = MEMORY,
     allow: str | None = None,
     roles: Mapping[str, Role] | None = None,
+    call: str = "",
 ) -> Ended:
     """Say what was decided, and write the release that is chosen.
 
@@ -121,8 +124,8 @@ def end(
         A new file that ends in .parquet or .csv, or a new folder; None: nothing is written.
     render : function
         Returns the texts of a card that are written next to its release.
-    study, sample, spreadsheet_safe
-        As in `from_files.sanitize`.
+    study, sample, spreadsheet_safe, bounds, force, memory, call
+        As in `from_files.sanitize`; without a `call` the provenance names source, policy and sanitizer.
     allow : str, optional
         The owner's reason for a release that breaks the policy: if none keeps it, the nearest one is written. Output,
         provenance and card repeat the reason.
@@ -146,6 +149,8 @@ def end(
         return Ended(found, _text(found.sentences))
     out = Path(out)
     given: dict[str, Any] = {"study": study, "sample": sample, "spreadsheet_safe": spreadsheet_safe, "render": render}
+    called = call or f"decided under the policy '{found.decision.policy.title}', of {Path(source).name}"
+    given |= {"bounds": bounds, "force": force, "memory": memory, "call": called}
     allow, in_roles = check_allow(allow) or None, {**(roles or {}), **found.roles}
     while found.chosen is not None:
         try:
@@ -198,6 +203,7 @@ def _written(
     render: Render,
     of: Any = None,
     allow: str | None = None,
+    memory: str = MEMORY,
     **given: Any,
 ) -> Ended:
     """Put the release in its place, by default the chosen one. Raise whatever refuses it; then nothing is left."""
@@ -207,33 +213,34 @@ def _written(
         policy, done = found.decision.policy, written.provenance
         # Rows are people, and everybody's group can be looked up.
         exact = written.buckets is None and release.schema.person is None and release.groups is not None
-        file, memory = Unknown.of(made), Memory.of(MEMORY)
+        file, room = Unknown.of(made), Memory.of(memory)
         known = _known(file, dataset.schema, done) if exact else []
         names = [*release.schema.quasi_identifiers, *release.schema.sensitive, *known]
         names = [name for name in names if spreadsheets.name_in_file(done, name) in file.names]
         # Formulas as they were before they were escaped.
-        cells, times = spreadsheets.read(done, names, lambda there: file.counted(there, memory))
+        cells, times = spreadsheets.read(done, names, lambda there: file.counted(there, room))
         near = policy.near_certainty
         secrets = [*secrets_in(cells, release.schema, times, known, near)] if exact else []
         if why := next(_broken(cells.drop(columns=known), times, release, secrets, policy, allow), ""):
             raise FileRefused(why)
         buckets = written.buckets
-        verdict = judged(file, dataset.schema, done, memory, buckets=buckets, rule=rule, allow=allow).check()
+        verdict = judged(file, dataset.schema, done, room, buckets=buckets, rule=rule, allow=allow).check()
         results = recounted(found, secrets, verdict) if of is None else found.results
         signed = card.card(made, found.decision, results, dataset, of)
         answer = signed.content["answer"]
         if not answer["keeps"] and not allow:
             raise FileRefused(" ".join(answer["sentences"][:2]))
         texts, page = render(signed), out.with_name(out.name + PAGE)
-        facts = made.with_name(made.name + FACTS).read_text(encoding="utf-8")
-        named = {out.name + ending: text for ending, text in {FACTS: facts, **texts}.items()}
+        there = {each: made.with_name(made.name + each) for each in (FACTS, CODEBOOK, DESCRIPTOR)}
+        own = {ending: path.read_text(encoding="utf-8") for ending, path in there.items()}
+        named = {out.name + ending: text for ending, text in {**own, **texts}.items()}
         # Without the folder, which is the owner's and may be called like somebody.
         _scan({SAID: _said(found, replace(written, path=Path(out.name)), answer, page.name), **named}, source)
         ended.append(Ended(found, _said(found, written, answer, page.resolve().as_uri()), signed))
         return texts
 
     sanitizer = found.sanitizer_of(found.decision.chosen if of is None else of)
-    from_files.sanitize(source, sanitizer, out, memory=MEMORY, beside=beside, rule=rule, allow=allow, **given)
+    from_files.sanitize(source, sanitizer, out, memory=memory, beside=beside, rule=rule, allow=allow, **given)
     return ended[0]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,18 +20,34 @@ import numpy as np
 from privnb.datasets import description, draft
 from privnb.datasets.dataset import Chosen, check_sum, data_files, find, in_role
 from privnb.microdata.release import Release
-from privnb.microdata.schema import Role, SchemaError
-from privnb.microdata.treatment import KINDS
+from privnb.microdata.schema import Categories, Role, SchemaError
+from privnb.microdata.treatment import KINDS, UNTRUE
 from privnb.publishing import in_parts, leaks, of_counts
+from privnb.publishing.codebook import Codebook, Facts, codebook
 from privnb.publishing.gate import Rule, check_allow, gate
 from privnb.publishing.in_words import readings, sensitive_names
-from privnb.publishing.job import Job, Made, Model, Opened, Study, arrow_type, copies, own_cells
+from privnb.publishing.job import (
+    Job,
+    Made,
+    Model,
+    Opened,
+    Outside,
+    Study,
+    arrow_type,
+    copies,
+    own_cells,
+    taking,
+)  # fmt: skip
+from privnb.publishing.lineage import MACHINE, MADE, Run, python_call
 from privnb.runtime import validation
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.errors import OutputExistsError, UsageError
+from privnb.runtime.notices import Notice
 from privnb.runtime.validation import Seed, validated
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import engine, long_tables, reading, spreadsheets, text_files, writing
+from privnb.tables.bounds import FACTS, Bounded
 from privnb.tables.long_tables import File, Memory
 
 if TYPE_CHECKING:
@@ -64,7 +80,11 @@ def sanitize(
     rule: Rule | None = None,
     allow: str | None = None,
     encoding: str | None = None,
+    outside: Outside = "refuse",
+    bounds: bool = False,
+    force: bool = False,
     rehearsal: bool = False,
+    call: str = "",
 ) -> Made:
     """Make a release of a table of any length, from file to file.
 
@@ -100,9 +120,17 @@ def sanitize(
     encoding : str, optional
         Of text files that are not UTF-8 and that no description is of; None: the one that is proposed, if no other one
         fits as well.
+    outside : str
+        What becomes of values outside of a described domain, as in `load`; provenance and output say so.
+    bounds : bool
+        Whether labels of numbers are written as two columns of numbers: `age` as `age_low` and `age_high`.
+    force : bool
+        Whether the release replaces one that is at `out`, with all that stands beside it.
     rehearsal : bool
         Whether the release does not leave, and is made for its card alone: its provenance has the gate's verdict,
         refused or not. `out` is then a place that nobody keeps.
+    call : str
+        How the release was asked for, without folders, for its provenance; empty: this call in Python.
 
     Returns
     -------
@@ -117,18 +145,24 @@ def sanitize(
     OSError
         For a file that cannot be read or written; nothing is left of it.
     """
+    run = Run(call or _in_python(locals()), Path(source).name)
     allow = check_allow(allow) or None
-    out = writing.output(out, spreadsheet_safe=spreadsheet_safe)
+    out = writing.output(out, spreadsheet_safe=spreadsheet_safe, force=force)
     given = Memory.of(memory)
     with writing.staged(out) as folder:
         scratch = folder / "engine"
         settings = given.counting(scratch)
         chosen, files, guessed = _described(source, model, dataset, study, roles, encoding, folder, settings)
         renamed = chosen.renamed
+        there = [renamed.get(name, name) for name in long_tables.columns(files)] if outside != "refuse" else []
+        plain = lambda names: partial(long_tables.opened, files, names, renamed)  # noqa: E731
+        chosen, beyond = taking(chosen, outside, there, plain, given, scratch)
 
         def opened(names: list[str]) -> Opened:
             return partial(long_tables.opened, files, names, renamed, complete=chosen.marks_where("drop"))
 
+        if force:
+            _keep_inputs(out, [*(file.path for file in files), Path(source)])
         job = Job.of(chosen, model, algorithm, given, opened, scratch)
         before = [_fingerprint(file.path) for file in files]
         for file in files:
@@ -142,35 +176,94 @@ def sanitize(
         long_tables.check_count(files, read)
         doubled = _copies(job, files)
         job.check_gaps(read)
-        release, seen, rows = _of_counts(job) if job.sanitizer.by_combinations else _in_parts(job, folder, sample)
+        made_so = _of_counts(job, bounds) if job.sanitizer.by_combinations else _in_parts(job, folder, sample, bounds)
+        release, seen, rows, bounded = made_so
         verdict = gate(seen.release, rule=rule, beside=seen.beside, allow=allow)
         if not rehearsal:
             verdict.check()
         with writing.reported(out):
-            formulas = writing.write(made, *rows, spreadsheet_safe=spreadsheet_safe)
+            held = writing.write(made, *rows, spreadsheet_safe=spreadsheet_safe)
         if [_fingerprint(file.path) for file in files] != before:
             raise SchemaError(f"{source} was changed while it was read. Nothing is written: try again.")
-        formulas = formulas.with_buckets(release.buckets, spreadsheet_safe)
-        remarks = (*filter(None, [doubled]), *guessed, *readings(model, job.sanitizer))
+        formulas = held.formulas.with_buckets(release.buckets, spreadsheet_safe)
+        remarks = (*doubled, *guessed, *readings(model, job.sanitizer), *_bounds_said(bounded))
         more = {} if rows[-1] is None else {"records": rows[-1]}
-        written = Made.of(job, release, verdict, remarks, formulas, path=out, **more)
+        written = Made.of(
+            job, release, verdict, remarks, formulas, outside=beyond, made=run.facts(made), path=out, **more
+        )
         written.provenance["records_read"] = read
         if files[0].layout and files[0].layout.is_proposed:
             written.provenance["encoding"] = f"{files[0].layout.encoding}, proposed"
-        texts = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
+        if bounded:
+            written.provenance[FACTS] = {name: each.facts for name, each in bounded.items()}
+        book = _codebook(job, written, seen.release, held, bounded, made, spreadsheet_safe)
+        written = written.with_notes(book.notices)
+        texts = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n", **book.texts}
         if written.buckets is not None:
             buckets = spreadsheets.escaped_buckets(written.buckets) if spreadsheet_safe else written.buckets
             texts[writing.BUCKETS] = buckets.to_csv(index=False)
-        _refuse_names(job, files, texts[writing.FACTS])
+        _refuse_names(job, files, texts[writing.FACTS], book.words(_public(job, held)))
         if beside is not None:
-            made.with_name(made.name + writing.FACTS).write_text(texts[writing.FACTS], encoding="utf-8")
+            for ending, content in texts.items():
+                made.with_name(made.name + ending).write_text(content, encoding="utf-8")
             texts |= beside(made, written, release)
-        writing.finish(made, out, texts, [file.path for file in files] + [Path(source)] * Path(source).is_dir())
+        sources = [file.path for file in files] + [Path(source)] * Path(source).is_dir()
+        writing.finish(made, out, texts, sources, force=force)
     return written
 
 
-def _refuse_names(job: Job, files: list[File], text: str) -> None:
-    """Raise SanitizationError if the provenance `text` names somebody of the table.
+def _in_python(given: Mapping[str, Any]) -> str:
+    """Return the call of `sanitize` with these arguments, without folders."""
+    paths = {name: Path(given[name]) for name in ("source", "out", "dataset") if given[name] is not None}
+    named = {name: value for name, value in given.items() if not callable(value) and not isinstance(value, Rule)}
+    return f"privnb.{python_call(sanitize, named | paths)}"
+
+
+def _keep_inputs(out: Path, inputs: Sequence[Path]) -> None:
+    """Raise OutputExistsError if what is replaced at `out` is an input, or holds one."""
+    there = [each.resolve() for each in (out, *writing.beside(out))]
+    for path in (each.resolve() for each in inputs if each.exists()):
+        if path in there or out.resolve() in path.parents:
+            raise OutputExistsError(
+                f"{out} is what the release is made of, and `force` does not replace it. Give another name."
+            )
+
+
+def _bounds_said(bounded: Mapping[str, Bounded]) -> list[Notice]:
+    """Return which columns are two in the file, a sentence; none where none are."""
+    said = "; ".join(f"{name} as {' and '.join(own.names)}" for name, own in bounded.items())
+    return [Notice(f"Labels of numbers are written as two ends, both included: {said}.", "columns-as-bounds")] * bool(
+        said
+    )
+
+
+def _codebook(
+    job: Job,
+    written: Made,
+    release: Release,
+    held: writing.Written,
+    bounded: Mapping[str, Bounded],
+    made: Path,
+    spreadsheet_safe: bool,
+) -> Codebook:
+    """Return the codebook of a file that is `made`, of which `held` says what is in it."""
+    mark = job.chosen.text.get("format", {}).get("missing", "")
+    text, columns = made.suffix == ".csv", written.provenance["columns"]
+    facts = Facts(release, columns, held.values, mark, text, spreadsheet_safe, bounded)
+    files = [f"{made.name}/{each.name}" for each in sorted(made.iterdir())] if made.is_dir() else [made.name]
+    return codebook(made.name, files, facts, written.buckets, made.name + writing.BUCKETS)
+
+
+def _public(job: Job, held: writing.Written) -> set[str]:
+    """Return the texts that everybody knows: what the file holds, and the values of public domains."""
+    domains = [each.domain for each in job.chosen.columns.attributes if each.domain and not each.domain.of_records]
+    listed = (each.values for each in domains if isinstance(each, Categories))
+    return {str(each) for values in held.values.values() for each in values or ()}.union(*listed)
+
+
+def _refuse_names(job: Job, files: list[File], text: str, words: Collection[str] = ()) -> None:
+    """Raise SanitizationError if the provenance `text`, or one of the `words` of the codebook, names somebody of the
+    table.
 
     Not found: a name that is a word of the description or of ours, or short; a number of fewer than `FIGURES` figures.
     """
@@ -178,8 +271,11 @@ def _refuse_names(job: Job, files: list[File], text: str) -> None:
     there = {renamed.get(name, name) for name in long_tables.columns(files)}
     naming = sorted(in_role(chosen.text, Role.IDENTIFIER, Role.PERSON) & there)
     said = {**chosen.text, "columns": dict.fromkeys(chosen.columns.names(), "")}
-    ours = leaks.spans(" ".join([str(said), *json.loads(text), *KINDS, *KINDS.values()]))
-    tried = [each for each in leaks.spans(text) - ours if len(each) >= (FIGURES if each.isdigit() else leaks.SHORT)]
+    facts = json.loads(text)
+    machine = [str(facts[MADE][name]) for name in MACHINE] + [*facts[MADE], *facts[MADE]["versions"].values()]
+    ours = leaks.spans(" ".join([str(said), *facts, *machine, *KINDS, *KINDS.values()]))
+    said_here = leaks.spans(text).union(*map(leaks.spans, words)) - ours
+    tried = [each for each in said_here if len(each) >= (FIGURES if each.isdigit() else leaks.SHORT)]
     settings = job.memory.counting(job.scratch)
     for name in naming if tried else ():
         with long_tables.asked(files, [name], renamed, **settings) as (connection, queries, _):
@@ -192,8 +288,8 @@ def _refuse_names(job: Job, files: list[File], text: str) -> None:
                 )
 
 
-def _copies(job: Job, files: list[File]) -> str:
-    """Return a sentence if each record of the files occurs more than once; else an empty text."""
+def _copies(job: Job, files: list[File]) -> list[Notice]:
+    """Return a sentence if each record of the files occurs more than once; else none."""
     chosen, renamed = job.chosen, job.chosen.renamed
     there = {renamed.get(name, name) for name in long_tables.columns(files)}
     names = [name for name in chosen.columns.names() if name in there]
@@ -202,19 +298,59 @@ def _copies(job: Job, files: list[File]) -> str:
         return copies(chosen, table)
 
 
-def _of_counts(job: Job) -> tuple[Release, of_counts.Seen, Rows]:
-    """Return a release of counts, what the gate looks at, and its rows."""
+def _of_counts(job: Job, bounds: bool) -> tuple[Release, of_counts.Seen, Rows, dict[str, Bounded]]:
+    """Return a release of counts, what the gate looks at, its rows, and which columns are two of them."""
     made = of_counts.release_of_counts(job)
     columns, times, place = made.release.counted_rows()
+    labels = {name: values for name, (_, values) in columns.items()}
+    bounded = _bounded(made.release, labels, [*labels, *job.single]) if bounds else {}
+    own: dict[str, tuple[IntArray, Any]] = {}
+    for name, coded in columns.items():
+        own |= bounded[name].counted(*coded) if name in bounded else {name: coded}
     batches = _beside(made, place, times) if job.single else None
     types = {name: arrow_type(job.chosen.schema[name]) for name in job.single}
-    return made.release, made.seen, (columns, times, batches, types, None)
+    return made.release, made.seen, (own, times, batches, types, None), bounded
 
 
-def _in_parts(job: Job, folder: Path, sample: int) -> tuple[Release, of_counts.Seen, Rows]:
+def _in_parts(
+    job: Job, folder: Path, sample: int, bounds: bool
+) -> tuple[Release, of_counts.Seen, Rows, dict[str, Bounded]]:
     """Return the same of a release in parts."""
     parts = in_parts.release_in_parts(job, folder / "parts.parquet", sample)
-    return in_parts.graded(parts), in_parts.seen(parts), ({}, None, *in_parts.in_order(parts), parts.records)
+    release, seen = in_parts.graded(parts), in_parts.seen(parts)
+    batches, types = in_parts.in_order(parts)
+    bounded = _bounded(parts.release, in_parts.texts_in(parts), [*types]) if bounds else {}
+    if bounded:
+        names = [*types]
+        batches = ((place, _split(names, cells, bounded)) for place, cells in batches)
+        ends = {name: dict.fromkeys(own.names, own.type) for name, own in bounded.items()}
+        types = {end: kind for name in names for end, kind in ends.get(name, {name: types[name]}).items()}
+    return release, seen, ({}, None, batches, types, parts.records), bounded
+
+
+def _split(names: Sequence[str], cells: Sequence[pa.Array], bounded: Mapping[str, Bounded]) -> list[pa.Array]:
+    """Return columns of some rows, of which those of labels of numbers are two each."""
+    pairs = zip(names, cells, strict=True)
+    return [each for name, column in pairs for each in (bounded[name].split(column) if name in bounded else [column])]
+
+
+def _bounded(release: Release, labels: Mapping[str, Iterable[Any]], names: Sequence[str]) -> dict[str, Bounded]:
+    """Return which columns of labels of numbers are two in the file.
+
+    `labels`: by column the published ones; `names`: of all columns of the file.
+    """
+    found = {}
+    for name in (name for name in labels if name in release.columns and name not in release.treated(*UNTRUE)):
+        own = Bounded.of(release.schema[name], release.hierarchies.get(name), labels[name])
+        if own is None:
+            continue
+        if taken := [each for each in own.names if each in names]:
+            raise UsageError(
+                f"`bounds` cannot write '{name}' as two columns, because the table has a column '{taken[0]}'. Rename "
+                "that one in the description, or leave out `bounds`."
+            )
+        found[name] = own
+    return found
 
 
 def _beside(made: of_counts.OfCounts, place: IntArray, times: IntArray) -> Iterator[tuple[IntArray, list[pa.Array]]]:
@@ -255,8 +391,8 @@ def _described(
     encoding: str | None,
     folder: Path,
     settings: Mapping[str, Any],
-) -> tuple[Chosen, list[File], Sequence[str]]:
-    """Return the description of a source, its files, and what was guessed where nobody has described it, sentences."""
+) -> tuple[Chosen, list[File], Sequence[Notice]]:
+    """Return the description of a source, its files, and what was guessed where nobody has described it."""
     if "://" in str(source):
         raise SchemaError(f"'{source}' is an address, and files are read from folders here. Copy it there first.")
     path = Path(source)

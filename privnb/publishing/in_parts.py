@@ -206,6 +206,20 @@ def in_order(parts: Parts) -> tuple[Iterator[tuple[IntArray, list[pa.Array]]], d
     return rows(), types
 
 
+def texts_in(parts: Parts) -> dict[str, list[str]]:
+    """Return the different texts of each published column of texts, of all parts."""
+    from pyarrow.parquet import read_schema
+
+    own, found = read_schema(parts.path), {}
+    with engine.opened(**parts.job.memory.engine(parts.job.scratch)) as connection:
+        named = ", ".join(f"column{place}" for place in range(len(own)))
+        for place, field in enumerate(own):
+            if field.name != KEY and field.type in ("string", "large_string"):
+                query = f"select distinct column{place} from {engine.parquet(parts.path)} as rows({named})"
+                found[field.name] = [cell for (cell,) in connection.sql(query).fetchall()]
+    return found
+
+
 def graded(parts: Parts) -> Release:
     """Return the release of all parts: as counts of its labels, where there are such.
 
@@ -228,12 +242,12 @@ def graded(parts: Parts) -> Release:
     return whole
 
 
-def _counted(parts: Parts, names: list[str], *key: str) -> Release:
+def _counted(parts: Parts, names: list[str], *key: str, estimates: bool = True) -> Release:
     """Return the release of all parts as the combinations of some columns, and of the key of people."""
     wanted = [*names, *key]
     files, memory = [long_tables.File(parts.path, None)], parts.job.memory
     with long_tables.opened(files, wanted, {}, **memory.engine(parts.job.scratch)) as table:
-        found = memory.counted(table, wanted, CURE)
+        found = memory.counted(table, wanted, CURE, estimates=estimates)
     return replace(
         parts.release,
         table=reading.of_arrow(found.select(names)),
@@ -256,6 +270,6 @@ def seen(parts: Parts) -> Seen:
         return Seen(release, found)
     key = [] if parts.job.chosen.schema.person is None else [KEY]
     try:
-        return Seen(_counted(parts, names, *key), found)
+        return Seen(_counted(parts, names, *key, estimates=False), found)
     except TooManyCombinationsError:
         return Seen(release, (*found, NotCounted(tuple(names), parts.job.memory.combinations)))

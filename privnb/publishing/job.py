@@ -5,7 +5,7 @@ in sentences, and its provenance; and the cells of the columns that it has recor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,6 +17,7 @@ import pandas as pd
 
 from privnb.datasets.alerts import doubled
 from privnb.datasets.dataset import Chosen, Study as Study
+from privnb.datasets.outside import FACTS as OUTSIDE, Found, Outside as Outside, facts as facts_of
 from privnb.measures.base import facts
 from privnb.measures.utility.information_loss import average_class_size, certainty_penalty, discernibility
 from privnb.microdata.columns import plain
@@ -26,8 +27,10 @@ from privnb.microdata.schema import PUBLISHED, Attribute, Categories, Numbers, R
 from privnb.privacy_models import achieved
 from privnb.publishing.gate import CertainValue, Verdict
 from privnb.publishing.in_words import asked
+from privnb.publishing.lineage import MADE
 from privnb.runtime import expect
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.notices import Notice
 from privnb.sanitizers.base import Sanitizer
 from privnb.tables import long_tables, reading, spreadsheets
 from privnb.tables.long_tables import LongTable, Memory
@@ -148,8 +151,8 @@ class Made:
         How it was made, for who uses it.
     buckets : DataFrame or None
         The second table of a release in buckets.
-    notes : tuple of str
-        What whoever publishes it should know, sentences.
+    notes : tuple of Notice
+        What whoever publishes it should know, sentences with their codes.
     verdict : Verdict
         What the gate says of it.
     path : Path or None
@@ -166,7 +169,7 @@ class Made:
     suppressed: int
     provenance: dict[str, Any]
     buckets: pd.DataFrame | None
-    notes: tuple[str, ...]
+    notes: tuple[Notice, ...]
     verdict: Verdict
     path: Path | None = None
     frame: object = field(default=None, repr=False)  # DuckDB's would be read
@@ -177,8 +180,11 @@ class Made:
         job: Job,
         release: Release,
         verdict: Verdict,
-        remarks: Sequence[str] = (),
+        remarks: Sequence[Notice] = (),
         formulas: Formulas = spreadsheets.NONE,
+        *,
+        outside: Sequence[Found] = (),
+        made: Mapping[str, Any],
         **more: Any,
     ) -> Self:
         """Return what was made in a job.
@@ -189,32 +195,58 @@ class Made:
         release : Release
             Of counts, or that of a part.
         verdict : Verdict
-        remarks : sequence of str
+        remarks : sequence of Notice
             How a table that nobody described and a model in words were read, sentences.
         formulas : Formulas
             Those of its file.
+        outside : sequence of Found
+            The values outside of their domains, and what became of them.
+        made : dict
+            How and when, as `lineage.Run.facts` gives it.
         **more
             Other attributes.
         """
-        notes = (*remarks, *filter(None, [release.provenance.note]), *formulas.sentences)
+        own = [Notice(release.provenance.note, "sanitizer-note")] if release.provenance.note else []
+        notes = (*remarks, *(each.notice for each in outside), *own, *formulas.sentences)
         stated = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
         stated["gate"] = verdict.data()
+        if outside:
+            stated[OUTSIDE] = facts_of(outside)
         stated["columns"] = stated["columns"] | dict.fromkeys(job.single, "exact")
         if renamed := {own: name for own, name in job.chosen.renamed.items() if name in stated["columns"]}:
             stated["renamed"] = renamed
         counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
-        sizes, certain = _sizes(release), [str(each) for each in verdict.notices if isinstance(each, CertainValue)]
+        sizes, certain = _sizes(release), [each.notice for each in verdict.notices if isinstance(each, CertainValue)]
         return cls(
             sanitizer=job.sanitizer,
             classes=len(sizes),
             smallest=int(min(sizes, default=0)),
             suppressed=release.suppressed,
-            provenance=stated | {"note": " ".join(notes)},
+            provenance=stated | {"note": " ".join(notes), MADE: dict(made)},
             buckets=None if release.buckets is None else by_content(release.buckets),
             notes=(*certain, *notes, *(each for each in verdict.sentences if each not in certain)),
             verdict=verdict,
             **{"combinations": 0} | counted | more,
         )
+
+    def with_notes(self, notes: Sequence[Notice]) -> Self:
+        """Return the same with further sentences, in the provenance too."""
+        said = " ".join(filter(None, [self.provenance["note"], *notes]))
+        return replace(self, notes=(*self.notes, *notes), provenance=self.provenance | {"note": said})
+
+    def values(self) -> dict[str, Any]:
+        """Return all facts of the release as plain values, which JSON has: numbers, notices with codes, provenance."""
+        return {
+            "path": None if self.path is None else str(self.path),
+            "sanitizer": repr(self.sanitizer),
+            "records": self.records,
+            "combinations": self.combinations,
+            "classes": self.classes,
+            "smallest": self.smallest,
+            "suppressed": self.suppressed,
+            "notices": [each.data() for each in self.notes],
+            "provenance": self.provenance,
+        }
 
     @property
     def said(self) -> list[str]:
@@ -257,6 +289,24 @@ def _measured(release: Release) -> dict[str, Any]:
     return {"records": release.record_count, "claims": claim_levels(release)} | costs
 
 
+def taking(
+    chosen: Chosen, outside: Outside, columns: Sequence[str], opened: Callable[[list[str]], Opened], memory: Memory,
+    scratch: Path = Path(),
+) -> tuple[Chosen, list[Found]]:  # fmt: skip
+    """Return a description that takes values outside of its domains as `outside` says, see `Chosen.taking`.
+
+    `columns`: those of the table.
+    """
+
+    def values(name: str) -> tuple[pd.Series, IntArray]:
+        with opened([name])(**memory.counting(scratch)) as table:
+            counted = memory.counted(table, [name], "Round or group them in the file.")
+        return reading.of_arrow(counted.select([name]))[name], counted.column(long_tables.TIMES).to_numpy()
+
+    published = [each.name for each in chosen.schema.attributes if each.role in PUBLISHED]
+    return chosen.taking(outside, [name for name in published if name in columns], values)
+
+
 def check_gaps(records: int, complete: int) -> None:
     """Raise SchemaError unless all records are complete. Both are how many there are."""
     if lacking := records - complete:
@@ -266,11 +316,12 @@ def check_gaps(records: int, complete: int) -> None:
         )
 
 
-def copies(chosen: Chosen, table: LongTable) -> str:
-    """Return a sentence if each record of a table occurs more than once, see `doubled`; else an empty text."""
+def copies(chosen: Chosen, table: LongTable) -> list[Notice]:
+    """Return a sentence if each record of a table occurs more than once, see `doubled`; else none."""
     roles = {each.name: each.role for each in chosen.columns.attributes}
     person = {chosen.schema.person: Role.PERSON} if chosen.schema.person else {}
-    return doubled(roles | person, table.own, table.repetition)
+    said = doubled(roles | person, table.own, table.repetition)
+    return [Notice(said, "records-repeated")] if said else []
 
 
 def _is_long(attribute: Attribute) -> bool:

@@ -113,7 +113,7 @@ def first(clinic, tmp_path_factory):
         patch.setattr(base, "MOST_AT_ONCE", 119)
         patch.setattr(policy_search, "searched", searched)
         ran = decide(clinic, out)
-    signed = out.with_name(out.name + card.ENDING).read_text(encoding="utf-8")
+    signed = out.with_name(out.name + writing.CARD).read_text(encoding="utf-8")
     return SimpleNamespace(**vars(ran), out=out, found=found[0], card=signed)
 
 
@@ -140,7 +140,7 @@ def names(out):
     return sorted(each.name.removeprefix(out.name) for each in out.parent.iterdir())
 
 
-ALL = ["", card.ENDING.replace("json", "html"), card.ENDING, writing.FACTS]
+ALL = ["", writing.PAGE, writing.CARD, writing.CODEBOOK, writing.DESCRIPTOR, writing.FACTS]
 
 
 def leaking(monkeypatch, *which):
@@ -169,12 +169,12 @@ def test_nothing_of_a_person_is_printed_or_written(clinic, first, tmp_path):
         assert IDENTIFIER not in line
         for rare in RARE:
             assert not {*rare.values()} <= {*line.split(",")}
-    content = json.loads(first.out.with_name(first.out.name + card.ENDING).read_text(encoding="utf-8"))
+    content = json.loads(first.out.with_name(first.out.name + writing.CARD).read_text(encoding="utf-8"))
     assert {risk["risk"] for risk in content["risks"] if risk["mean"]} >= {"identity", "attribute"}
 
 
 def test_what_has_left_is_verified_by_its_card(first, capsys):
-    assert cli.main(["check", str(first.out), "--card", f"{first.out}{card.ENDING}"]) == 0
+    assert cli.main(["check", str(first.out), "--card", f"{first.out}{writing.CARD}"]) == 0
     assert "the same digest, 120 rows, k is 5 again" in capsys.readouterr().out
 
 
@@ -206,7 +206,7 @@ def test_formulas_are_reported_and_can_be_escaped(first, again, capsys):
     escaped = "An apostrophe stands before each text in region, ward"
     assert escaped in ran.said
     assert all(escaped in html.unescape(Path(f"{again.out}{each}").read_text(encoding="utf-8")) for each in ALL[1:])
-    assert cli.main(["check", str(again.out), "--card", f"{again.out}{card.ENDING}"]) == 0
+    assert cli.main(["check", str(again.out), "--card", f"{again.out}{writing.CARD}"]) == 0
     capsys.readouterr()
 
 
@@ -253,10 +253,10 @@ def test_the_runner_up_of_a_refused_release_is_written_in_the_same_way(again, mo
     assert (ran.status, names(again.out)) == (0, ALL)
     assert ran.said.startswith("Local recoding, k = 20 is chosen")
     assert "Mondrian, k = 5 was chosen before, and its file is refused" in ran.said
-    content = json.loads(again.out.with_name(again.out.name + card.ENDING).read_text(encoding="utf-8"))
+    content = json.loads(again.out.with_name(again.out.name + writing.CARD).read_text(encoding="utf-8"))
     assert content["decision"]["release"] == content["decision"]["chosen"] == "Local recoding, k = 20"
     assert content["release"]["k"] >= 20
-    assert cli.main(["check", str(again.out), "--card", f"{again.out}{card.ENDING}"]) == 0
+    assert cli.main(["check", str(again.out), "--card", f"{again.out}{writing.CARD}"]) == 0
 
 
 def test_the_floor_is_counted_again_in_the_file(again):
@@ -286,14 +286,14 @@ def test_an_override_releases_the_nearest_where_none_keeps_the_policy_and_stands
     ran = again("ours.toml", "--allow", why)
     assert (ran.status, names(again.out)) == (1, ALL), "none keeps it, and one is released"
     assert f"Its owner releases it all the same: {why}" in ran.said
-    content = json.loads(again.out.with_name(again.out.name + card.ENDING).read_text(encoding="utf-8"))
+    content = json.loads(again.out.with_name(again.out.name + writing.CARD).read_text(encoding="utf-8"))
     assert (content["done"]["gate"]["allowed"], content["done"]["gate"]["override"]) == (False, why)
     assert not content["answer"]["keeps"]
     assert "The gate refuses this release." in content["answer"]["sentences"]
     page = again.out.with_name(again.out.name + release_card.PAGE).read_text(encoding="utf-8")
     assert why in page
     assert "The gate refuses" in page
-    assert cli.main(["check", str(again.out), "--card", f"{again.out}{card.ENDING}"]) == 1
+    assert cli.main(["check", str(again.out), "--card", f"{again.out}{writing.CARD}"]) == 1
 
 
 def test_an_override_of_a_broken_cap_stands_in_output_provenance_and_card(again):
@@ -308,7 +308,7 @@ def test_an_override_of_a_broken_cap_stands_in_output_provenance_and_card(again)
     assert (ran.status, names(again.out)) == (1, ALL)
     assert f"Its owner overrides this refusal: {why}" in ran.said
     assert "It breaks the policy 'Ours': identity of the worst-off person is" in ran.said
-    content = json.loads(again.out.with_name(again.out.name + card.ENDING).read_text(encoding="utf-8"))
+    content = json.loads(again.out.with_name(again.out.name + writing.CARD).read_text(encoding="utf-8"))
     stated = json.loads(again.out.with_name(again.out.name + writing.FACTS).read_text(encoding="utf-8"))["gate"]
     for gate in (stated, content["done"]["gate"]):
         assert (gate["allowed"], gate["override"]) == (False, why)

@@ -36,6 +36,7 @@ from privnb.tables.spreadsheets import unescaped
 sanitize = partial(from_files.sanitize, allow="a test")
 
 HEAD = "age,zip,sex,income"
+BESIDE = "", ".codebook.csv", ".codebook.json", ".provenance.json"  # a release and what stands beside it
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_a_dataset_is_released_as_in_memory(here, ending, model, algorithm):
     assert sorted(rows) == rows_of(whole)
     assert (made.records, made.smallest) == (len(dataset), whole.people_alike.min())
     facts = json.loads((here / f"out{ending}.provenance.json").read_text())
-    measured, read_of, verdict = (facts.pop(key) for key in ("measured", "records_read", "gate"))
+    measured, read_of, verdict, _ = (facts.pop(key) for key in ("measured", "records_read", "gate", "made"))
     assert read_of == len(dataset)
     assert facts == json.loads(json.dumps(whole.provenance.public() | {"note": facts["note"]}))
     assert measured.pop("claims") == {repr(each): achieved(each, whole) for each in whole.provenance.claims}
@@ -97,7 +98,7 @@ def test_a_dataset_is_released_as_in_memory(here, ending, model, algorithm):
     assert verdict == {**verdict, "allowed": True, "reasons": [], "override": ""}
     assert "ward" in verdict["notices"][-1]["says"]
     assert IDENTIFIER not in str(rows)
-    assert sorted(each.name for each in here.iterdir()) == [f"out{ending}", f"out{ending}.provenance.json"]
+    assert sorted(each.name for each in here.iterdir()) == [f"out{ending}{each}" for each in BESIDE]
 
 
 def test_rows_are_in_the_order_of_what_they_hold(here):
@@ -590,7 +591,7 @@ def test_what_a_kill_leaves_is_no_release_and_goes_with_the_next(here):
     (left,) = here.iterdir()
     assert left.name.startswith(".out.csv.")
     sanitize(CLINIC, "k=5", "out.csv")
-    assert sorted(each.name for each in here.iterdir()) == ["out.csv", "out.csv.provenance.json"]
+    assert sorted(each.name for each in here.iterdir()) == [f"out.csv{each}" for each in BESIDE]
 
 
 def test_what_another_process_is_writing_stays(here):

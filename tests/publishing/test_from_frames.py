@@ -153,7 +153,7 @@ def test_one_function_takes_files_and_frames(lent, tmp_path):
     ("given", "message"),
     [
         ({"table": "people.csv"}, "out must be given for a table in files"),
-        ({"out": "out.csv"}, "out is for tables in files"),
+        ({"out": "out.csv"}, "out, bounds and force are for tables in files"),
     ],
 )
 def test_out_is_for_files_alone(lent, given, message):

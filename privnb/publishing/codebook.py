@@ -1,0 +1,491 @@
+"""The codebook of a release: what each column of its file is, and what each label in it stands for.
+
+It stands beside every release that is written to a file, as a table for people (CSV) and as a Frictionless data
+resource with a Table Schema for programs (JSON). It is made of public facts: the schema, the hierarchies and the labels
+that are published. It holds no count of records and no label that the file does not hold.
+
+A label names its members, the values that it stands for, and a label of numbers its two ends. `*` stands for any value.
+Where the values of a domain were read from the records and nobody has declared them public, one of them may be a single
+person's own words: then the codebook names only members that ten or more people share, and says how many others a label
+has. A described domain is public, and every member is named.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata.bands import Bands
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.hierarchy.generalization import Generalization
+from privnb.microdata.release import Release
+from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, text
+from privnb.microdata.treatment import KINDS, UNTRUE
+from privnb.microdata.withholding import LIMIT
+from privnb.runtime.names import name_list
+from privnb.runtime.notices import Notice
+from privnb.tables import bounds, spreadsheets
+from privnb.tables.bounds import Bounded
+from privnb.tables.writing import CODEBOOK, DESCRIPTOR
+
+HEAD = ("column", "label", "members", "low", "high", "unit", "meaning", "missing")
+BETWEEN = "|"  # the members of a label in the table; one in a member, and a backslash, has a backslash before it
+BUCKET = "bucket"
+MEDIA = {".csv": ("csv", "text/csv"), ".parquet": ("parquet", "application/vnd.apache.parquet")}
+Number = int | float
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label of a file, and what it stands for.
+
+    Parameters
+    ----------
+    text : str
+        As the file has it.
+    meaning : str
+    members : tuple of str
+        The values that it stands for, of a column of categories.
+    not_named : int
+        How many other values it stands for, which are not named.
+    low, high : float, optional
+        Between which two numbers a value lies, both included.
+    missing : bool
+        Whether it stands, or may stand, for a missing value.
+    """
+
+    text: str
+    meaning: str
+    members: tuple[str, ...] = ()
+    not_named: int = 0
+    low: Number | None = None
+    high: Number | None = None
+    missing: bool = False
+
+    def data(self) -> dict[str, Any]:
+        """Return the label as plain values, without what it does not have."""
+        found: dict[str, Any] = {"label": self.text, "meaning": self.meaning}
+        if self.members or self.not_named:
+            found["members"] = [*self.members]
+        if self.not_named:
+            found["members_not_named"] = self.not_named
+        if self.low is not None and self.high is not None:
+            found |= {"low": self.low, "high": self.high}
+        return found | ({"missing": True} if self.missing else {})
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a file.
+
+    Parameters
+    ----------
+    name : str
+        As the file has it.
+    of : str
+        The column of the dataset that it was made of.
+    type : str
+        Of a Table Schema: string, integer or number.
+    role, treatment, meaning, unit : str
+        Its role in the dataset, how the release treats it, what a cell says, and the unit of its numbers.
+    low, high : float, optional
+        The ends of its public domain, of a column of numbers.
+    missing : str, optional
+        By which text the file says that a value is missing, empty for an empty cell; None: no value is missing.
+    labels : tuple of Label
+    """
+
+    name: str
+    of: str
+    type: str
+    role: str
+    treatment: str
+    meaning: str
+    unit: str = ""
+    low: Number | None = None
+    high: Number | None = None
+    missing: str | None = None
+    labels: tuple[Label, ...] = ()
+
+    def field(self) -> dict[str, Any]:
+        """Return the column as a field of a Table Schema, with keys of ours: `role` and all that follow."""
+        limits: dict[str, Any] = {}
+        if self.type != "string":
+            limits = {key: end for key, end in (("minimum", self.low), ("maximum", self.high)) if end is not None}
+        elif self.labels:
+            limits = {"enum": [each.text for each in self.labels if each.text]}
+        return {
+            "name": self.name,
+            "title": self.of,
+            "description": self.meaning,
+            "type": self.type,
+            **({"constraints": limits} if limits else {}),
+            "role": self.role,
+            "treatment": self.treatment,
+            **({"unit": self.unit} if self.unit else {}),
+            **({"missing": self.missing} if self.missing is not None else {}),
+            **({"labels": [each.data() for each in self.labels]} if self.labels else {}),
+        }
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """What the columns of a file, and of its table of buckets, are.
+
+    Parameters
+    ----------
+    file : str
+        The name of the file.
+    files : list of str
+        The files that hold its rows, relative to its folder.
+    columns : list of Column
+    bucketized : list of Column
+        The attributes in the table of buckets.
+    buckets : str
+        The name of that table; empty without one.
+    """
+
+    file: str
+    files: Sequence[str]
+    columns: Sequence[Column]
+    bucketized: Sequence[Column] = ()
+    buckets: str = ""
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The codebook as the texts of its two files, by the ends of their names."""
+        return {CODEBOOK: self.table(), DESCRIPTOR: json.dumps(self.resource(), indent=1, ensure_ascii=False) + "\n"}
+
+    @property
+    def not_named(self) -> list[str]:
+        """The columns of which a label has members that are not named."""
+        return [each.of for each in (*self.columns, *self.bucketized) if any(label.not_named for label in each.labels)]
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What the owner should know of members that are not named: a sentence, or none."""
+        if not self.not_named:
+            return []
+        says = (
+            f"The codebook does not name every value that the labels of {name_list(self.not_named)} stand for. The "
+            f"list of values was read from the records, and fewer than {LIMIT} people have each of the others. "
+            "Describe the table and state its list of values to have all of them named."
+        )
+        return [Notice(says, "members-not-named")]
+
+    def words(self, public: Collection[str]) -> set[str]:
+        """Return the texts in it that are of the description or of a hierarchy, without those that are `public`."""
+        columns = (*self.columns, *self.bucketized)
+        said = {each for column in columns for each in (column.name, column.of, column.unit)}
+        labels = [label for column in columns for label in column.labels]
+        return said.union(*((label.text, *label.members) for label in labels)) - {*public}
+
+    def table(self) -> str:
+        """Return the CSV: of each column one row without a label that describes it, then one row per label."""
+        lines = io.StringIO()
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(HEAD)
+        for column in (*self.columns, *self.bucketized):
+            said = f"{column.role}; {column.treatment}: {column.meaning}"
+            ends = _shown(column.low), _shown(column.high)
+            writer.writerow([column.name, "", "", *ends, column.unit, said, column.missing or ""])
+            for label in column.labels:
+                members = BETWEEN.join(re.sub(r"([\\|])", r"\\\1", each) for each in label.members)
+                ends = _shown(label.low), _shown(label.high)
+                missing = "yes" if label.missing else ""
+                writer.writerow([column.name, label.text, members, *ends, column.unit, label.meaning, missing])
+        return lines.getvalue()
+
+    def resource(self) -> dict[str, Any]:
+        """Return the JSON: a Frictionless data resource, with that of the table of buckets under `buckets`."""
+        found = _resource(self.file, self.files, [each.field() for each in self.columns], self.columns)
+        if self.buckets:
+            found["buckets"] = _resource(self.buckets, [self.buckets], [*_bucket_fields(self.bucketized)], ())
+        return found
+
+
+def _resource(
+    file: str, files: Sequence[str], fields: list[dict[str, Any]], columns: Iterable[Column]
+) -> dict[str, Any]:
+    path, *others = files
+    form, media = MEDIA[Path(path).suffix]
+    marks = dict.fromkeys(["", *(each.missing for each in columns if each.missing is not None)])
+    # A mark that means something else in another column is no mark of the whole table.
+    marks = {mark: None for mark in marks if mark == "" or _is_mark(mark, columns)}
+    return {
+        "profile": "tabular-data-resource",
+        "name": re.sub(r"[^a-z0-9._-]+", "-", file.lower()).strip("-") or "release",
+        "type": "table",
+        "title": file,
+        "path": path,
+        **({"extrapaths": others} if others else {}),
+        "format": form,
+        "mediatype": media,
+        **({"encoding": "utf-8"} if form == "csv" else {}),
+        "schema": {"fields": fields, "missingValues": [*marks]},
+    }
+
+
+def _is_mark(mark: str, columns: Iterable[Column]) -> bool:
+    labels = (label for column in columns for label in column.labels if label.text == mark)
+    return all(label.missing for label in labels)
+
+
+def _bucket_fields(bucketized: Sequence[Column]) -> Iterator[dict[str, Any]]:
+    """Yield the fields of a table of buckets."""
+    names = [each.name for each in bucketized]
+    yield {
+        "name": "attribute",
+        "type": "string",
+        "description": "the attribute whose values the row counts",
+        "constraints": {"enum": names},
+        "attributes": [each.field() for each in bucketized],
+    }
+    yield {"name": BUCKET, "type": "integer", "description": "the number of the bucket, as in the rows of the release"}
+    yield {"name": "value", "type": "string", "description": "a value of the attribute in the bucket"}
+    yield {"name": "count", "type": "integer", "description": "how many rows of the bucket have the value"}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a codebook is made of, beside the labels of the file.
+
+    Parameters
+    ----------
+    release : Release
+        Whose schema, hierarchies and treatments count, and never its rows.
+    treatments : dict of str to str
+        How the file treats each column, as its provenance says.
+    values : dict of str to list
+        By column of the file the different texts and numbers in it, as `writing.Written` has them.
+    mark : str
+        By which text the file of the original says that a value is missing; empty: it has no such text.
+    is_text : bool
+        Whether the file is text, in which cells have no types.
+    is_escaped : bool
+        Whether formulas in the file are escaped.
+    bounded : dict of str to Bounded
+        The columns that are two in the file.
+    """
+
+    release: Release
+    treatments: Mapping[str, str]
+    values: Mapping[str, Sequence[Any] | None]
+    mark: str = ""
+    is_text: bool = True
+    is_escaped: bool = False
+    bounded: Mapping[str, Bounded] = field(default_factory=dict)
+
+
+def codebook(
+    file: str, files: Sequence[str], facts: Facts, buckets: pd.DataFrame | None = None, table: str = ""
+) -> Codebook:
+    """Return the codebook of a file.
+
+    Parameters
+    ----------
+    file : str
+        Its name.
+    files : list of str
+        The files that hold its rows, relative to its folder.
+    facts : Facts
+    buckets : DataFrame, optional
+        The second table of a bucketized release.
+    table : str
+        The name of the file of that table.
+    """
+    described = {each.name: each for each in facts.release.schema.attributes}
+    ends = {end: own for own in facts.bounded.values() for end in own.names}
+    columns = []
+    for name, values in facts.values.items():
+        if name in ends:
+            columns.append(_end(facts, described[ends[name].name], ends[name], name))
+        elif name not in described:
+            columns.append(_number_of_bucket(name))
+        else:
+            columns.append(_column(facts, described[name], values))
+    held = []
+    for name, values in ({} if buckets is None else dict(_by_attribute(buckets))).items():
+        held.append(_column(facts, described[name], values))
+    return Codebook(file, files, columns, held, table if buckets is not None else "")
+
+
+def _by_attribute(buckets: pd.DataFrame) -> Iterator[tuple[str, list[str]]]:
+    for name in sorted(set(buckets["attribute"])):
+        held = buckets.loc[buckets["attribute"] == name, "value"]
+        yield name, sorted({text(each) for each in held})
+
+
+def _number_of_bucket(name: str) -> Column:
+    meaning = "the number of the bucket, whose sensitive values stand in the table of buckets"
+    return Column(name, name, "integer", "of the release", "number", meaning, low=0)
+
+
+def _end(facts: Facts, attribute: Attribute, own: Bounded, name: str) -> Column:
+    """Return the column of one end of labels of numbers."""
+    which = "lower" if name == own.names[0] else "upper"
+    gap = ", and an empty cell says that it is missing" if own.domain.missing is not None else ""
+    meaning = (
+        f"the {which} end, included, of the interval that holds the record's value; a suppressed value has the ends of "
+        f"the domain, {own.domain.low:g} and {own.domain.high:g}{gap}"
+    )
+    kind = "integer" if str(own.type) == "int64" else "number"
+    missing = "" if own.domain.missing is not None else None
+    # An interval that is aligned at 0 may reach past the domain.
+    stated = [each for each in (pair[name == own.names[1]] for pair in own.ends.values()) if each is not None]
+    low, high = min([own.domain.low, *stated]), max([own.domain.high, *stated])
+    return Column(
+        _in_file(name, facts), attribute.name, kind, str(attribute.role), _treatment(facts, attribute), meaning,
+        attribute.unit, _plain(low), _plain(high), missing,
+    )  # fmt: skip
+
+
+def _column(facts: Facts, attribute: Attribute, values: Sequence[Any] | None) -> Column:
+    """Return a column of the file. `values`: its different values; None: numbers that are written record by record."""
+    treatment, domain = _treatment(facts, attribute), attribute.domain
+    kind = next((each for each in KINDS if treatment.startswith(each)), "generalized")
+    meaning = KINDS[kind]
+    present = [each for each in values or () if each is not None and each == each]
+    own = dict(
+        name=_in_file(attribute.name, facts), of=attribute.name, role=str(attribute.role), treatment=treatment,
+        meaning=meaning, unit=attribute.unit,
+    )  # fmt: skip
+    mark = getattr(domain, "missing", None) or facts.mark
+    if facts.is_text and kind in ("exact", *UNTRUE) and attribute.numeric and not isinstance(domain, Bands):
+        read = [_number(each) for each in present if each != mark]
+        if values is not None and None not in read:  # numbers among which some are missing are kept as texts
+            gap = mark if len(read) < len(present) else "" if len(present) < len(values) else None
+            return _numbers(own, domain, read, gap, kind)
+    if values is None or (present and not any(isinstance(each, str) for each in present)):
+        lacks = getattr(domain, "missing", None) is not None and (values is None or len(present) < len(values))
+        return _numbers(own, domain, present, "" if lacks else None, kind)
+    labels = tuple(_label(facts, attribute, text(each), kind) for each in present)
+    numbers = domain.numbers if isinstance(domain, Bands) else domain
+    low, high = (numbers.low, numbers.high) if isinstance(numbers, Numbers) else (None, None)
+    marks = [each.text for each in labels if each.missing and each.text != SUPPRESSED]
+    missing = marks[0] if marks else "" if values and len(present) < len(values) else None
+    return Column(**own, type="string", low=_plain(low), high=_plain(high), missing=missing, labels=labels)
+
+
+def _numbers(own: Mapping[str, Any], domain: Any, present: Sequence[Any], missing: str | None, kind: str) -> Column:
+    """Return a column of numbers: within its domain, unless noise may leave it. `missing`: as of a Column."""
+    domain = domain.numbers if isinstance(domain, Bands) else domain
+    is_domain = isinstance(domain, Numbers)
+    whole = is_domain and all(float(each).is_integer() for each in (domain.low, domain.step, *present))
+    whole = whole and not (kind in UNTRUE and not present)  # of which nobody has read all
+    low, high = (domain.low, domain.high) if is_domain and kind not in UNTRUE else (None, None)
+    return Column(**own, type="integer" if whole else "number", low=_plain(low), high=_plain(high), missing=missing)
+
+
+def _label(facts: Facts, attribute: Attribute, label: str, kind: str) -> Label:
+    """Return what a label of the file stands for."""
+    said = _in_file(label, facts)
+    domain, hierarchy = attribute.domain, facts.release.hierarchies.get(attribute.name)
+    mark = getattr(domain, "missing", None) or facts.mark
+    if label == SUPPRESSED:
+        return _suppressed(facts, attribute, hierarchy, said, bool(mark))
+    if mark and label == mark:
+        return Label(said, "the value is missing", (label,), missing=True)
+    if kind in UNTRUE:
+        return Label(said, f"the value {label}, which need not be the record's own", (label,))
+    if isinstance(domain, Bands):
+        low, high = bounds.band_ends(domain, label)
+        return _interval(said, low, high, False)
+    if hierarchy is not None:
+        try:
+            return _covering(facts, attribute, hierarchy, label, said, mark)
+        except SchemaError:  # a label of the sanitizer's own
+            pass
+    return Label(said, f"the value {label}", (label,))
+
+
+def _interval(said: str, low: Number | None, high: Number | None, missing: bool) -> Label:
+    gap = ", or a missing value" if missing else ""
+    if low == high:
+        return Label(said, f"the number {_shown(low)}{gap}", low=_plain(low), high=_plain(high), missing=missing)
+    meaning = f"a number from {_shown(low)} to {_shown(high)}, both included{gap}"
+    return Label(said, meaning, low=_plain(low), high=_plain(high), missing=missing)
+
+
+def _covering(facts: Facts, attribute: Attribute, hierarchy: Generalization, label: str, said: str, mark: str) -> Label:
+    """Return what a label of a hierarchy covers."""
+    if attribute.numeric and len(hierarchy.runs(label)) == 1:
+        return _interval(said, *hierarchy.bounds(label), hierarchy.covers_missing(label))
+    leaves = _leaves(hierarchy)
+    members, others = _named(facts, attribute, [leaves[place] for place in hierarchy.covered(label)], label)
+    missing = mark in members and bool(mark)
+    if not others and len(members) == 1:
+        return Label(said, f"the value {members[0]}", members, missing=missing)
+    few = f", of which {others:,} are not named, because fewer than {LIMIT} people have each" if others else ""
+    return Label(said, f"one of {len(members) + others:,} values{few}", members, others, missing=missing)
+
+
+def _suppressed(
+    facts: Facts, attribute: Attribute, hierarchy: Generalization | None, said: str, may_lack: bool
+) -> Label:
+    """Return the label `*`: of numbers the ends of the domain, of public categories all members."""
+    domain = attribute.domain
+    numbers = domain.numbers if isinstance(domain, Bands) else domain
+    if isinstance(numbers, Numbers):
+        may_lack = numbers.missing is not None
+        meaning = "suppressed: any number of the domain" + ", or a missing value" * may_lack
+        return Label(said, meaning, low=_plain(numbers.low), high=_plain(numbers.high), missing=may_lack)
+    values = domain.values if isinstance(domain, Categories) else ()
+    if getattr(domain, "of_records", False):  # its values stand in no public list
+        meaning = "suppressed: any value of the column; the list of values is not public"
+        return Label(said, meaning, missing=may_lack and facts.mark in values)
+    return Label(said, "suppressed: any value of the column", values, missing=may_lack and facts.mark in values)
+
+
+def _named(facts: Facts, attribute: Attribute, members: list[str], label: str) -> tuple[tuple[str, ...], int]:
+    """Return which members of a label are named, and how many are not.
+
+    Of a domain that was read from the records those that ten or more people share, and a published value itself.
+    """
+    if not getattr(attribute.domain, "of_records", False) or members == [label]:
+        return tuple(members), 0
+    hierarchy = facts.release.hierarchies[attribute.name]
+    shared = {_leaves(hierarchy)[place] for place in facts.release.shared.get(attribute.name, ())}
+    published = {text(each) for each in facts.values.get(attribute.name) or () if each is not None}
+    named = tuple(each for each in members if each in shared or each in published)
+    return named, len(members) - len(named)
+
+
+def _leaves(hierarchy: Generalization) -> Sequence[str]:
+    found: Sequence[str] = hierarchy.leaves  # type: ignore[attr-defined]  # of categories, and of trees of numbers
+    return found
+
+
+def _treatment(facts: Facts, attribute: Attribute) -> str:
+    return facts.treatments.get(attribute.name, "generalized")
+
+
+def _in_file(said: str, facts: Facts) -> str:
+    """Return a text as the file has it."""
+    return str(spreadsheets.escaped([said])[0]) if facts.is_escaped else said
+
+
+def _number(cell: object) -> float | None:
+    number = pd.to_numeric(str(cell), errors="coerce")
+    return None if number != number else float(number)
+
+
+def _shown(number: Number | None) -> str:
+    return "" if number is None or number != number else text(float(number))
+
+
+def _plain(number: Any) -> Number | None:
+    """Return a number as JSON has it: whole ones without a decimal point."""
+    if number is None or number != number:
+        return None
+    number = number.item() if isinstance(number, np.generic) else number
+    return int(number) if float(number).is_integer() else float(number)
