@@ -124,6 +124,24 @@ if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
     from privnb.sanitizers.noise.masking_noise import MaskingNoise as MaskingNoise
     from privnb.sanitizers.noise.pram import Pram as Pram
     from privnb.sanitizers.noise.randomized_response import RandomizedResponse as RandomizedResponse
+    from privnb.workbench.comparison import (
+        Comparison as Comparison,
+        compare as compare,
+    )
+    from privnb.workbench.decision import (
+        ReleaseCard as ReleaseCard,
+        TableDecision as TableDecision,
+    )
+    from privnb.workbench.measurements import Measurements as Measurements
+    from privnb.workbench.pages import (
+        explore as explore,
+        report as report,
+    )
+    from privnb.workbench.release import SanitizedTable as SanitizedTable
+    from privnb.workbench.table import (
+        Table as Table,
+        read as read,
+    )
 
 
 def _homes() -> dict[str, str]:

@@ -244,7 +244,7 @@ def searched(
             f"'{dataset.name}' has {people} people, and what is of fewer than {fewest} is withheld: nothing can be "
             "decided. Take more RECORDS, or a larger table."
         )
-    policy = _possible(dataset, policy)
+    policy = with_possible_needs(dataset, policy)
     sizes = _sizes(profile, policy)
     tried = [*family(dataset, k=sizes, profile=profile), *diverse(dataset, k=sizes)]
     known = [each for each in tried if not each.reference]
@@ -255,7 +255,7 @@ def searched(
     def measured(tried: Sequence[Sanitizer], records: int) -> tuple[FloatArray, list[int]]:
         sample = dataset if records == len(dataset) else dataset.sample(records, rng=0)
         both, seeds = [*reference_sanitizers(), *tried], repeats if records == last.records else 1
-        results[records] = _measured(sample, both, policy, profile, seeds, fewest, store)
+        results[records] = measure_releases(sample, both, policy, profile, seeds, fewest, store)
         found = decision.decide(results[records], policy, people=sample.headcount)
         vectors, unknown = by_policy.scaled(found.vectors), np.full(len(policy.caps) + 1, np.nan)
         open_to, keys = found.releases[found.releases.status != "refused"], [_key(each) for each in tried]
@@ -289,7 +289,7 @@ def of_the_card(card: Card, found: Searched) -> pd.DataFrame:
     return join(own, reservations(card.content, own))
 
 
-def _measured(
+def measure_releases(
     dataset: Dataset,
     sanitizers: Sequence[Sanitizer],
     policy: Policy,
@@ -322,7 +322,7 @@ def _measured(
     return join(found, users).reset_index(drop=True)
 
 
-def _possible(dataset: Dataset, policy: Policy) -> Policy:
+def with_possible_needs(dataset: Dataset, policy: Policy) -> Policy:
     """The policy with needs that this table can have. Raises ValueError for a measure that nothing here measures."""
     known = [each for measures in MEASURES["utility"].values() for each in measures]
     for need in policy.needs:

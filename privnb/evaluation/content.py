@@ -30,7 +30,7 @@ INSTALLED = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
 
 # What only reads results: no module that makes numbers imports one of these.
 READERS = (
-    "reporting", "papers.charts", "papers.findings", "papers.ledger_page", "explorer", "cli", "__main__",
+    "reporting", "papers.charts", "papers.findings", "papers.ledger_page", "explorer", "workbench", "cli", "__main__",
 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@
 | `reason` | of what was refused or is not possible a sentence for people: what cannot be, and what to do instead |
 """
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -183,6 +184,18 @@ def tidy(rows: Iterable[Row]) -> pd.DataFrame:
     pairs = zip(columns["status"], np.isnan(columns["value"]), strict=True)
     columns["status"] = ["withheld" if bare and status == "" else status for status, bare in pairs]
     return pd.DataFrame(columns, columns=COLUMNS)
+
+
+@validated
+def identified(results: Results) -> list[str]:
+    """Return the id of each row: eight hexadecimal digits that depend on what the number is of (`KEY`), and not on its
+    value. Pages, cards and `results.csv` name a row by it.
+
+    >>> identified(tidy([row("accuracy_gain", 0.2, dataset="adult", sanitizer="Suppress")]))
+    ['06719647']
+    """
+    keys = zip(*(results[column].map(str) for column in KEY), strict=True)
+    return [hashlib.sha256("\x1f".join(key).encode()).hexdigest()[:8] for key in keys]
 
 
 @validated

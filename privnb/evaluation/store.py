@@ -139,8 +139,7 @@ def run(tasks: Iterable[Task], store: Store, *, jobs: int | None = None, descrip
     it takes to start them. Progress is shown by `progress.track`, whose bars
     tell the time left. The first error stops the run and is raised, with the task's place in a note; what is finished
     stays. Nobody waits then, nor after an interrupt, for what the others are at. A task with a method that a notebook's
-    cell defines is computed in this process, last, and not kept. A script that calls this needs the
-    line `if __name__ == "__main__":`.
+    cell defines is computed in this process, last, and not kept.
     """
     tasks = list(tasks)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
@@ -210,7 +209,8 @@ def _evaluated(
     missing = {place: tasks[place] for group in groups for place in group}
     with _workers(min(jobs or own_cores(), len(groups)), store, missing) as workers:
         try:
-            futures = {workers.submit(_evaluate, group, len(tasks)): group for group in groups}
+            with processes.without_script():
+                futures = {workers.submit(_evaluate, group, len(tasks)): group for group in groups}
         except (ConnectionError, EOFError) as error:
             raise BrokenProcessPool(f"The server of the workers was killed. {KILLED}") from error
         for future in concurrent.futures.as_completed(futures):

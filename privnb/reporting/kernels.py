@@ -56,7 +56,8 @@ class Copied(LocalProvisioner):
         given = manager.connection_file, asked["env"], asked.get("cwd") or os.getcwd(), manager.silent
         with BEGINNING, processes.served(*manager.libraries) as context:
             process = context.Process(target=serve, args=given)
-            process.start()
+            with processes.without_script():
+                process.start()
         self.process = manager.copy = Copy(process)  # type: ignore[assignment]
         self.pid = self.pgid = process.pid
         return self.connection_info

@@ -102,8 +102,6 @@ def build(
         Compares the results of notebooks on the papers' table with the printed numbers: `papers.ledger_page.Ledger.of`.
         None: the report has no ledger.
 
-    A script that calls this needs the line `if __name__ == "__main__":`.
-
     Returns
     -------
     Path

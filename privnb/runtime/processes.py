@@ -8,6 +8,7 @@ import errno
 import functools
 import multiprocessing.util
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -175,6 +176,22 @@ def served(*libraries: str) -> Iterator[SpawnContext | ForkServerContext]:
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+@contextlib.contextmanager
+def without_script() -> Iterator[None]:
+    """Hide the script that runs this process from the processes that are started inside.
+
+    Python's multiprocessing imports that script in each new process, and so runs all of it again unless its author
+    wrote `if __name__ == "__main__":`. Workers compute functions of the package alone and do not need it.
+    """
+    script = vars(sys.modules["__main__"])
+    hidden = {name: script.pop(name) for name in ("__file__", "__spec__") if name in script}
+    script["__spec__"] = None
+    try:
+        yield
+    finally:
+        script.update({"__spec__": None} | hidden)
 
 
 def begin_to_serve(*libraries: str) -> None:

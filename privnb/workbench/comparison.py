@@ -1,0 +1,168 @@
+"""Several releases of one table beside each other, and the choice among them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from privnb import decision
+from privnb.decision import policies, policy_search
+from privnb.decision.by_policy import LOSS
+from privnb.decision.policies import Policy
+from privnb.evaluation.cases import evaluate
+from privnb.evaluation.results import join
+from privnb.microdata.withholding import LIMIT
+from privnb.runtime import expect
+from privnb.runtime.errors import UsageError
+from privnb.runtime.sentences import say, table_html
+from privnb.runtime.validation import validated
+from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.catalogue import reference_sanitizers
+from privnb.workbench.decision import TableDecision
+from privnb.workbench.measurements import Measurements
+from privnb.workbench.origin import Origin
+
+POLICY = "ontario-2025"
+
+
+class Comparison:
+    """Releases of one table, measured in the same way.
+
+    `compare` makes one. The two reference releases, the original and the one without quasi-identifiers, are always
+    among them.
+
+    Attributes
+    ----------
+    table : Table
+    sanitizers : list of Sanitizer
+        Without the two references.
+    policy : Policy
+        What was measured: its caps and needs.
+    results : DataFrame
+        Tidy results with all their columns.
+    """
+
+    def __init__(self, table: Origin, sanitizers: Sequence[Sanitizer], policy: Policy, results: pd.DataFrame) -> None:
+        self.table, self.sanitizers, self.policy, self.results = table, [*sanitizers], policy, results
+
+    def __repr__(self) -> str:
+        return f"Comparison('{self.table.name}', {len(self.sanitizers)} sanitizers, policy {self.policy.name!r})"
+
+    @cached_property
+    def measurements(self) -> Measurements:
+        """All numbers, narrow in `.frame` and whole in `.results`."""
+        return Measurements(self.results)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row for each release: what users lose, from 0 (the original) to 1 (no quasi-identifiers), each capped
+        risk, whether the policy is kept, and why not.
+        """
+        decided = self.choose().found.decision
+        risks = decided.vectors[decided.vectors.axis != LOSS]
+        wide = risks.pivot(index="setting", columns="axis", values="value").reset_index()
+        releases = decided.releases[["setting", "loss", "kept", "reasons"]]
+        table = releases.merge(wide, on="setting", how="left")
+        return table.assign(reasons=table.reasons.map("; ".join)).rename(columns={"reasons": "why not"})
+
+    def _repr_html_(self) -> str:
+        chosen = self.choose()
+        return say(*chosen.sentences[:2])._repr_html_() + table_html(self.frame)
+
+    def plot(self, x: str = "", y: str = "") -> Any:
+        """Return a chart: what users lose by each release, and how much of its tightest cap it uses; or, with the names
+        of a privacy and a utility measure that were measured, these two.
+        """
+        from privnb.decision.points import points
+        from privnb.reporting import charts
+
+        if not x and not y:
+            return charts.within_caps(self.choose().found.decision)
+        return charts.frontier(points(self.results, privacy=x, utility=y))
+
+    def choose(self, policy: str | os.PathLike[str] | None = None) -> TableDecision:
+        """Choose the release that a policy leads to, among those compared.
+
+        Parameters
+        ----------
+        policy : str or path-like, optional
+            None: the policy of the comparison. Another one can ask only for what was measured.
+
+        Returns
+        -------
+        TableDecision
+        """
+        from privnb.decision.halving import Rung
+
+        read = self.policy if policy is None else policies.read(policy)
+        data = self.table.dataset
+        decided = decision.decide(self.results, policy_search.with_possible_needs(data, read), people=data.headcount)
+        tried = [*reference_sanitizers(), *self.sanitizers]
+        steps = [(Rung(len(data), len(self.sanitizers)), self.sanitizers)]
+        return TableDecision(self.table, data, policy_search.Searched(decided, self.results, steps, tried))
+
+
+@validated
+def compare(
+    table: Origin,
+    sanitizers: Any,
+    *,
+    policy: str | os.PathLike[str] = POLICY,
+    models: Any = (),
+    target: str | None = None,
+    measures: Sequence[Callable[..., Any]] = (),
+    seeds: int = 0,
+    store: str = "",
+) -> Comparison:
+    """Compare sanitizers on a table: risks, and what users lose.
+
+    Parameters
+    ----------
+    table : Table
+        Of `read`.
+    sanitizers : Sanitizer or list of Sanitizer
+        Such as `[Mondrian(k=k) for k in (5, 10, 20)]`.
+    policy : str or path-like
+        The policy whose caps and needs are measured, by its name or file.
+    models : str, estimator or list, optional
+        Models of users that predict `target` from each release: see `SanitizedTable.utility`.
+    target : str, optional
+        What they predict; None: the first sensitive column.
+    measures : list of functions
+        Functions that are marked with `@measure`.
+    seeds : int
+        Repeats of what is drawn; 0: 3.
+    store : str
+        A folder that keeps what is finished, so that a comparison that was stopped goes on; empty: none.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from privnb import KMember, Mondrian, read
+    >>> compare(read("twelve"), [Mondrian(k=3), KMember(3)], policy="groups-of-3")
+    Comparison('twelve', 2 sanitizers, policy 'groups-of-3')
+    """
+    from privnb.evaluation.utility.good_utility import Kept
+
+    tried = [sanitizers] if isinstance(sanitizers, Sanitizer) else sanitizers
+    expect.all_of("sanitizers", tried, Sanitizer, instead="Give some such as [Mondrian(k=10), KMember(10)].")
+    if not tried:
+        raise UsageError("sanitizers must have at least one; got none. Give some such as [Mondrian(k=10)].")
+    data, asked = table.dataset, policies.read(policy)
+    repeats = seeds or policy_search.SEEDS["quick"]
+    both, able = [*reference_sanitizers(), *tried], policy_search.with_possible_needs(data, asked)
+    results = policy_search.measure_releases(data, both, able, "quick", repeats, LIMIT, store)
+    extra: list[Any] = [*measures]
+    if models:
+        schema = data.schema
+        extra.append(Kept(target or next(iter([*schema.sensitive, *schema.quasi_identifiers])), models))
+    if extra:
+        results = join(results, evaluate(data, both, measures=extra, seeds=repeats, store=store))
+    return Comparison(table, tried, asked, results)

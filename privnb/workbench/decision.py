@@ -1,0 +1,207 @@
+"""The release that a policy leads to, why, and how it is written with its card."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from privnb.datasets.dataset import Dataset
+from privnb.decision import policies
+from privnb.decision.card import Card
+from privnb.decision.policy_search import Searched, searched_in_roles
+from privnb.decision.recommended import as_they_are, what_would_help
+from privnb.evaluation.samples import record_by_record
+from privnb.microdata.schema import Role
+from privnb.publishing import decided
+from privnb.runtime.errors import PrivacyError
+from privnb.runtime.sentences import say, table_html
+from privnb.sanitizers.base import Sanitizer
+from privnb.workbench.origin import Origin
+from privnb.workbench.release import SanitizedTable, sanitized
+
+PLAIN = {"setting": "release", "loss": "lost", "kept": "keeps the policy"}
+
+
+class ReleaseCard:
+    """The card of a release that was written: what is known of it, to read and to sign.
+
+    Attributes
+    ----------
+    card : Card
+        As data, in the form of `decision/card.schema.json`.
+    path : Path
+        The release, which its card, provenance and codebook stand beside.
+    """
+
+    def __init__(self, card: Card, path: Path) -> None:
+        self.card, self.path = card, path
+
+    def __repr__(self) -> str:
+        return f"ReleaseCard('{self.path.name}', {self.card.content['answer']['status']!r})"
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row for each risk that the card states."""
+        return pd.json_normalize(self.card.content["risks"])
+
+    def _repr_html_(self) -> str:
+        return say(*self.card.content["answer"]["sentences"])._repr_html_()
+
+    def plot(self) -> Any:
+        """Return a chart of the risks beside their caps."""
+        from privnb.reporting import charts
+
+        return charts.card_risks(self.card)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableDecision:
+    """What a policy leads to on a table.
+
+    Parameters
+    ----------
+    table : Table
+    dataset : Dataset
+        What was searched: the table, or a sample of it.
+    found : Searched
+    """
+
+    table: Origin
+    dataset: Dataset
+    found: Searched
+
+    def __repr__(self) -> str:
+        chosen = self.found.decision.setting or "no release"
+        return f"TableDecision('{self.table.name}', policy {self.found.decision.policy.name!r}, {chosen})"
+
+    @property
+    def sanitizer(self) -> Sanitizer | None:
+        """The sanitizer that is chosen; None if no release keeps the policy."""
+        return self.found.chosen
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row for each release: what users lose, whether it keeps the policy, and why not."""
+        table = self.found.decision.releases[[*PLAIN, "reasons"]]
+        return table.assign(reasons=table.reasons.map("; ".join)).rename(columns=PLAIN | {"reasons": "why not"})
+
+    @property
+    def sentences(self) -> list[str | list[str]]:
+        """The decision for people, the answer first."""
+        unchanged, help = as_they_are(self.dataset), what_would_help(self.found, self.dataset)
+        said = [[*part] if not isinstance(part, str) else part for part in (unchanged.parts if unchanged else ())]
+        return [*self.found.sentences, *filter(None, [help]), *said]
+
+    def _repr_html_(self) -> str:
+        return say(*self.sentences)._repr_html_() + table_html(self.frame.head(10))
+
+    def plot(self) -> Any:
+        """Return a chart: what users lose by each release, and how much of its tightest cap it uses."""
+        from privnb.reporting import charts
+
+        return charts.within_caps(self.found.decision)
+
+    def release(self) -> SanitizedTable:
+        """Return the chosen release in memory.
+
+        Raises
+        ------
+        PrivacyError
+            If no release keeps the policy.
+        """
+        if self.sanitizer is None:
+            raise PrivacyError(
+                f"no release keeps the policy {self.found.decision.policy.title}. Try more settings, fewer published "
+                "columns, or another policy."
+            )
+        return sanitized(self.table, self.sanitizer)
+
+    def end(
+        self, out: str | os.PathLike[str] | None, *, spreadsheet_safe: bool = False, allow: str | None = None,
+        **options: Any,
+    ) -> decided.Ended:  # fmt: skip
+        """Return how the decision ends: what is said, and the card of the release that was written to `out`, if any.
+
+        Arguments and errors are those of `publishing.decided.end`.
+        """
+        from privnb.reporting import release_card
+
+        return decided.end(
+            self.table.path, self.found, self.dataset, out, render=release_card.texts, study=self.table.study,
+            spreadsheet_safe=spreadsheet_safe, allow=allow, **options,
+        )  # fmt: skip
+
+    def write(self, out: str | os.PathLike[str], **options: Any) -> ReleaseCard:
+        """Write the chosen release with its provenance, codebook and card.
+
+        A release whose file breaks the policy is not written; the runner-up is made instead, and the card says so.
+
+        Parameters
+        ----------
+        out : str or path-like
+            A new file that ends in .parquet or .csv, or a new folder.
+        **options
+            `spreadsheet_safe`, `allow`: see `publishing.decided.end`.
+
+        Returns
+        -------
+        ReleaseCard
+
+        Raises
+        ------
+        PrivacyError
+            If no release may be written.
+        """
+        ended = self.end(out, **options)
+        if ended.card is None:
+            raise PrivacyError(ended.said)
+        return ReleaseCard(ended.card, Path(out))
+
+
+def decide(
+    table: Origin,
+    policy: str | os.PathLike[str],
+    *,
+    profile: str = "quick",
+    records: int = 0,
+    seeds: int = 0,
+    store: str = "",
+) -> TableDecision:
+    """Search for the release that a policy leads to, among all sanitizers.
+
+    Parameters
+    ----------
+    table : Table
+    policy : str or path-like
+        A policy by its name, such as "ontario-2025", or its TOML file.
+    profile : str
+        How much is tried: "quick" (minutes) or "full".
+    records : int
+        Search on a random sample of this many records; 0: all.
+    seeds : int
+        Repeats of what is drawn; 0: the profile's.
+    store : str
+        A folder that keeps what is finished, so that a search that was stopped goes on; empty: none.
+
+    Returns
+    -------
+    TableDecision
+    """
+    asked, whole = policies.read(policy), table.dataset
+
+    def sample(data: Dataset) -> Dataset:
+        return record_by_record(data.sample(records, rng=0) if records else data, records)
+
+    def in_roles(roles: Mapping[str, Role]) -> Dataset:
+        return sample(table.in_roles(roles))
+
+    dataset, found = searched_in_roles(
+        in_roles, sample(whole), asked, profile=profile, seeds=seeds, store=store, records=len(whole)
+    )
+    return TableDecision(table, dataset, found)

@@ -1,0 +1,187 @@
+"""Tables that are no files: data frames of any library, and the answers of a database, as Arrow tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from privnb.microdata.schema import SchemaError
+from privnb.runtime import expect
+from privnb.runtime.errors import InputError, UsageTypeError
+from privnb.runtime.lazy import pa
+
+KINDS = "a file, a folder, the name of a described dataset, a DataFrame, an Arrow table, a Polars or DuckDB relation"
+
+
+def arrow_of(source: Any) -> pa.Table:
+    """Return a data frame of any library as an Arrow table of plain columns.
+
+    Parameters
+    ----------
+    source : DataFrame, Arrow table or reader, Polars frame, DuckDB relation
+        Any object with the Arrow C stream interface, or a lazy frame that collects into one. The index of a pandas
+        DataFrame is dropped: its labels carry no meaning here.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    UsageTypeError
+        For an object that is not a table.
+    SchemaError
+        For columns with the same name, with names that are not text, or with cells that are not single values.
+    """
+    if hasattr(source, "collect") and not hasattr(source, "__arrow_c_stream__"):  # a lazy frame
+        source = source.collect()
+    if hasattr(source, "iloc"):
+        _check_pandas(source)
+        return _checked(_from_pandas(source))
+    if not hasattr(source, "__arrow_c_stream__"):
+        raise UsageTypeError(f"source must be {KINDS}; got {expect.found(source)}. Try pandas.DataFrame(...).")
+    return _checked(pa.table(source))
+
+
+def answer_to(query: str, connection: Any) -> pa.Table:
+    """Return the rows that a database answers to a query.
+
+    Parameters
+    ----------
+    query : str
+        In the SQL of the database.
+    connection : object
+        A DBAPI or ADBC connection (sqlite3, duckdb, psycopg, ...), or an engine or connection of SQLAlchemy.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    InputError
+        For a query that the database refuses, and for one without columns.
+    UsageTypeError
+        For an object that is not a connection.
+    """
+    try:
+        if hasattr(connection, "register"):  # DuckDB's, of which a cursor lacks what was registered
+            found = _answered(connection.sql(query))
+        elif hasattr(connection, "cursor"):
+            found = _fetched(connection.cursor(), query)
+        elif hasattr(connection, "connect") or hasattr(connection, "exec_driver_sql"):
+            import pandas as pd
+
+            found = _from_pandas(pd.read_sql_query(query, connection))
+        else:
+            raise UsageTypeError(
+                f"connection must be a DBAPI or ADBC connection, or one of SQLAlchemy; got {expect.found(connection)}. "
+                'Try sqlite3.connect("people.db").'
+            )
+    except UsageTypeError:
+        raise
+    except Exception as error:  # each database raises errors of its own
+        said = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise InputError(f"the database refuses the query: {said.rstrip('.')}. Correct the query.") from error
+    if not found.num_rows:
+        raise InputError("the query returns no rows. Try a query that returns the records of the table.")
+    return _checked(found)
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write an Arrow table to a Parquet file that only its owner can read."""
+    from pyarrow import parquet
+
+    path.touch(0o600)
+    parquet.write_table(table, path)
+
+
+def _answered(relation: Any) -> pa.Table:
+    """Return a relation of DuckDB, which is None for a query without an answer, as Arrow."""
+    if relation is None:
+        raise InputError("it returns no table")
+    return relation.to_arrow_table()
+
+
+def _fetched(cursor: Any, query: str) -> pa.Table:
+    """Return what a cursor answers, as Arrow where it can."""
+    cursor.execute(query)
+    if cursor.description is None:
+        raise InputError("it returns no table")
+    if hasattr(cursor, "fetch_arrow_table"):  # ADBC's
+        return cursor.fetch_arrow_table()
+    names = [str(each[0]) for each in cursor.description]
+    rows = cursor.fetchall()
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return pa.Table.from_arrays([_column(name, list(cells)) for name, cells in zip(names, columns, strict=True)], names)
+
+
+def _check_pandas(frame: Any) -> None:
+    """Raise SchemaError for row or column labels of several levels, and for column names that are not text."""
+    for what, index in {"index": frame.index, "columns": frame.columns}.items():
+        if getattr(index, "nlevels", 1) > 1:
+            raise SchemaError(
+                f"the {what} of the DataFrame must have one level; got a MultiIndex of {index.nlevels}. Try "
+                f"{'frame.reset_index()' if what == 'index' else 'joining the levels of each name'}."
+            )
+    if wrong := [name for name in frame.columns if not isinstance(name, str)]:
+        raise SchemaError(
+            f"the names of columns must be text; got {wrong[0]!r}. Try frame.rename(columns=str), or name the columns."
+        )
+
+
+def _from_pandas(frame: Any) -> pa.Table:
+    names = [*frame.columns]
+    _check_names(names)
+    columns = []
+    for name in names:
+        cells = frame[name]
+        if hasattr(cells, "cat"):  # categories that no cell has are not values of the column
+            cells = cells.astype(cells.cat.categories.dtype)
+        columns.append(_column(name, cells))
+    return pa.Table.from_arrays(columns, names)
+
+
+def _column(name: str, cells: Any) -> pa.Array:
+    """Return the cells of a column as Arrow's. Raise SchemaError where they are not of one type."""
+    try:
+        return pa.array(cells, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
+        kinds = sorted({type(each).__name__ for each in cells if each is not None})
+        raise SchemaError(
+            f"the column '{name}' must hold values of one simple type; got {', '.join(kinds[:4])}. Try "
+            f'frame["{name}"].astype(str), or drop the column.'
+        ) from error
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Raise SchemaError for two columns of one name."""
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        raise SchemaError(f"the columns must have different names; got '{twice[0]}' twice. Rename one of them.")
+
+
+def _checked(table: pa.Table) -> pa.Table:
+    """Return the table, its dictionaries decoded. Raise SchemaError for a column whose cells are no single values."""
+    _check_names(table.column_names)
+    if not table.num_columns or not table.num_rows:
+        raise SchemaError("the table must have at least one column and one row; got none. Check how it was made.")
+    for number, field in enumerate(table.schema):
+        kind = field.type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+            table = table.set_column(number, field.name, table.column(number).cast(kind))
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            raise SchemaError(
+                f"each cell of the column '{field.name}' must be one value; got {kind}. Try one column for each part, "
+                "or drop the column."
+            )
+        if pa.types.is_timestamp(kind) and kind.tz is not None:
+            raise SchemaError(
+                f"the times of the column '{field.name}' must have no time zone; got {kind.tz}. Try times in one zone "
+                "without its name, such as dt.tz_convert(None) in pandas, which gives UTC."
+            )
+        if pa.types.is_null(kind):
+            table = table.set_column(number, field.name, table.column(number).cast(pa.string()))
+    return table

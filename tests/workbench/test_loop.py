@@ -1,0 +1,117 @@
+"""The loop of an analyst: sanitize, measure, compare, choose, write, in memory and in files."""
+
+import re
+
+import pandas as pd
+import pytest
+
+import privnb as pn
+from privnb.evaluation.results import COLUMNS
+from privnb.workbench import measurements
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": [*range(20, 60)] * 5, "zip": [80, 80, 81, 81, 82] * 40, "sex": [*"mf"] * 100,
+        "ill": [*"abcabdeafb"] * 20,
+    }
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def table():
+    return pn.read(PEOPLE, sensitive="ill", name="people")
+
+
+@pytest.fixture(scope="module")
+def release(table):
+    return table.sanitize("k=5")
+
+
+@pytest.fixture(scope="module")
+def comparison(table):
+    return pn.compare(table, [pn.Mondrian(pn.KAnonymity(k)) for k in (5, 10)], policy="groups-of-3", seeds=1)
+
+
+def test_a_release_says_what_it_is_and_shows_no_row(table, release):
+    assert release.sentences[1] == "They form 40 equivalence classes; the smallest one has 5 people."
+    assert list(release.columns.column) == ["age", "zip", "sex", "ill"]
+    assert repr(release) == "SanitizedTable('people', Mondrian(KAnonymity(k=5)))"
+    assert len(release.frame) == len(PEOPLE)
+    assert "<table" in release._repr_html_()
+
+
+def test_without_a_seed_a_release_is_drawn_afresh_and_with_one_it_is_an_experiment(table):
+    noise = pn.RandomizedResponse(1.0)
+    assert not table.sanitize(noise).release.provenance.simulation
+    assert any("not for publication" in each for each in table.sanitize(noise, rng=1).sentences)
+
+
+def test_risks_are_narrow_for_people_and_whole_on_request(release):
+    risks = release.risks("k-5")
+    assert list(risks.results) == COLUMNS
+    assert list(risks.frame) == [*measurements.NARROW[:5], "cap", *measurements.NARROW[5:]]
+    worst = risks.frame[risks.frame.question == "Identity risk, worst-off person"].iloc[0]
+    assert worst.value == "20% of people"
+    assert worst.cap == "stays below the cap of 20% of people"
+    assert risks.frame.id.is_unique
+    assert risks.frame.id.str.fullmatch("[0-9a-f]{8}").all()
+
+
+def test_the_id_of_a_number_stays_when_the_number_changes(release):
+    results = release.risks().results
+    assert [*measurements.narrowed(results.assign(value=0.5)).id] == [*measurements.narrowed(results).id]
+    other = results.assign(parameters="k=6")
+    assert not {*measurements.narrowed(other).id} & {*measurements.narrowed(results).id}
+
+
+def test_utility_is_of_models_and_of_detail(release):
+    found = release.utility("decision stump")
+    assert {"good_utility", "utility_decline", "certainty_penalty"} <= {*found.results.measure}
+    assert not found.frame.value.eq("").any()
+
+
+def test_a_comparison_chooses_as_the_policy_says(comparison):
+    decided = comparison.choose()
+    assert {*decided.frame.release} == {"Mondrian, k = 5", "Mondrian, k = 10", "Suppression", "the original"}
+    assert decided.sanitizer in [*comparison.sanitizers, pn.Suppress()]
+    assert set(comparison.frame.setting) == set(decided.frame.release)
+    assert "<table" in comparison._repr_html_()
+
+
+def test_what_is_chosen_is_written_with_its_card(tmp_path, comparison):
+    card = comparison.choose().write(tmp_path / "release.csv")
+    assert card.card.content["release"]["file"] == "release.csv"
+    assert len(pd.read_csv(tmp_path / "release.csv")) == len(PEOPLE)
+    assert {path.suffixes[-1] for path in tmp_path.iterdir()} >= {".csv", ".json", ".html"}
+    assert not card.frame.empty
+
+
+def test_a_release_in_memory_is_written_from_the_records(tmp_path, table, release):
+    made = release.write(tmp_path / "release.parquet")
+    assert made.smallest == 5
+    written = pd.read_parquet(tmp_path / "release.parquet")
+    assert sorted(written.age.unique()) == sorted(release.frame.age.unique())
+    with pytest.raises(pn.OutputExistsError):
+        release.write(tmp_path / "release.parquet")
+
+
+def test_where_no_release_keeps_the_policy_nothing_is_written(tmp_path, table):
+    decided = pn.compare(table, pn.Identity(), policy="all-five", seeds=1).choose()
+    if decided.sanitizer is None:
+        with pytest.raises(pn.PrivacyError):
+            decided.release()
+        with pytest.raises(pn.PrivacyError):
+            decided.write(tmp_path / "release.csv")
+        assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("wrong", ["Mondrian", 7, [], ["Mondrian"]])
+def test_what_is_no_sanitizer_is_refused(table, wrong):
+    with pytest.raises(pn.UsageError, match="sanitizers"):
+        pn.compare(table, wrong)
+
+
+@pytest.mark.slow
+def test_charts_are_drawn(table, release, comparison):
+    for each in (table, release, release.risks(), comparison, comparison.choose()):
+        assert "vega-lite" in re.sub(r"\s", "", each.plot().to_json())

@@ -1,0 +1,169 @@
+"""Tables from anywhere: files, frames of each library, databases; and what is refused."""
+
+import sqlite3
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import privnb as pn
+from privnb.microdata.schema import Role
+from privnb.workbench import sources
+
+PEOPLE = pd.DataFrame(
+    {"age": [31, 32, 44, 45, 60] * 8, "zip": [80, 80, 81, 81, 82] * 8, "sex": [*"mf"] * 20, "ill": [*"abcab"] * 8}
+)
+
+
+def database():
+    connection = sqlite3.connect(":memory:")
+    PEOPLE.to_sql("people", connection, index=False)
+    return connection
+
+
+@pytest.fixture
+def table():
+    return pn.read(PEOPLE, sensitive="ill", name="people")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [PEOPLE, pl.from_pandas(PEOPLE), pl.from_pandas(PEOPLE).lazy(), pa.table(PEOPLE), duckdb.from_df(PEOPLE)],
+    ids=["pandas", "polars", "lazy", "arrow", "duckdb"],
+)
+def test_every_library_s_frame_is_the_same_table(source, table):
+    found = pn.read(source, sensitive="ill", name="people")
+    assert found.roles == table.roles
+    pd.testing.assert_frame_equal(found.dataset.table, table.dataset.table)
+
+
+@pytest.mark.parametrize("connect", [database, duckdb.connect], ids=["dbapi", "duckdb"])
+def test_the_answer_of_a_database_is_a_table(connect, table):
+    connection = connect()
+    if connect is not database:
+        connection.register("people", PEOPLE)
+    found = pn.read("select * from people", connection=connection, sensitive="ill")
+    assert found.roles == table.roles
+    assert len(found.dataset) == len(PEOPLE)
+
+
+def test_a_file_is_read_as_its_frame_is(tmp_path, table):
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    found = pn.read(tmp_path / "people.csv", sensitive=["ill"])
+    assert found.name == "people"
+    assert found.roles == table.roles
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "people.csv"]
+
+
+def test_a_described_dataset_is_read_by_its_name_and_keeps_its_file():
+    adult = pn.read("twelve")
+    before = adult.path.read_bytes()
+    assert adult.set_roles(illness="neutral").roles["illness"] is Role.NEUTRAL
+    assert adult.path.read_bytes() == before
+    with pytest.raises(pn.UsageError, match="Change them in that file"):
+        adult.described_path()
+
+
+def test_roles_are_changed_by_one_call_and_saved_as_a_description(tmp_path, table):
+    assert table.set_roles(sex="neutral").dataset.schema.quasi_identifiers == ["age", "zip"]
+    path = table.save(folder=tmp_path / "data")
+    assert pn.load(path).schema == table.dataset.schema
+    with pytest.raises(pn.OutputExistsError):
+        table.save(folder=tmp_path / "data")
+
+
+def test_what_does_not_fit_changes_no_role(table):
+    before = table.roles
+    with pytest.raises(pn.InputError, match="No column is a quasi-identifier"):
+        table.set_roles(dict.fromkeys(["age", "zip", "sex"], "neutral"))
+    with pytest.raises(pn.UsageError, match=r"Did you mean 'age'"):
+        table.set_roles(agee="neutral")
+    with pytest.raises(pn.UsageError, match="role must be one of"):
+        table.set_roles(age="secret")
+    assert table.roles == before
+
+
+def test_what_is_assumed_is_said(table):
+    assert table.notes == (
+        "Each row counts as one person. If people have several rows, name their key: `person=COLUMN`.",
+    )
+    assert len(pn.read(PEOPLE).notes) == 2
+
+
+def test_the_folder_of_a_table_goes_with_it():
+    table = pn.read(PEOPLE)
+    folder = table.path.parent
+    assert folder.stat().st_mode & 0o077 == 0
+    del table
+    assert not folder.exists()
+
+
+def test_no_cell_of_a_record_is_shown():
+    names = [f"person number {number}" for number in range(40)]
+    table = pn.read(PEOPLE.assign(name=names))
+    shown = table._repr_html_() + repr(table) + table.frame.to_string()
+    assert not [name for name in names if name in shown]
+    assert table.roles["name"] is Role.IDENTIFIER
+
+
+def one_row(**columns):
+    return pd.DataFrame({name: [cell, cell] for name, cell in columns.items()})
+
+
+REFUSED = {
+    "a MultiIndex": (PEOPLE.set_index(["age", "zip"]), "MultiIndex of 2"),
+    "two columns of one name": (pd.concat([PEOPLE, PEOPLE[["age"]]], axis=1), "'age' twice"),
+    "a name that is no text": (PEOPLE.rename(columns={"age": 7}), "got 7"),
+    "lists in cells": (one_row(a=[1, 2], b=1), "one value"),
+    "cells of several types": (pd.DataFrame({"a": [1, "x"], "b": 2}), "one simple type"),
+    "objects in cells": (pd.DataFrame({"a": [object(), object()]}), "one simple type"),
+    "time zones": (one_row(t=pd.Timestamp("2020-01-01", tz="Europe/Berlin"), b=1), "no time zone"),
+    "nested types": (pa.table({"a": [{"b": 1}, {"b": 2}]}), "one value"),
+    "bytes": (pa.table({"a": [b"1", b"2"]}), "one value"),
+    "no rows": (PEOPLE.head(0), "at least one column and one row"),
+    "no columns": (pd.DataFrame(index=[1, 2]), "at least one column and one row"),
+}
+
+
+@pytest.mark.parametrize(("source", "said"), REFUSED.values(), ids=REFUSED)
+def test_a_frame_that_is_no_table_is_refused(source, said):
+    with pytest.raises(pn.InputError, match=said) as caught:
+        pn.read(source)
+    assert caught.value.status == 4
+
+
+@pytest.mark.parametrize("source", [7, None, [1, 2], np.zeros((2, 2)), object()])
+def test_what_is_no_table_at_all_is_refused(source):
+    with pytest.raises(pn.UsageTypeError, match="source must be a file"):
+        pn.read(source)
+
+
+@pytest.mark.parametrize("query", ["select * from people where age > 100", "selec * from people", "create table t (a)"])
+def test_a_query_without_an_answer_is_refused(query):
+    with pytest.raises(pn.InputError):
+        pn.read(query, connection=database())
+
+
+def test_what_is_no_connection_is_refused():
+    with pytest.raises(pn.UsageTypeError, match="DBAPI"):
+        pn.read("select 1", connection=7)
+
+
+def test_categories_that_nobody_has_are_no_values():
+    frame = PEOPLE.assign(ill=pd.Categorical(PEOPLE.ill, ["a", "b", "c", "nobody"]))
+    assert "nobody" not in str(pn.read(frame, sensitive="ill").dataset.schema["ill"].domain)
+
+
+def test_a_text_column_of_nothing_is_missing():
+    assert sources.arrow_of(pa.table({"a": pa.nulls(2), "b": [1, 2]})).schema.field("a").type == pa.string()
+
+
+def test_missing_files_are_named():
+    with pytest.raises(pn.MissingFileError, match=r"nobody\.csv"):
+        pn.read(Path("nobody.csv"))
+    with pytest.raises(pn.MissingFileError, match="Known"):
+        pn.read("nobody")
