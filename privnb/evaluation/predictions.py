@@ -17,6 +17,7 @@ from privnb.miners.encoding import Encoded, encode
 from privnb.miners.miner import Failed
 from privnb.miners.own import is_own
 from privnb.runtime.arrays import Array
+from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list
 from privnb.runtime.progress import track
 from privnb.runtime.validation import instead
@@ -77,12 +78,12 @@ def miners_of(miners: Any) -> Sequence[Any]:
     return weka.named(miners) if isinstance(miners, str) and weka.is_weka(miners) else reference_set(miners)
 
 
-def unable(miners: Any, column: Any) -> dict[str, str]:
+def unable(miners: Sequence[Any], column: Any) -> dict[str, str]:
     """Return why those of somebody's own miners cannot guess a column that are of another kind: `{miner: sentence}`.
 
     Of the package's sets such miners are left out: a set has some of either kind.
     """
-    return {each.name: each.lacks(column) for each in miners_of(miners) if is_own(each) and not each.predicts(column)}
+    return {each.name: each.lacks(column) for each in miners if is_own(each) and not each.predicts(column)}
 
 
 def called(miners: Any) -> str:
@@ -167,10 +168,13 @@ def _attackable(release: Release) -> Release:
 def _each(release: Release, target: str, asked: Miners, guess: Callable[..., Any]) -> Mined:
     """The `Mined` of `guess(miner)`, an array (n,), for each miner that can."""
     column = release.table[target]
-    miners, others = able(miners_of(asked), column)
-    reasons = unable(asked, column)
+    every = miners_of(asked)
+    miners, others = able(every, column)
+    reasons = unable(every, column)
     if not miners and not reasons:
-        raise Failed(f"{others} cannot predict '{target}' as this release publishes it. Add another miner to MINERS.")
+        raise UsageError(
+            f"{others} cannot predict '{target}' as this release publishes it. Add another miner to MINERS."
+        )
     failed, guesses = dict.fromkeys(reasons, "refused"), {}
     for miner in track(miners, f"mine {target}"):
         try:

@@ -277,9 +277,10 @@ def _of_miners(
     read = partial(encode, names=[*release.schema.quasi_identifiers, *known], schema=published.schema)
     learned = read(published.table, hierarchies=published.hierarchies)  # once for all miners
     asked = read(asked, hierarchies=published.hierarchies, like=learned)
-    for name, reason in unable(miners, published.table[sensitive]).items():
+    every = miners_of(miners)
+    for name, reason in unable(every, published.table[sensitive]).items():
         rows.append(row("accuracy_gain", np.nan, miner=name, status="refused", reason=reason))
-    for miner in able(miners_of(miners), published.table[sensitive])[0]:
+    for miner in able(every, published.table[sensitive])[0]:
         try:  # what MinerInference does with one miner
             right, chance = (
                 people_among(exact_match(miner.fit(learned, taught).predict(asked), answer), people) / n
