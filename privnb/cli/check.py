@@ -96,6 +96,7 @@ def run(args: Namespace) -> Answer:
             f"'{lost}' of {subject.source}, the key of people, is not in {args.table}: people cannot be counted. Name "
             "the column that is it with --person."
         )
+    as_written = _is_as_written(subject)
     grades = _grades(subject)
     recounted = [*_recounts(subject, models), *unread]
     verdict = _verdict(subject) if subject.described else None
@@ -121,9 +122,12 @@ def run(args: Namespace) -> Answer:
         ],
         "models": [each._asdict() for each in recounted],
         "provenance": bool(subject.done),
+        "is_as_written": as_written,
         "gate": None if verdict is None else verdict.data,
     }
-    wrong = [str(each) for each in recounted if each.is_kept is False]
+    edited = "The file is not the one that its provenance is of: its SHA-256 is another."
+    wrong = [edited] if as_written is False else []
+    wrong += [str(each) for each in recounted if each.is_kept is False]
     wrong += ["The gate refuses the file."] if verdict is not None and verdict.is_refused else []
     if not subject.source and k < 2 and not args.model:
         wrong.append(
@@ -163,6 +167,14 @@ def _subject(args: Namespace) -> _Subject:
     found.renamed = {own: name for own, name in recorded.items() if own not in found.table.names}
     _give_roles(args, found, renamed_in(found.table.names))
     return found
+
+
+def _is_as_written(subject: _Subject) -> bool | None:
+    """Return whether a release has the digest that its provenance records; None where it records none."""
+    from privnb.decision.card import file_digest
+
+    recorded = subject.done.get("made", {}).get("sha256")
+    return None if recorded is None else file_digest(Path(subject.name)) == recorded
 
 
 def _described_by(subject: _Subject) -> Chosen | None:

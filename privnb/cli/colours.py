@@ -3,11 +3,18 @@
 import os
 from typing import TextIO
 
-CODES = {"red": "31", "yellow": "33", "bold": "1"}
+from privnb.runtime.names import control
+
+CODES = {"red": "31", "yellow": "33"}
 
 
-def coloured(text: str, colour: str, stream: TextIO) -> str:
-    """Return a text in a colour where `stream` is a terminal that shows it; else as it is."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty():
-        return text
-    return f"\x1b[{CODES[colour]}m{text}\x1b[0m"
+def say(prefix: str, colour: str, text: str, stream: TextIO) -> None:
+    """Print a line that begins with a prefix, in a colour where `stream` is a terminal that shows it."""
+    is_coloured = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
+    if is_coloured:
+        stream.flush()
+        control(f"\x1b[{CODES[colour]}m", stream)
+    stream.write(prefix)
+    if is_coloured:
+        control("\x1b[0m", stream)
+    print(f" {text}", file=stream)

@@ -17,7 +17,7 @@ from typing import Any
 from privnb.cli import answer, old_forms
 from privnb.cli.answer import Answer, Error, Notice
 from privnb.cli.arguments import Parser, add_common
-from privnb.cli.colours import coloured
+from privnb.cli.colours import say
 from privnb.runtime import progress
 from privnb.runtime.errors import InputError, PrivnbError, ResourceError
 from privnb.runtime.names import Shown
@@ -148,11 +148,11 @@ class _Run:
         print(answer.document(self.command, status, values, notices, error, time.monotonic() - self.began), flush=True)
 
     def _complain(self, error: Error) -> None:
-        print(coloured("privnb:", "red", sys.stderr), error.message, file=sys.stderr)
+        say("privnb:", "red", error.message, sys.stderr)
 
     def _warn(self, notices: Sequence[Notice]) -> None:
         for each in notices:
-            print(coloured("privnb:", "yellow", sys.stderr), each.message, file=sys.stderr)
+            say("privnb:", "yellow", each.message, sys.stderr)
 
 
 def run_and_trace() -> int:

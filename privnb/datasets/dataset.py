@@ -213,10 +213,11 @@ def load(
     FileNotFoundError
         For a description or data file that is not there.
     """
-    if outside != "refuse":
-        whole = described_by(find(name, folder), study, roles=roles, outside=outside)
-        return whole.sample(records, rng=rng) if records else whole
-    return _loaded(find(name, folder), study, records, rng, roles)
+    with progress.step("loading the table"):
+        if outside != "refuse":
+            whole = described_by(find(name, folder), study, roles=roles, outside=outside)
+            return whole.sample(records, rng=rng) if records else whole
+        return _loaded(find(name, folder), study, records, rng, roles)
 
 
 @contextlib.contextmanager

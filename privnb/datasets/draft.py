@@ -33,7 +33,7 @@ from privnb.datasets.description import GUESS, PROPOSAL, quote
 from privnb.datasets.roles import checked
 from privnb.microdata import cuts
 from privnb.microdata.schema import PUBLISHED, Categories, Numbers, Role, SchemaError
-from privnb.runtime import expect, validation
+from privnb.runtime import expect, progress, validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.errors import OutputExistsError, ResourceError, UsageError
 from privnb.runtime.names import like, meant, offered, renamed_in, renaming
@@ -158,6 +158,7 @@ def draft(
 
 
 @validated
+@progress.step("finding out what the columns are")
 def drafted(
     file: validation.Path,
     name: str | None = None,

@@ -26,7 +26,7 @@ from privnb.datasets.dataset import cells, described_by, find, marks
 from privnb.datasets.draft import Missing, domain_line, draft, drafted, missing_line, named
 from privnb.datasets.roles import Roles
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
-from privnb.runtime import expect, validation
+from privnb.runtime import expect, progress, validation
 from privnb.runtime.errors import OutputExistsError, ResourceError, UsageError
 from privnb.runtime.unfinished import atomic_write
 from privnb.runtime.validation import validated
@@ -163,6 +163,7 @@ class OwnTable:
         rows = np.random.default_rng(0).permutation(len(self.cells))[:SAMPLE]
         return self.cells.iloc[np.sort(rows)]
 
+    @progress.step("looking at the columns")
     def seen(self, roles: Roles) -> list[Seen]:
         """The columns as their owner sees them under these `roles`: list of `Seen`."""
         entries, why = self._described["columns"], description.reasons(self.text)
@@ -190,6 +191,7 @@ class OwnTable:
         keys = [self._some[key].cat.codes.to_numpy() + 1 for key in roles.names(Role.PERSON)]
         return alerts.examples(self._some[name], self._values[name], hidden=bool(hidden), people=next(iter(keys), None))
 
+    @progress.step("saving the description")
     def save(self, roles: Roles, *, confirm: bool = True) -> tuple[Self, list[str]]:
         """Write the roles into the description: that is confirmed if nothing is missing and it loads, else a draft.
 

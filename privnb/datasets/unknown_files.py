@@ -19,7 +19,7 @@ import pandas as pd
 
 from privnb.datasets.alerts import doubled, repetition
 from privnb.microdata.schema import Role, SchemaError
-from privnb.runtime import unfinished, validation
+from privnb.runtime import progress, unfinished, validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.validation import validated
 from privnb.tables import bounds, engine, long_tables, reading
@@ -81,6 +81,7 @@ class Unknown:
         own = ([self.bounds[name][end] for end in ("low", "high")] if name in self.bounds else [name] for name in names)
         return [*chain.from_iterable(own)]
 
+    @progress.step("looking for records that occur more than once")
     def copies(self, roles: Mapping[str, Role], memory: Memory) -> str:
         """Return a sentence if each record occurs more than once, see `doubled`; else an empty text."""
         roles = {**dict.fromkeys(self.names, Role.UNUSED), **roles}
@@ -98,6 +99,7 @@ class Unknown:
 
         return doubled(roles, self.names, engines)
 
+    @progress.step("counting the combinations")
     def counted(
         self, names: Sequence[str], memory: Memory, *, estimates: bool = True
     ) -> tuple[pd.DataFrame, IntArray | None]:

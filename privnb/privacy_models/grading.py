@@ -17,7 +17,7 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import checked_times
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models.base import Graded, PrivacyModel, Tally, worst_levels
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect, lazy_pandas as pd, progress
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.names import meant
 from privnb.runtime.validation import optional, validated
@@ -58,6 +58,7 @@ def _about(kind: type[PrivacyModel]) -> dict[str, str]:
 
 
 @validated
+@progress.step("grading the classes")
 def grade(
     table: pd.DataFrame,
     quasi_identifiers: Columns = None,

@@ -39,7 +39,7 @@ from privnb.publishing.job import (
     taking,
 )  # fmt: skip
 from privnb.publishing.lineage import MACHINE, MADE, Run, python_call
-from privnb.runtime import validation
+from privnb.runtime import progress, validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.errors import OutputExistsError, UsageError
 from privnb.runtime.notices import Notice
@@ -178,7 +178,8 @@ def sanitize(
         job.check_gaps(read)
         made_so = _of_counts(job, bounds) if job.sanitizer.by_combinations else _in_parts(job, folder, sample, bounds)
         release, seen, rows, bounded = made_so
-        verdict = gate(seen.release, rule=rule, beside=seen.beside, allow=allow)
+        with progress.step("asking the gate"):
+            verdict = gate(seen.release, rule=rule, beside=seen.beside, allow=allow)
         if not rehearsal:
             verdict.check()
         with writing.reported(out):
@@ -288,6 +289,7 @@ def _refuse_names(job: Job, files: list[File], text: str, words: Collection[str]
                 )
 
 
+@progress.step("looking for records that occur more than once")
 def _copies(job: Job, files: list[File]) -> list[Notice]:
     """Return a sentence if each record of the files occurs more than once; else none."""
     chosen, renamed = job.chosen, job.chosen.renamed
@@ -298,6 +300,7 @@ def _copies(job: Job, files: list[File]) -> list[Notice]:
         return copies(chosen, table)
 
 
+@progress.step("making the release of the combinations")
 def _of_counts(job: Job, bounds: bool) -> tuple[Release, of_counts.Seen, Rows, dict[str, Bounded]]:
     """Return a release of counts, what the gate looks at, its rows, and which columns are two of them."""
     made = of_counts.release_of_counts(job)
@@ -312,6 +315,7 @@ def _of_counts(job: Job, bounds: bool) -> tuple[Release, of_counts.Seen, Rows, d
     return made.release, made.seen, (own, times, batches, types, None), bounded
 
 
+@progress.step("making the release in parts")
 def _in_parts(
     job: Job, folder: Path, sample: int, bounds: bool
 ) -> tuple[Release, of_counts.Seen, Rows, dict[str, Bounded]]:
@@ -382,6 +386,7 @@ def _beside(made: of_counts.OfCounts, place: IntArray, times: IntArray) -> Itera
         )
 
 
+@progress.step("finding out what the columns are")
 def _described(
     source: str | os.PathLike[str],
     model: str | Sanitizer,

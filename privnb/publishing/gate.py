@@ -41,7 +41,7 @@ from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Role, Schema
 from privnb.microdata.treatment import KINDS, TRUE, Law, Rows, Treatment, Unreadable
 from privnb.privacy_models import KAnonymity
-from privnb.runtime import expect
+from privnb.runtime import expect, progress
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list, some_of
@@ -801,6 +801,7 @@ def _as_text(table: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
     return pd.DataFrame({name: table[name].astype(str).to_numpy() for name in names})
 
 
+@progress.step("asking the gate")
 def judged(
     table: Unknown,
     schema: Schema,

@@ -213,6 +213,9 @@ class Made:
         if outside:
             stated[OUTSIDE] = facts_of(outside)
         stated["columns"] = stated["columns"] | dict.fromkeys(job.single, "exact")
+        stated["roles"] = {
+            each.name: str(each.role) for each in job.chosen.schema.attributes if each.name in stated["columns"]
+        }
         if renamed := {own: name for own, name in job.chosen.renamed.items() if name in stated["columns"]}:
             stated["renamed"] = renamed
         counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}

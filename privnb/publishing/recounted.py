@@ -16,6 +16,7 @@ from privnb.microdata.treatment import Rows, Unreadable
 from privnb.privacy_models import PrivacyModel
 from privnb.privacy_models.base import achieved, ungraded
 from privnb.publishing.gate import provenance_of
+from privnb.runtime import progress
 from privnb.runtime.family import members
 from privnb.tables import spreadsheets
 from privnb.tables.long_tables import Memory
@@ -48,6 +49,7 @@ class Recount(NamedTuple):
         return f"{self.model} is {word}: the worst class reaches {self.level:.4g}."
 
 
+@progress.step("counting the models again")
 def recounts(
     models: Sequence[PrivacyModel],
     table: Unknown,

@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from privnb.reporting.notebooks import ReportError
 from privnb.runtime.errors import ResourceError
 
 LOCK = "report.lock"  # in each work folder: held while its process lives; its text is the name of the report
@@ -28,7 +27,7 @@ EXCHANGE, HERE = 2, -100  # of renameat2: RENAME_EXCHANGE, and paths as everywhe
 def work_folder(out: Path) -> Iterator[Path]:
     """A hidden folder beside `out`, on the same disk, so that a rename will do; gone afterwards.
 
-    Its `tmp` is for temporary files. Only its owner can open it. Raises ReportError where it cannot be written.
+    Its `tmp` is for temporary files. Only its owner can open it. Raises ResourceError where it cannot be written.
     """
     # A signal may end this between any two steps. So names are chosen before anything has them.
     letters, lock = secrets.token_hex(8), None
@@ -50,7 +49,7 @@ def work_folder(out: Path) -> Iterator[Path]:
             short.mkdir(mode=0o700)
             yield work
         except OSError as error:
-            raise ReportError(
+            raise ResourceError(
                 f"the report could not be written to {out}: {error.strerror or error}. What was there is unchanged. "
                 "Make room or give the right to write there, or choose another folder with --out."
             ) from error

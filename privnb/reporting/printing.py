@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from privnb.reporting.notebooks import ReportError
+from privnb.runtime.errors import ResourceError
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 NAME = "report.pdf"
@@ -19,12 +19,12 @@ def browser() -> str:
 
     Raises
     ------
-    ReportError
+    ResourceError
         If there is none.
     """
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
-        raise ReportError(
+        raise ResourceError(
             "a PDF is printed by Chromium or Chrome, and neither is on this machine. Install one, or leave --pdf out "
             "and print index.html from any browser."
         )
@@ -46,7 +46,7 @@ def pdf(report: str | Path) -> Path:
 
     Raises
     ------
-    ReportError
+    ResourceError
         If there is no browser, or if it prints nothing.
     """
     report, printer = Path(report), browser()
@@ -62,7 +62,7 @@ def pdf(report: str | Path) -> Path:
             said = f"no end after {SECONDS} s".encode()
         if not target.exists():
             last = said.decode(errors="replace").strip().splitlines()[-1:]
-            raise ReportError(f"{printer} printed no PDF: {''.join(last)}. The report itself is at {report}.")
+            raise ResourceError(f"{printer} printed no PDF: {''.join(last)}. The report itself is at {report}.")
         target.chmod((report / "index.html").stat().st_mode)
         return Path(shutil.move(target, report / NAME))
 

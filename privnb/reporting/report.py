@@ -24,6 +24,7 @@ from privnb.reporting import pages, places, rendering
 from privnb.reporting.notebooks import Notebook, ReportError, check, choose, notebooks_folder
 from privnb.reporting.running import SECONDS, Ended, failed_folder, forget_failures, run, store_folder, without
 from privnb.runtime import processes
+from privnb.runtime.errors import ConditionError
 from privnb.runtime.unfinished import atomic_write
 
 NUMBERS = ["bound", "seed", "value", "low", "high", "baseline", "of"]
@@ -32,8 +33,10 @@ NAMED = ("DATASET", "STUDY", "RECORDS", "K", "EPSILON", "SEEDS", "FEWEST", "PROF
 DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up must not show
 
 
-class Incomplete(ReportError):
-    """The report was made, and some of its notebooks failed. The message says which, where, and why."""
+class Incomplete(ConditionError):
+    """Some notebooks of a report failed, and it was made without them, or all of them did. The message says which,
+    where, and why.
+    """
 
 
 def save(results: pd.DataFrame, out: str, name: str) -> None:
@@ -151,7 +154,7 @@ def build(
         failures = {name: each.failed for name, each in ended.items() if each.failed}
         forget_failures(out, but=failures)
         if not any(each.done for each in ended.values()):
-            raise ReportError("\n".join([*failures.values(), "No report was written."]))
+            raise Incomplete("\n".join([*failures.values(), "No report was written."]))
         _assemble(chosen, ended, work, compare)
         _refuse_leaks(chosen, out, work, list(failures.values()))
         places.swap(work / "report", out, work / "previous")

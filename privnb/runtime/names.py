@@ -212,6 +212,11 @@ class Shown:
         return getattr(self.stream, name)
 
 
+def control(sequence: str, stream: TextIO) -> None:
+    """Write what moves the cursor of a terminal or sets a colour to the stream itself, where `Shown` would escape it."""
+    getattr(stream, "stream", stream).write(sequence)
+
+
 def _escaped(letter: str) -> str:
     if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") or letter in FILLERS:
         return letter.encode("unicode_escape", "surrogatepass").decode("ascii")

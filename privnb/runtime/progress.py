@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
+from privnb.runtime.names import control
+
 Item = TypeVar("Item")
 FILE = "PRIVNB_PROGRESS"  # the environment variable that names the file; set for the kernels of a report
 SECONDS = 0.2  # between two lines of one step in that file
 QUIET = 60  # seconds between two plain lines of one step, where the report has no terminal
+CLEAR = "\x1b[K"  # the rest of a terminal's line
 PATIENCE = 2  # seconds that a step may take before a terminal shows it
 
 logger = logging.getLogger("privnb")  # steps with their seconds; never a value of a record
@@ -108,11 +111,13 @@ def step(description: str) -> Iterator[None]:
         drawn = False
         while not ended.wait(PATIENCE if not drawn else SECONDS):
             if _steps and _steps[-1] == description:
-                sys.stderr.write(f"\r{description}, {time.monotonic() - began:.0f} s \x1b[K")
+                control("\r", sys.stderr)
+                sys.stderr.write(f"{description}, {time.monotonic() - began:.0f} s ")
+                control(CLEAR, sys.stderr)
                 sys.stderr.flush()
                 drawn = True
         if drawn:
-            sys.stderr.write("\r\x1b[K")
+            control("\r" + CLEAR, sys.stderr)
             sys.stderr.flush()
 
     showing = threading.Thread(target=show, name="step", daemon=True) if visible else None

@@ -6,6 +6,7 @@ import logging
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -13,9 +14,11 @@ import pytest
 from support.clinic import CLINIC
 
 from privnb import cli
-from privnb.cli import command, old_forms, tables
+from privnb.cli import colours, command, old_forms, tables
 from privnb.datasets.dataset import load
+from privnb.decision.card import file_digest
 from privnb.runtime import progress
+from privnb.runtime.names import Shown
 
 ROWS = "".join(f"n{i},{20 + i % 4},{i % 2},{'flu' if i % 3 else 'cold'},{i % 5}\n" for i in range(120))
 
@@ -184,6 +187,16 @@ class TestCheckOfARelease:
         assert not found["values"]["gate"]["allowed"]
         assert "KAnonymity(k=6) is not kept" in found["error"]["message"]
 
+    def test_a_file_that_was_edited(self, release, capsys):
+        facts = provenance("out.csv") | {"made": {"sha256": file_digest(release)}}
+        Path("out.csv.provenance.json").write_text(json.dumps(facts))
+        assert self.checked(capsys)[1]["values"]["is_as_written"]
+        first, *rows = release.read_text().splitlines(keepends=True)
+        release.write_text("".join([first, *reversed(rows)]))
+        status, found = self.checked(capsys)
+        assert (status, found["values"]["is_as_written"]) == (1, False)
+        assert "its SHA-256 is another" in found["error"]["message"]
+
     def test_without_its_dataset(self, release, capsys):
         """The models are counted again, by what the provenance says of the columns; no gate knows the dataset."""
         for path in Path("data/people").iterdir():
@@ -279,28 +292,30 @@ class Terminal:
 
 
 def test_a_step_that_takes_long_is_shown_on_a_terminal_and_goes_away(monkeypatch):
-    import time
-
-    monkeypatch.setattr(sys, "stderr", Terminal())
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", Shown(terminal))
     monkeypatch.setattr(progress, "PATIENCE", 0.05)
     monkeypatch.setattr(progress, "SECONDS", 0.05)
     with progress.step("counting"):
         time.sleep(0.3)
-    assert "\rcounting, 0 s" in sys.stderr.text
-    assert sys.stderr.text.endswith("\r\x1b[K")
-    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert "\rcounting, 0 s \x1b[K" in terminal.text
+    assert terminal.text.endswith("\r\x1b[K")
+    terminal.text = ""
     with progress.shown(quiet=True), progress.step("counting"):
         time.sleep(0.2)
-    assert sys.stderr.text == ""
+    assert terminal.text == ""
 
 
-def test_colour_is_for_terminals_alone(monkeypatch):
-    from privnb.cli.colours import coloured
-
+def test_colour_is_for_terminals_alone_and_stays_a_colour(monkeypatch):
+    """What is shown is escaped, and what colours it is not."""
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert coloured("privnb:", "red", Terminal()) == "\x1b[31mprivnb:\x1b[0m"
+
+    def said(terminal):
+        colours.say("privnb:", "red", "a\u202eb", Shown(terminal))
+        return terminal
+
+    assert said(Terminal()).text == "\x1b[31mprivnb:\x1b[0m a\\u202eb\n"
+    assert said(io.StringIO()).getvalue() == "privnb: a\\u202eb\n"
     monkeypatch.setenv("NO_COLOR", "1")
-    assert coloured("privnb:", "red", Terminal()) == "privnb:"
-    monkeypatch.delenv("NO_COLOR")
-    assert coloured("privnb:", "red", io.StringIO()) == "privnb:"
+    assert said(Terminal()).text == "privnb: a\\u202eb\n"

@@ -91,6 +91,7 @@ def test_a_dataset_is_released_as_in_memory(here, ending, model, algorithm):
     facts = json.loads((here / f"out{ending}.provenance.json").read_text())
     measured, read_of, verdict, _ = (facts.pop(key) for key in ("measured", "records_read", "gate", "made"))
     assert read_of == len(dataset)
+    assert facts.pop("roles") == {name: whole.schema[name].role for name in whole.schema.published}
     assert facts == json.loads(json.dumps(whole.provenance.public() | {"note": facts["note"]}))
     assert measured.pop("claims") == {repr(each): achieved(each, whole) for each in whole.provenance.claims}
     assert measured.pop("records") == len(dataset)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from privnb.reporting import places
-from privnb.reporting.report import ReportError
+from privnb.runtime.errors import ResourceError
 
 NOTEBOOK = """\
 import os, tempfile, time
@@ -272,7 +272,7 @@ def test_reports_change_places(two, exchange, monkeypatch):
 def test_a_place_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").touch()
     with (
-        pytest.raises(ReportError, match="the report could not be written to"),
+        pytest.raises(ResourceError, match="the report could not be written to"),
         places.work_folder(tmp_path / "file" / "out"),
     ):
         pass

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from privnb.reporting import printing
-from privnb.reporting.notebooks import ReportError
+from privnb.runtime.errors import ResourceError
 
 
 def write(folder, **pages):
@@ -47,7 +47,7 @@ def test_without_a_browser_the_report_is_refused_before_anything_runs(tmp_path, 
 
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(report, "build", None)
-    assert cli.main(["report", "--pdf"]) == 2
+    assert cli.main(["report", "--pdf"]) == 5
     assert "neither is on this machine" in capsys.readouterr().err
-    with pytest.raises(ReportError, match="Install one"):
+    with pytest.raises(ResourceError, match="Install one"):
         printing.browser()

@@ -25,6 +25,7 @@ from privnb.reporting import kernels, pages, places, report, running
 from privnb.reporting.notebooks import Notebook, Parameter, choose
 from privnb.reporting.report import ReportError, build, save
 from privnb.runtime import progress
+from privnb.runtime.errors import ResourceError
 
 PARAMETERS = """\
 DATASET = "small"  # a folder under data/
@@ -632,7 +633,9 @@ def test_a_cell_may_take_longer_than_the_limit_as_long_as_it_goes_on(tmp_path, w
 def test_a_kernel_that_dies_fails_the_notebook(tmp_path, write_notebook, kernel):
     die = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), die)
-    with pytest.raises(ReportError, match=r"(?s)01_a.ipynb failed in cell .*\nDeadKernelError.*for want of memory"):
+    with pytest.raises(
+        report.Incomplete, match=r"(?s)01_a.ipynb failed in cell .*\nDeadKernelError.*for want of memory"
+    ):
         build(tmp_path / "out", folder=tmp_path / "notebooks")
 
 
@@ -907,7 +910,7 @@ def test_a_fault_of_the_disk_leaves_the_older_report_as_it_was(older, folder, mo
         monkeypatch.setattr(places, "_exchanged", lambda *_: False)
     failing(monkeypatch, *FAULTS[fault][:2], number, FAULTS[fault][2])
     said = f"could not be written to {older}: {os.strerror(number)}. What was there is unchanged."
-    with pytest.raises(ReportError, match=re.escape(said)):
+    with pytest.raises(ResourceError, match=re.escape(said)):
         build(older, folder=folder)
     monkeypatch.undo()
     assert files(older) == before
@@ -918,7 +921,7 @@ def test_the_only_copy_of_an_older_report_is_never_removed(older, folder, monkey
     before = files(older)
     monkeypatch.setattr(places, "_exchanged", lambda *_: False)
     failing(monkeypatch, Path, "rename", errno.EIO, lambda path, to: to == str(older))
-    with pytest.raises(ReportError):
+    with pytest.raises(ResourceError):
         build(older, folder=folder)
     (work,) = older.parent.iterdir()
     assert files(work / "previous") == before

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from privnb.microdata.schema import SchemaError
-from privnb.runtime import expect
+from privnb.runtime import expect, progress
 from privnb.runtime.errors import UsageError
 from privnb.runtime.validation import Path
 from privnb.tables import reading
@@ -126,6 +126,7 @@ def _number(text: str) -> Fraction | None:
     return Fraction(found) if found.is_finite() and abs(found.adjusted()) < 1000 else None
 
 
+@progress.step("solving the totals")
 def disclosed(totals: Sequence[Total]) -> list[Followed]:
     """The single values that follow exactly from published sums, maxima and minima.
 
