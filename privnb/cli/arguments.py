@@ -179,12 +179,13 @@ def add_encoding(command: Parser) -> None:
 
 def add_memory(command: Parser) -> None:
     """Add the memory that the work may take."""
-    command.value("--memory", "SIZE", "what it may take at most (2GB)", default="2GB")
+    command.value("--memory", "SIZE", "what it may take at most (2GB), or auto for what is left", default="2GB")
 
 
 def add_release(command: Parser) -> None:
     """Add how a release is written, and the owner's reason for one that the gate refuses."""
     command.flag("--force", text="replace a release that is there")
+    command.flag("--bounds", text="write labels of numbers as two columns of numbers, age_low and age_high")
     command.flag("--spreadsheet-safe", text="put an apostrophe before each text that a spreadsheet would run (CSV)")
     command.value("--allow", "REASON", "release what the gate refuses, for this reason, which is published")
 

@@ -171,7 +171,7 @@ def _subject(args: Namespace) -> _Subject:
 
 def _is_as_written(subject: _Subject) -> bool | None:
     """Return whether a release has the digest that its provenance records; None where it records none."""
-    from privnb.decision.card import file_digest
+    from privnb.datasets.description import file_digest
 
     recorded = subject.done.get("made", {}).get("sha256")
     return None if recorded is None else file_digest(Path(subject.name)) == recorded

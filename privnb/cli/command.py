@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shlex
 import signal
 import sys
 import time
@@ -89,6 +90,7 @@ class _Run:
         words, passed = _apart(self.words)
         args = command.parse_args(words)
         args.rest = passed
+        args.call = _call(words, args)
         if args.version:
             print(f"privnb {metadata.version('privnb')}")
             return 0
@@ -185,6 +187,19 @@ def _known(error: Exception) -> tuple[int, Error] | None:
         kind = InputError if error.errno in NOT_THERE else ResourceError
         return kind.status, Error(kind.code, f"{error.filename}: {error.strerror}.")
     return None
+
+
+def _call(words: Sequence[str], args: Namespace) -> str:
+    """Return the command as a provenance repeats it: of a path the name alone, for folders may name somebody."""
+    paths = {getattr(args, name, None) for name in ("table", "out", "description", "policy", "store")}
+
+    def named(word: str) -> str:
+        option, equals, value = word.partition("=")
+        if equals and value in paths:
+            return f"{option}={named(value)}"
+        return os.path.basename(word.rstrip("/")) if word in paths else word
+
+    return shlex.join(["privnb", *map(named, words)])
 
 
 def _apart(words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -44,16 +44,11 @@ def run(args: Namespace) -> Answer:
     from privnb.publishing import decided
     from privnb.reporting import release_card
     from privnb.runtime.errors import UsageError
-    from privnb.tables.spreadsheets import OPTION
 
     policy = policies.read(args.policy)
     if args.out:
-        tables.check_force(args)
-        decided.refuse_place(args.out, spreadsheet_safe=args.spreadsheet_safe)
-    elif option := next(
-        (name for name, given in (("--allow", args.allow is not None), (OPTION, args.spreadsheet_safe),
-                                  ("--force", args.force)) if given), ""
-    ):  # fmt: skip
+        decided.refuse_place(args.out, spreadsheet_safe=args.spreadsheet_safe, force=args.force)
+    elif option := _of_a_file(args):
         raise UsageError(f"{option} is for the file that --out names. Add --out OUT.csv, or leave out {option}.")
     table = tables.described_table(args, "decide")
     asked = tables.roles_of(args, table)
@@ -71,7 +66,8 @@ def run(args: Namespace) -> Answer:
     )  # fmt: skip
     ended = decided.end(
         name, found, dataset, args.out, render=release_card.texts, study=named,
-        spreadsheet_safe=args.spreadsheet_safe, allow=args.allow, roles=asked,
+        spreadsheet_safe=args.spreadsheet_safe, bounds=args.bounds, force=args.force, allow=args.allow, roles=asked,
+        call=args.call,
     )  # fmt: skip
     help_said, kept = what_would_help(ended.found, dataset), as_they_are(dataset)
     notes = [str(each) for each in (help_said, kept) if each]
@@ -82,6 +78,19 @@ def run(args: Namespace) -> Answer:
         + ([Notice("published-as-they-are", str(kept))] if kept else []),
         "" if ended.found.chosen is not None else f"no release keeps the policy '{policy.name}'.",
     )
+
+
+def _of_a_file(args: Namespace) -> str:
+    """Return an option that is for a file of the release; empty where none is given."""
+    from privnb.tables.spreadsheets import OPTION
+
+    given = {
+        "--allow": args.allow is not None,
+        OPTION: args.spreadsheet_safe,
+        "--bounds": args.bounds,
+        "--force": args.force,
+    }
+    return next((name for name, is_given in given.items() if is_given), "")
 
 
 def _values(args: Namespace, ended: Any, asked: Mapping[str, Role]) -> dict[str, Any]:

@@ -25,6 +25,10 @@ def add_arguments(command: Parser) -> None:
     command.value("--description", "NAME", "the dataset whose description says what the columns are")
     add_study(command)
     add_roles(command)
+    command.add_argument(
+        "--outside", choices=["refuse", "missing", "widen"], default="refuse",
+        help="what becomes of values outside of a described domain (refuse)",
+    )  # fmt: skip
     add_memory(command)
     add_encoding(command)
     add_release(command)
@@ -38,7 +42,6 @@ def run(args: Namespace) -> Answer:
     """Make a release of a table, from file to file; say what is in it."""
     from privnb.publishing import from_files
 
-    tables.check_force(args)
     table = tables.table_of(args.table)
     described = tables.Table(args.description, tables.described(args.description)) if args.description else table
     roles = tables.roles_of(args, described)
@@ -47,7 +50,7 @@ def run(args: Namespace) -> Answer:
     made = from_files.sanitize(
         source, args.model, args.out, algorithm=args.algorithm, dataset=args.description, study=args.study,
         memory=args.memory, spreadsheet_safe=args.spreadsheet_safe, allow=args.allow, encoding=args.encoding,
-        roles=roles or None,
+        roles=roles or None, outside=args.outside, bounds=args.bounds, force=args.force, call=args.call,
     )  # fmt: skip
     values = {
         "table": args.table,

@@ -66,14 +66,6 @@ def is_file(name: str) -> bool:
     return path.suffix != ".toml" and path.exists() and not (path / f"{path.resolve().name}.toml").is_file()
 
 
-def check_force(args: Namespace) -> None:
-    """Raise UsageError for `--force`, until releases can be replaced."""
-    from privnb.runtime.errors import UsageError
-
-    if args.force:
-        raise UsageError("--force is not there yet: move away what is at the place of the release, or name another.")
-
-
 def _drafted_from(path: Path) -> Path | None:
     """Return the confirmed description in `data/` that was drafted from a file; None if there is none."""
     from privnb.datasets import description

@@ -213,7 +213,7 @@ class Shown:
 
 
 def control(sequence: str, stream: TextIO) -> None:
-    """Write what moves the cursor of a terminal or sets a colour to the stream itself, where `Shown` would escape it."""
+    """Write what moves a terminal's cursor or sets a colour to the stream itself, because `Shown` escapes it."""
     getattr(stream, "stream", stream).write(sequence)
 
 

@@ -16,7 +16,7 @@ from support.clinic import CLINIC
 from privnb import cli
 from privnb.cli import colours, command, old_forms, tables
 from privnb.datasets.dataset import load
-from privnb.decision.card import file_digest
+from privnb.datasets.description import file_digest
 from privnb.runtime import progress
 from privnb.runtime.names import Shown
 
@@ -153,6 +153,18 @@ def test_a_report_is_of_the_roles_that_are_asked_for(described, monkeypatch):
     assert seen["sensitive"] == ["illness", "cost"]
     assert Path(seen["DATASET"]).stem == "people"
     assert not Path(seen["DATASET"]).exists(), "the copy is gone"
+
+
+def test_a_release_is_replaced_by_force_and_says_which_command_made_it(here, capsys):
+    (here / "folder").mkdir()
+    given = ["sanitize", str(here / "people.csv"), "--model", "k=5", f"--out={here / 'folder' / 'a.csv'}"]
+    assert cli.main(given) == 0
+    assert provenance("folder/a.csv")["made"]["call"] == "privnb sanitize people.csv --model k=5 --out=a.csv"
+    assert cli.main(given) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert cli.main([*given, "--force", "--bounds"]) == 0
+    assert {"age_low", "age_high"} <= {*pd.read_csv("folder/a.csv")}
+    assert cli.main([*given, "--force", "--outside", "nonsense"]) == 2
 
 
 class TestCheckOfARelease:
