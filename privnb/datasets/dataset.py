@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
@@ -274,6 +275,13 @@ def schema_of(name: validation.Path, study: Study = None, *, folder: Folder = No
     return Chosen.of(find(name, folder), study).schema
 
 
+def different(table: pd.DataFrame, name: str) -> tuple[pd.Series, IntArray]:
+    """The different texts of a column of `cells`, a Categorical of one entry each, and how many records have each."""
+    column = table[name].cat.remove_unused_categories()
+    times = np.bincount(column.cat.codes[column.notna()], minlength=len(column.cat.categories))
+    return pd.Series(pd.Categorical(column.cat.categories, column.cat.categories)), times
+
+
 class Chosen(NamedTuple):
     """A description in the roles of a study.
 
@@ -455,14 +463,7 @@ def described_by(
     chosen, all_found = Chosen.of(path, study, roles), list[Found]()
     if outside != "refuse":
         table = cells(path.parent, chosen.text, table)
-        own = table
-
-        def values(name: str) -> tuple[pd.Series, IntArray]:
-            column = own[name].cat.remove_unused_categories()
-            times = np.bincount(column.cat.codes[column.notna()], minlength=len(column.cat.categories))
-            return pd.Series(pd.Categorical(column.cat.categories, column.cat.categories)), times
-
-        chosen, all_found = chosen.taking(outside, table.columns.intersection(chosen.columns.names()), values)
+        chosen, all_found = chosen.taking(outside, [*table], partial(different, table))
     made = chosen.made(Dataset, chosen.checked(_read_files(path.parent, chosen.text, table)))
     return replace(made, table=made.cells, notes=tuple(each.notice for each in all_found)) if all_found else made
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata import withholding
 from privnb.microdata.cuts import grain
 from privnb.microdata.schema import Attribute, Categories, Numbers, text
+from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.notices import Notice
 

@@ -39,7 +39,7 @@ from privnb.microdata.schema import NotForThisTable, Role, Schema, SchemaError
 from privnb.microdata.treatment import TRUE
 from privnb.publishing import from_files, leaks
 from privnb.publishing.gate import CertainValue, Rule, Verdict, check_allow, judged
-from privnb.publishing.job import Made
+from privnb.publishing.job import Made, Outside
 from privnb.publishing.leaks import LeakError
 from privnb.runtime import unfinished, validation
 from privnb.runtime.arrays import IntArray
@@ -103,6 +103,7 @@ def end(
     study: str | None = None,
     sample: int = 0,
     spreadsheet_safe: bool = False,
+    outside: Outside = "refuse",
     bounds: bool = False,
     force: bool = False,
     memory: str = MEMORY,
@@ -124,7 +125,7 @@ def end(
         A new file that ends in .parquet or .csv, or a new folder; None: nothing is written.
     render : function
         Returns the texts of a card that are written next to its release.
-    study, sample, spreadsheet_safe, bounds, force, memory, call
+    study, sample, spreadsheet_safe, outside, bounds, force, memory, call
         As in `from_files.sanitize`; without a `call` the provenance names source, policy and sanitizer.
     allow : str, optional
         The owner's reason for a release that breaks the policy: if none keeps it, the nearest one is written. Output,
@@ -150,7 +151,7 @@ def end(
     out = Path(out)
     given: dict[str, Any] = {"study": study, "sample": sample, "spreadsheet_safe": spreadsheet_safe, "render": render}
     called = call or f"decided under the policy '{found.decision.policy.title}', of {Path(source).name}"
-    given |= {"bounds": bounds, "force": force, "memory": memory, "call": called}
+    given |= {"outside": outside, "bounds": bounds, "force": force, "memory": memory, "call": called}
     allow, in_roles = check_allow(allow) or None, {**(roles or {}), **found.roles}
     while found.chosen is not None:
         try:

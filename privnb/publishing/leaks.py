@@ -34,6 +34,7 @@ import pandas as pd
 
 from privnb.datasets import dataset
 from privnb.datasets.dataset import Chosen
+from privnb.datasets.outside import Outside
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.publishing.hiding_places import NUMBER, Table, cell_of, decoded, lines_of, opened, printable, readings
@@ -45,6 +46,7 @@ from privnb.runtime.validation import validated
 PACKAGE = Path(__file__).resolve().parents[1]
 TEXTS = (".py", ".js", ".css", ".j2", ".ipynb", ".toml")  # of ours, whose words name nobody
 SAID = 8  # places that an error names
+OUTSIDE: tuple[Outside, ...] = ("widen", "missing")  # of values that no wider domain holds, such as words among numbers
 Finding = tuple[str, str]  # what is found, and where to look for it
 
 
@@ -556,6 +558,8 @@ def protected(path: Path) -> tuple[list[Original], Names]:
     described = Chosen.of(path, None)
     text = described.text
     cells = dataset.cells(path.parent, text)
+    for outside in OUTSIDE:  # values outside of their domains are somebody's, too
+        described, _ = described.taking(outside, [*cells], functools.partial(dataset.different, cells))
     table, originals = described.cleaned(cells), dict[Any, Original]()
     for study in text.get("studies", [None]):
         schema = Chosen.of(path, study).schema

@@ -12,7 +12,7 @@ import privnb
 from privnb.datasets.dataset import load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
-from privnb.publishing import from_files
+from privnb.publishing import from_files, leaks
 from privnb.sanitizers import GeometricNoise, LaplaceNoise, Mondrian, SanitizationError
 
 TOML = """
@@ -169,6 +169,22 @@ def test_a_release_that_drops_gaps_drops_these_too(here):
     Path(source).write_text(text)
     made = from_files.sanitize(source, "k=5", "out.csv", outside="missing", allow="a test")
     assert made.records == 400 - 18 == len(load(source, outside="missing"))
+
+
+def test_a_record_with_such_a_value_leaks_as_any_other(here):
+    cells = table()
+    cells["name"] = [f"Somebody{number}" for number in range(400)]
+    source = described(cells)
+    Path(source).write_text(Path(source).read_text() + '[columns.name]\nrole = "identifier"\n')
+    Path("page.txt").write_text("Nobody is here.", encoding="utf-8")
+    leaks.check("page.txt", [source])
+    for leak in ("age: 117\nsex: Xylophone\nzip: {zip}\nill: {ill}", "Somebody7"):
+        Path("page.txt").write_text(leak.format(**cells.loc[20]), encoding="utf-8")
+        if "117" in leak:
+            cells.loc[20, "age"] = "117"
+            cells.to_csv("of.csv", index=False)
+        with pytest.raises(leaks.LeakError):
+            leaks.check("page.txt", [source])
 
 
 def test_frames_take_them_alike(here):
