@@ -1,5 +1,6 @@
 """The release of a setting as files: what is said before it is saved, what is refused, and its provenance."""
 
+import contextlib
 import hashlib
 import json
 import re
@@ -142,6 +143,8 @@ def save(
         For a release that may not leave, see `privnb.publishing.gate`.
     ValueError
         For another format, and for a folder that is a file.
+    ResourceError
+        Where nothing can be written, such as on a full disk.
     """
     setting = checked(setting, dataset)
     if file := next((each for each in (Path(folder), *Path(folder).parents) if each.is_file()), None):
@@ -155,8 +158,9 @@ def save(
     saved = replace(release, table=by_content(published.table), buckets=published.buckets)
     bounds = [f"{letter}{bound}" for letter, bound in setting.asked.items()]
     name = "-".join([re.sub(r"\W+", "-", dataset.name).strip("-"), setting.sanitizer, *bounds])
-    Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
-    with unfinished.folder(Path(folder), name) as work:
+    with writing.reported(Path(folder) / name), contextlib.ExitStack() as stack:
+        Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+        work = stack.enter_context(unfinished.folder(Path(folder), name))
         made = work / name
         made.mkdir(mode=0o700)  # until the owner hands it on, it is the owner's alone
         files, values = _write(made, name, format, saved)
