@@ -46,6 +46,9 @@ FILE = tuple(
     )
 )
 SAVING = ("explorer/test_saving.py",)
+CODEBOOK = ("publishing/test_codebook.py",)
+REPLACING = ("publishing/test_replacing.py",)
+OUTSIDE = ("datasets/test_outside.py",)
 LEAKS = ("publishing/test_leaks.py",)
 SCAN = ("publishing/test_leak_scan.py",)
 COUNTS = ("microdata/test_counts.py",)
@@ -180,6 +183,15 @@ FAULTS = [
     Fault("gates", "save", "of_roles(dataset, setting), rng=None)", "of_roles(dataset, setting), rng=1)", SAVING),
     Fault("gates", "save", "by_content(published.table)", "published.table", SAVING),
     Fault("gates", "save", "path.chmod(0o600)", "path.chmod(0o644)", SAVING),
+    # What stands beside a release, and where it comes to stand.
+    Fault("codebook", "_nameable", 'getattr(attribute.domain, "of_records", False)', "False", CODEBOOK),
+    Fault("codebook", "_suppressed", 'if getattr(domain, "of_records", False):', "if False:", CODEBOOK),
+    Fault("codebook", "_refuse_names", ".union(*map(leaks.spans, words))", "", CODEBOOK),
+    Fault("codebook", "_keep_inputs", "if path in there or out.resolve() in path.parents:", "if False:", REPLACING),
+    Fault("codebook", "finish", "undone.callback(os.rename, before / there.name, there)", "pass", REPLACING),
+    Fault("codebook", "_place", "os.link(own, there)", "os.replace(own, there)", REPLACING),
+    Fault("codebook", "check_domains", "and _is_widened(each.domain)", "and False", OUTSIDE),
+    Fault("codebook", "Found.data", "few = withholding.few(self.records)", "few = False", OUTSIDE),
     # What must not stand in an output.
     Fault("leaks", "Known._is_raw", "0 < self.original.count(shown)", "1 < self.original.count(shown)", LEAKS),
     Fault("leaks", "Columns.count", "len(np.unique(self.people[alike]))", "int(alike.sum())", LEAKS),

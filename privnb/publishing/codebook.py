@@ -26,7 +26,7 @@ import pandas as pd
 
 from privnb.microdata.bands import Bands
 from privnb.microdata.hierarchy import SUPPRESSED
-from privnb.microdata.hierarchy.generalization import Generalization
+from privnb.microdata.hierarchy.generalization import Generalization, OnALine
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, text
 from privnb.microdata.treatment import KINDS, UNTRUE
@@ -163,7 +163,8 @@ class Codebook:
     @property
     def texts(self) -> dict[str, str]:
         """The codebook as the texts of its two files, by the ends of their names."""
-        return {CODEBOOK: self.table(), DESCRIPTOR: json.dumps(self.resource(), indent=1, ensure_ascii=False) + "\n"}
+        # Without indents, which take most of the time where a column has many labels; the table is for people.
+        return {CODEBOOK: self.table(), DESCRIPTOR: json.dumps(self.resource(), ensure_ascii=False) + "\n"}
 
     @property
     def not_named(self) -> list[str]:
@@ -368,7 +369,8 @@ def _column(facts: Facts, attribute: Attribute, values: Sequence[Any] | None) ->
     if values is None or (present and not any(isinstance(each, str) for each in present)):
         lacks = getattr(domain, "missing", None) is not None and (values is None or len(present) < len(values))
         return _numbers(own, domain, present, "" if lacks else None, kind)
-    labels = tuple(_label(facts, attribute, text(each), kind) for each in present)
+    nameable = _nameable(facts, attribute)
+    labels = tuple(_label(facts, attribute, text(each), kind, nameable) for each in present)
     numbers = domain.numbers if isinstance(domain, Bands) else domain
     low, high = (numbers.low, numbers.high) if isinstance(numbers, Numbers) else (None, None)
     marks = [each.text for each in labels if each.missing and each.text != SUPPRESSED]
@@ -386,8 +388,8 @@ def _numbers(own: Mapping[str, Any], domain: Any, present: Sequence[Any], missin
     return Column(**own, type="integer" if whole else "number", low=_plain(low), high=_plain(high), missing=missing)
 
 
-def _label(facts: Facts, attribute: Attribute, label: str, kind: str) -> Label:
-    """Return what a label of the file stands for."""
+def _label(facts: Facts, attribute: Attribute, label: str, kind: str, nameable: Collection[str] | None) -> Label:
+    """Return what a label of the file stands for. `nameable`: see `_nameable`."""
     said = _in_file(label, facts)
     domain, hierarchy = attribute.domain, facts.release.hierarchies.get(attribute.name)
     mark = getattr(domain, "missing", None) or facts.mark
@@ -402,7 +404,7 @@ def _label(facts: Facts, attribute: Attribute, label: str, kind: str) -> Label:
         return _interval(said, low, high, False)
     if hierarchy is not None:
         try:
-            return _covering(facts, attribute, hierarchy, label, said, mark)
+            return _covering(attribute, hierarchy, label, said, mark, nameable)
         except SchemaError:  # a label of the sanitizer's own
             pass
     return Label(said, f"the value {label}", (label,))
@@ -416,12 +418,16 @@ def _interval(said: str, low: Number | None, high: Number | None, missing: bool)
     return Label(said, meaning, low=_plain(low), high=_plain(high), missing=missing)
 
 
-def _covering(facts: Facts, attribute: Attribute, hierarchy: Generalization, label: str, said: str, mark: str) -> Label:
+def _covering(
+    attribute: Attribute, hierarchy: Generalization, label: str, said: str, mark: str, nameable: Collection[str] | None
+) -> Label:
     """Return what a label of a hierarchy covers."""
-    if attribute.numeric and len(hierarchy.runs(label)) == 1:
+    if attribute.numeric and (isinstance(hierarchy, OnALine) or len(hierarchy.runs(label)) == 1):
         return _interval(said, *hierarchy.bounds(label), hierarchy.covers_missing(label))
     leaves = _leaves(hierarchy)
-    members, others = _named(facts, attribute, [leaves[place] for place in hierarchy.covered(label)], label)
+    members = tuple(leaves[place] for place in hierarchy.covered(label))
+    named = members if nameable is None else tuple(each for each in members if each in nameable)
+    members, others = named, len(members) - len(named)
     missing = mark in members and bool(mark)
     if not others and len(members) == 1:
         return Label(said, f"the value {members[0]}", members, missing=missing)
@@ -446,18 +452,18 @@ def _suppressed(
     return Label(said, "suppressed: any value of the column", values, missing=may_lack and facts.mark in values)
 
 
-def _named(facts: Facts, attribute: Attribute, members: list[str], label: str) -> tuple[tuple[str, ...], int]:
-    """Return which members of a label are named, and how many are not.
+def _nameable(facts: Facts, attribute: Attribute) -> set[str] | None:
+    """Return which values of a column may be named as members; None for all.
 
-    Of a domain that was read from the records those that ten or more people share, and a published value itself.
+    Of a domain that was read from the records these are the values that ten or more people share, and those that the
+    file holds.
     """
-    if not getattr(attribute.domain, "of_records", False) or members == [label]:
-        return tuple(members), 0
-    hierarchy = facts.release.hierarchies[attribute.name]
-    shared = {_leaves(hierarchy)[place] for place in facts.release.shared.get(attribute.name, ())}
+    hierarchy = facts.release.hierarchies.get(attribute.name)
+    if hierarchy is None or not getattr(attribute.domain, "of_records", False):
+        return None
+    leaves = _leaves(hierarchy)
     published = {text(each) for each in facts.values.get(attribute.name) or () if each is not None}
-    named = tuple(each for each in members if each in shared or each in published)
-    return named, len(members) - len(named)
+    return published.union(leaves[place] for place in facts.release.shared.get(attribute.name, ()))
 
 
 def _leaves(hierarchy: Generalization) -> Sequence[str]:
