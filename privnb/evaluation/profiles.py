@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.evaluation.predictions import MinerNames, miners_of
+from privnb.evaluation.predictions import Miners, hashable, miners_of
 from privnb.evaluation.results import KEY, check_results, join, of_one_miner
 from privnb.evaluation.store import Folder, Store, run
 from privnb.miners import weka
@@ -87,7 +87,7 @@ def profile_of(name: str) -> Profile:
 
 
 @validated
-def check_runs(profile: ProfileName, miners: MinerNames = "", seeds: Seeds = 0) -> None:
+def check_runs(profile: ProfileName, miners: Miners = "", seeds: Seeds = 0) -> None:
     """Raise ValueError for an unknown profile or miner, and for a number of repeats below 0.
 
     Parameters
@@ -110,12 +110,13 @@ def check_runs(profile: ProfileName, miners: MinerNames = "", seeds: Seeds = 0) 
         miners_of(miners)
 
 
-def sets_of(sets: Any, miners: str, seeds: int) -> Iterator[tuple[str, str, range]]:
-    """(name of the set in results, names of miners, seeds) of each set that can run here; the main one is ""."""
+def sets_of(sets: Any, miners: Miners, seeds: int) -> Iterator[tuple[str, Any, range]]:
+    """(name of the set in results, miners, mostly by name, seeds) of each set that can run here; the main one is ""."""
     for place, (names, repeats) in enumerate(sets.items()):
         if place == 0:
-            miners_of(miners or names)  # refuses an unknown name before anything runs
-            yield "", miners or names, repeated(seeds, repeats)
+            chosen = hashable(miners or names)
+            miners_of(chosen)  # refuses an unknown name before anything runs
+            yield "", chosen, repeated(seeds, repeats)
         elif names == "Weka":
             if not weka.missing():
                 yield f"Weka {weka.version()}", names, range(1, repeats + 1)

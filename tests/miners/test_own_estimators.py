@@ -17,6 +17,7 @@ from privnb.evaluation.disclosure.disclosures import Disclosure
 from privnb.evaluation.disclosure.nearer_predictions import Nearer
 from privnb.evaluation.disclosure.predicted_gains import PutIn
 from privnb.evaluation.disclosure.published_models import models_published
+from privnb.evaluation.experiments.users_and_adversaries import adversaries, gains, users
 from privnb.evaluation.predictions import mine, unseen
 from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.store import Store
@@ -247,3 +248,13 @@ def test_a_store_keeps_what_an_estimator_guessed(tmp_path):
 def test_a_miner_with_a_name_of_its_own_is_guarded():
     found = mine(MONDRIAN.sanitize(DATA, rng=1), "disease", [Miner("mine", Breaks())], rng=1)
     assert found.failed == {"mine": "refused"}
+
+
+@pytest.mark.slow
+def test_the_experiments_of_the_pages_take_them():
+    asked = {"miners": [GaussianNB(), "majority"], "seeds": 1}
+    kept = users(DATA, [MONDRIAN], **asked)
+    near = adversaries(DATA, [MONDRIAN], target="age", **asked)
+    gained = gains(DATA, [MONDRIAN], target="age", **asked)
+    assert {"GaussianNB", "majority"} <= {*kept.miner} & {*near.miner}
+    assert gained.value.notna().any()

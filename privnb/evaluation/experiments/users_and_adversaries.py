@@ -12,7 +12,7 @@ from privnb.evaluation.attributes import first_number, published_name, sensitive
 from privnb.evaluation.cases import Question, answer, reached
 from privnb.evaluation.disclosure.nearer_predictions import Nearer, scenarios
 from privnb.evaluation.disclosure.predicted_gains import PutIn
-from privnb.evaluation.predictions import MinerNames, miners_of
+from privnb.evaluation.predictions import Miners, miners_of
 from privnb.evaluation.profiles import ProfileName, able, evaluated, profile_of, sets_of, together
 from privnb.evaluation.results import measured, of_one_miner, summary
 from privnb.evaluation.store import Folder
@@ -31,7 +31,7 @@ def users(
     sanitizers: Sequence[Sanitizer],
     *,
     profile: ProfileName = "quick",
-    miners: MinerNames = "",
+    miners: Miners = "",
     target: AttributeName = "",
     seeds: Seeds = 0,
     fewest: MinCount = LIMIT,
@@ -47,7 +47,7 @@ def users(
     sanitizers : list of Sanitizer
     profile : str
         How much is run, by name: one of `PROFILES`.
-    miners : str
+    miners : str, estimator, or list of those
         Instead of the profile's main set, unless empty.
     target : str
         What is predicted; empty: the first sensitive attribute.
@@ -72,14 +72,17 @@ def users(
     column = dataset.table[sensitive_name(dataset, target)]
 
     for miner_set, names, repeats in sets_of(profile_of(profile).users, miners, seeds):
-        each = able(miners_of("Weka three" if names == "Weka" else names), column)
-        each = each or ([] if miner_set else [names])  # which says why the main set cannot
+        every = {miner.name: miner for miner in miners_of("Weka three" if names == "Weka" else names)}
+        each = able(every.values(), column)
+        asked = {name: name if isinstance(names, str) else every[name] for name in each}
+        if not asked and not miner_set:
+            asked = {"": names}  # which says why the main set cannot
         # Weka's random forest takes twenty minutes: in two parts, so that no core waits for it.
         halves = [sanitizers[::2], sanitizers[1::2]] if names == "Weka" else [sanitizers]
         tasks[miner_set] = [
-            partial(good_utility, dataset, part, miners=name, target=target or None, seed=seed, fewest=fewest)
+            partial(good_utility, dataset, part, miners=miner, target=target or None, seed=seed, fewest=fewest)
             for seed in repeats
-            for name in each
+            for name, miner in asked.items()
             for part in halves
             if part and not name.startswith("fusion: ")
         ]
@@ -96,7 +99,7 @@ def adversaries(
     sanitizers: Sequence[Sanitizer],
     *,
     profile: ProfileName = "quick",
-    miners: MinerNames = "",
+    miners: Miners = "",
     target: AttributeName = "",
     c: float = 0,
     share: Share = 0.05,
@@ -192,7 +195,7 @@ def gains(
     sanitizers: Sequence[Sanitizer],
     *,
     profile: ProfileName = "quick",
-    miners: MinerNames = "",
+    miners: Miners = "",
     target: AttributeName = "",
     seeds: Seeds = 0,
     fewest: MinCount = LIMIT,
