@@ -176,8 +176,8 @@ def __getattr__(name: str) -> Any:
             # Either the room lists the name, or it finds a method by it in a file of its own.
             if hasattr(module, name) and (name in module.__all__ or name not in vars(module)):
                 return getattr(module, name)
-        from privnb.runtime.entry_points import named
+        from privnb.runtime.entry_points import find_method
 
-        if (found := named(name)) is not None:
+        if (found := find_method(name)) is not None:
             return found
     raise AttributeError(f"privnb has no '{name}'. It has what {', '.join(ROOMS)} export, and `dir(privnb)` lists.")

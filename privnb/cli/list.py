@@ -75,13 +75,13 @@ def _measures() -> Iterator[Entry]:
 
 
 def _miners() -> Iterator[Entry]:
-    from privnb.miners.reference import NOT_FOR_LABELS, SETS, installed
+    from privnb.miners.reference import NOT_FOR_LABELS, SETS, installed_miners
 
     for name in dict.fromkeys(name for names in SETS.values() for name in names):
         of = [each for each, names in SETS.items() if name in names]
         what = "It guesses numbers alone" if name in NOT_FOR_LABELS else "It guesses labels, or numbers if it can"
         yield name, f"{what}; in the set{'s' * (len(of) > 1)} {', '.join(of)}."
-    for name, miner in installed().items():
+    for name, miner in installed_miners().items():
         what = " and ".join(["labels"] * (miner.classifier is not None) + ["numbers"] * (miner.regressor is not None))
         yield name, f"It guesses {what}; of an installed package."
 

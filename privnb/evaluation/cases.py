@@ -36,7 +36,7 @@ from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.progress import track
-from privnb.runtime.validation import Count, OneOrMore, Seed, listed, validated
+from privnb.runtime.validation import Count, OneOrMore, Seed, as_list, validated
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.base import Sanitizer
 
@@ -176,7 +176,7 @@ def evaluate(
         Tidy results, see `results`. Where a release is not possible, or an attack or measure cannot read it, its row
         has no value, and says so in `status` and `reason`.
     """
-    attacks, measures = (listed(each) for each in (attacks, measures))
+    attacks, measures = (as_list(each) for each in (attacks, measures))
     expect.all_of("attacks", attacks, Attack, Question, instead="Give a list of some such as Linkage().")
     instead = (
         "Give a list of functions, not of names, such as certainty_penalty of privnb.measures.utility.information_loss."
@@ -191,7 +191,7 @@ def evaluate(
         raise UsageError("nothing is asked. Give attacks, measures, or both.")
     runs = [
         (sanitizer, seed, [each for each in questions if seed == 1 or sanitizer.randomized or each.varies])
-        for sanitizer in listed(sanitizers)
+        for sanitizer in as_list(sanitizers)
         for seed in range(1, seeds + 1)
     ]
     return ask(dataset, [each for each in runs if each[-1]], fewest=fewest, store=store)

@@ -32,7 +32,7 @@ from privnb.privacy_models.requirement import Requirement
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.sentences import Sentences, say
-from privnb.runtime.validation import OneOrMore, Seeds, listed, validated
+from privnb.runtime.validation import OneOrMore, Seeds, as_list, validated
 from privnb.sanitizers import SanitizationError, catalogue
 from privnb.sanitizers.base import USUAL, Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
@@ -246,7 +246,7 @@ def appraised(
         sanitizer cannot do what is asked, its row `classes` is "not possible", and it has no others: see `left_out`.
     """
     plan = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor, fewest)
-    return plan.appraised(listed(sanitizers), store)
+    return plan.appraised(as_list(sanitizers), store)
 
 
 def is_marked(measure: Any, kind: Any = None) -> bool:

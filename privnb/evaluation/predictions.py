@@ -29,7 +29,7 @@ FAILURES: dict[type[Exception], str] = {
 }  # fmt: skip
 
 
-def hashable(miners: Any) -> Any:
+def settle_miners(miners: Any) -> Any:
     """Return miners as a question keeps them: names as a text, anything else as a tuple of miners.
 
     Raises UsageTypeError for what cannot predict, and UsageError for a name that is no miner's.
@@ -40,7 +40,7 @@ def hashable(miners: Any) -> Any:
 
 
 # The names of sets and miners as a text, an estimator of scikit-learn's kind, or a list of both.
-Miners = Annotated[Any, lambda name, value: hashable(value)]
+Miners = Annotated[Any, lambda name, value: settle_miners(value)]
 MinerNames = Annotated[str, instead(str, 'Name a set of miners, such as "three".')]
 
 
@@ -63,10 +63,10 @@ class Mined(NamedTuple):
 
 
 class AsksMiners:
-    """A question with a parameter `miners`, which it keeps as `hashable` gives them."""
+    """A question with a parameter `miners`, which it keeps as `settle_miners` gives them."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "miners", hashable(vars(self)["miners"]))
+        object.__setattr__(self, "miners", settle_miners(vars(self)["miners"]))
 
 
 def miners_of(miners: Any) -> Sequence[Any]:
@@ -78,15 +78,15 @@ def miners_of(miners: Any) -> Sequence[Any]:
     return weka.named(miners) if isinstance(miners, str) and weka.is_weka(miners) else reference_set(miners)
 
 
-def unable(miners: Sequence[Any], column: Any) -> dict[str, str]:
+def explain_refusals(miners: Sequence[Any], column: Any) -> dict[str, str]:
     """Return why those of somebody's own miners cannot guess a column that are of another kind: `{miner: sentence}`.
 
     Of the package's sets such miners are left out: a set has some of either kind.
     """
-    return {each.name: each.lacks(column) for each in miners if is_own(each) and not each.predicts(column)}
+    return {each.name: each.explain_refusal(column) for each in miners if is_own(each) and not each.predicts(column)}
 
 
-def called(miners: Any) -> str:
+def name_miners(miners: Any) -> str:
     """Return how an error names miners."""
     return miners if isinstance(miners, str) else name_list(miner.name for miner in miners_of(miners))
 
@@ -170,7 +170,7 @@ def _each(release: Release, target: str, asked: Miners, guess: Callable[..., Any
     column = release.table[target]
     every = miners_of(asked)
     miners, others = able(every, column)
-    reasons = unable(every, column)
+    reasons = explain_refusals(every, column)
     if not miners and not reasons:
         raise UsageError(
             f"{others} cannot predict '{target}' as this release publishes it. Add another miner to MINERS."

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.evaluation.predictions import Miners, hashable, miners_of
+from privnb.evaluation.predictions import Miners, miners_of, settle_miners
 from privnb.evaluation.results import KEY, check_results, join, of_one_miner
 from privnb.evaluation.store import Folder, Store, run
 from privnb.miners import weka
@@ -114,7 +114,7 @@ def sets_of(sets: Any, miners: Miners, seeds: int) -> Iterator[tuple[str, Any, r
     """(name of the set in results, miners, mostly by name, seeds) of each set that can run here; the main one is ""."""
     for place, (names, repeats) in enumerate(sets.items()):
         if place == 0:
-            chosen = hashable(miners or names)
+            chosen = settle_miners(miners or names)
             miners_of(chosen)  # refuses an unknown name before anything runs
             yield "", chosen, repeated(seeds, repeats)
         elif names == "Weka":

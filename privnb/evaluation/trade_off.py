@@ -33,7 +33,7 @@ from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_end
 from privnb.microdata.release import Release
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.tolerances import EXACT
-from privnb.runtime.validation import AttributeName, Folds, Hierarchies, OneOrMore, Share, listed, validated
+from privnb.runtime.validation import AttributeName, Folds, Hierarchies, OneOrMore, Share, as_list, validated
 from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.base import Sanitizer
 
@@ -217,7 +217,7 @@ def direct(
     if not dataset.schema[sensitive].numeric:
         researcher = [workload.Gained(sensitive, miners, "", folds)]
     questions = {each: researcher for each in ([*disclosures.trivial(), Identity()] if researcher else [])}
-    questions |= {each: [adversary, *researcher] for each in possible(dataset, listed(sanitizers))}
+    questions |= {each: [adversary, *researcher] for each in possible(dataset, as_list(sanitizers))}
     runs = [(sanitizer, 1, asked) for sanitizer, asked in questions.items()]
     found = ask(dataset, runs, fewest=fewest, description="gains")
     kept = ("accuracy_gain", "knowledge_gain", "workload_utility", "workload_gain")

@@ -21,7 +21,7 @@ from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 from privnb.runtime.tolerances import EXACT
-from privnb.runtime.validation import OneOrMore, Randomness, listed, validated
+from privnb.runtime.validation import OneOrMore, Randomness, as_list, validated
 from privnb.sanitizers import Identity
 from privnb.sanitizers.base import Sanitizer
 
@@ -180,7 +180,7 @@ class Scenario:
         """
         seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))
         original = self.good.scored(Case(dataset, Identity(), seed))
-        cases = (Case(dataset, sanitizer, seed, fewest=fewest) for sanitizer in listed(sanitizers))
+        cases = (Case(dataset, sanitizer, seed, fewest=fewest) for sanitizer in as_list(sanitizers))
         return [self._verdict(case, original) for case in cases]
 
     def _verdict(self, case: Case, original: Scores) -> Verdict:

@@ -329,7 +329,7 @@ def _import_rooms(rooms: tuple[str, ...]) -> None:
         for module in pkgutil.walk_packages(import_module(each).__path__, f"{each}."):
             if "._" not in module.name:  # what only loads libraries, for seconds
                 import_module(module.name)
-        entry_points.accepted(each, _check_measure)
+        entry_points.load_methods(each, _check_measure)
 
 
 def _check_measure(point: object, found: Any) -> None:

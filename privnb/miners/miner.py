@@ -81,8 +81,8 @@ class Miner:
             return self.regressor is not None
         return self.classifier is not None and (self.most == float("inf") or target.nunique() <= self.most)
 
-    def lacks(self, target: Any) -> str:
-        """Why it cannot guess a column like `target`, as a sentence."""
+    def explain_refusal(self, target: Any) -> str:
+        """Return why it cannot guess a column like `target`, as a sentence."""
         kind = "numbers" if is_numeric_dtype(pd.Series(target)) else "labels"
         limit = f" of more than {self.most} values" if kind == "labels" and self.classifier is not None else ""
         return f"the miner '{self.name}' does not predict {kind}{limit}. Leave it out, as `able` does."
@@ -95,7 +95,7 @@ class Miner:
         """
         target = pd.Series(np.asarray(target))
         if not self.predicts(target):
-            raise Failed(self.lacks(target))
+            raise Failed(self.explain_refusal(target))
         if is_numeric_dtype(target):
             model, learned, values = self.regressor, target.to_numpy(dtype=float), None
             if (missing := np.isnan(learned)).any():

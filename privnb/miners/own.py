@@ -78,7 +78,7 @@ class Guarded:
         )
 
 
-def miner_of(estimator: Any, name: str = "", argument: str = "miners") -> Miner:
+def make_miner(estimator: Any, name: str = "", argument: str = "miners") -> Miner:
     """Return the miner that an estimator is: a clone of it, with a seed where it draws.
 
     A classifier guesses labels and a regressor numbers. A parameter `random_state` that is None becomes 0, in every
@@ -107,7 +107,7 @@ def miner_of(estimator: Any, name: str = "", argument: str = "miners") -> Miner:
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn.linear_model import Ridge
-    >>> miner_of(make_pipeline(StandardScaler(), Ridge()))
+    >>> make_miner(make_pipeline(StandardScaler(), Ridge()))
     Miner(name='Ridge')
     """
     from sklearn.base import clone
@@ -136,16 +136,16 @@ def miner_of(estimator: Any, name: str = "", argument: str = "miners") -> Miner:
     return Miner(called, classifier=given) if kind == "classifier" else Miner(called, regressor=given)
 
 
-def guarded(miner: Any) -> Any:
+def guard_miner(miner: Any) -> Any:
     """Return a `Miner` whose estimators are guarded, and any other miner as it is."""
     if not isinstance(miner, Miner):
         return miner
     return replace(
-        miner, classifier=_guarded(miner.classifier, miner.name), regressor=_guarded(miner.regressor, miner.name)
+        miner, classifier=_guard(miner.classifier, miner.name), regressor=_guard(miner.regressor, miner.name)
     )
 
 
-def _guarded(estimator: Any, called: str) -> Any:
+def _guard(estimator: Any, called: str) -> Any:
     return estimator if estimator is None or isinstance(estimator, Guarded) else Guarded(estimator, called)
 
 
@@ -154,7 +154,7 @@ def is_own(miner: Any) -> bool:
     return isinstance(getattr(miner, "classifier", None) or getattr(miner, "regressor", None), Guarded)
 
 
-def apart(miners: Sequence[Any]) -> tuple[Any, ...]:
+def name_apart(miners: Sequence[Any]) -> tuple[Any, ...]:
     """Return miners with names of their own: of several estimators of a class each is called by its parameters, too.
 
     Raises UsageError for two that cannot be told apart.

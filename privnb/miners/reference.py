@@ -22,7 +22,7 @@ from privnb.miners.estimators import (
 )
 from privnb.miners.fusion import Vote, stacking, voting
 from privnb.miners.miner import Miner
-from privnb.miners.own import apart, guarded, miner_of
+from privnb.miners.own import guard_miner, make_miner, name_apart
 from privnb.runtime import entry_points
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import UsageError
@@ -92,10 +92,12 @@ def reference_set(miners: Any) -> tuple[Any, ...]:
         raise UsageError(f"`miners` must be one miner or more; got none. Name a set, {', '.join(SETS)}.")
     chosen: list[Any] = []  # names of fusions, and miners
     for item in items:
-        chosen += _named(item) if isinstance(item, str) else [item if hasattr(item, "predicts") else miner_of(item)]
+        chosen += _named(item) if isinstance(item, str) else [item if hasattr(item, "predicts") else make_miner(item)]
     chosen = [*{each if isinstance(each, str) else id(each): each for each in chosen}.values()]
     own = {*map(id, _miners().values())}
-    members = apart([each if id(each) in own else guarded(each) for each in chosen if not isinstance(each, str)])
+    members = name_apart(
+        [each if id(each) in own else guard_miner(each) for each in chosen if not isinstance(each, str)]
+    )
     fusions = [each for each in chosen if isinstance(each, str)]
     if not members:
         raise UsageError(f"{fusions} combine the other miners that are named, and none is. Name some beside them.")
@@ -119,11 +121,11 @@ def labellers() -> tuple[str, ...]:
     """Names of the miners of all sets that guess labels, however many there are, one at a time: a tuple."""
     named = dict.fromkeys(name for names in SETS.values() for name in names)
     own = tuple(name for name in named if name not in NOT_FOR_LABELS and name not in FUSIONS)
-    return own + tuple(name for name, miner in installed().items() if miner.classifier is not None)
+    return own + tuple(name for name, miner in installed_miners().items() if miner.classifier is not None)
 
 
 @cache
-def installed() -> dict[str, Miner]:
+def installed_miners() -> dict[str, Miner]:
     """Return the miners of other packages by the names of their entry points, each of which names a `Miner`, an
     estimator, or a function without arguments that gives one.
     """
@@ -134,15 +136,15 @@ def installed() -> dict[str, Miner]:
         made = (
             found() if isinstance(found, type) or not (hasattr(found, "fit") or hasattr(found, "predicts")) else found
         )
-        miner = made if isinstance(made, Miner) else miner_of(made, argument="it")
-        return guarded(replace(miner, name=point.name))
+        miner = made if isinstance(made, Miner) else make_miner(made, argument="it")
+        return guard_miner(replace(miner, name=point.name))
 
-    return entry_points.accepted("privnb.miners", check)
+    return entry_points.load_methods("privnb.miners", check)
 
 
 def _miners() -> dict[str, Miner]:
     """Return all miners by name: the package's, and those of installed packages."""
-    return _own() | installed()
+    return _own() | installed_miners()
 
 
 def _bumps(distances: FloatArray) -> FloatArray:

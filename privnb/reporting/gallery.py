@@ -30,7 +30,7 @@ from privnb.runtime.errors import InputError, UsageError
 from privnb.runtime.family import sentence
 from privnb.runtime.progress import track
 from privnb.runtime.sentences import Page, Sentences, say
-from privnb.runtime.validation import OneOrMore, Randomness, listed, validated
+from privnb.runtime.validation import OneOrMore, Randomness, as_list, validated
 from privnb.sanitizers import Mondrian, SanitizationError, Sanitizer
 from privnb.sanitizers.catalogue import generalizing, title
 
@@ -44,7 +44,7 @@ class NobodyLeft(InputError):
 @validated
 def described(sanitizers: OneOrMore[Sanitizer]) -> pd.DataFrame:
     """One row per sanitizer: its name, how it is written, and what it does in a sentence."""
-    rows = [(title(type(s).__name__), repr(s), sentence(type(s))) for s in listed(sanitizers)]
+    rows = [(title(type(s).__name__), repr(s), sentence(type(s))) for s in as_list(sanitizers)]
     return Page(
         pd.DataFrame(rows, columns=["sanitizer", "written", "what it does"]).set_index("sanitizer").rename_axis(None),
         f"{len(rows)} sanitizers",

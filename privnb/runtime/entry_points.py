@@ -34,14 +34,14 @@ _loading = threading.RLock()  # a module that is loaded may ask for the methods 
 
 
 @cache
-def declared(group: str) -> tuple[EntryPoint, ...]:
+def find_entry_points(group: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group, in the order of their names; none is loaded."""
     from importlib import metadata  # which takes longer than the rest of `import privnb`
 
     return tuple(sorted(metadata.entry_points(group=group), key=lambda point: (point.name, point.value)))
 
 
-def installed(group: str) -> dict[EntryPoint, Any]:
+def load_group(group: str) -> dict[EntryPoint, Any]:
     """Return what the entry points of a group name, loaded once: `{entry point: object}`.
 
     One that cannot be loaded is left out with a warning.
@@ -49,27 +49,27 @@ def installed(group: str) -> dict[EntryPoint, Any]:
     with _loading:
         if group not in _found:
             _found[group] = {}
-            for point in declared(group):
+            for point in find_entry_points(group):
                 try:
                     _found[group][point] = point.load()
                 except (Exception, SystemExit) as error:
-                    complain(point, error)
+                    warn_about(point, error)
         return _found[group]
 
 
-def accepted(group: str, check: Callable[[EntryPoint, Any], Any]) -> dict[str, Any]:
+def load_methods(group: str, check: Callable[[EntryPoint, Any], Any]) -> dict[str, Any]:
     """Return what a group names, by the entry points' names, as `check(entry point, object)` gives it.
 
     What `check` refuses is left out with a warning, and so is the second of two entry points of one name.
     """
     found: dict[str, Any] = {}
-    for point, thing in installed(group).items():
+    for point, thing in load_group(group).items():
         try:
             if point.name in found:
                 raise UsageError("another installed package has an entry point of this name")
             found[point.name] = check(point, thing)
         except Exception as error:
-            complain(point, error)
+            warn_about(point, error)
     return found
 
 
@@ -81,22 +81,22 @@ def check_class(point: EntryPoint, thing: Any) -> Any:
     return thing
 
 
-def named(name: str, groups: Sequence[str] = GROUPS) -> Any:
+def find_method(name: str, groups: Sequence[str] = GROUPS) -> Any:
     """Return what an installed package's entry point has under this name, a class or a function; None without any.
 
     No entry point is loaded unless one of its group states the name, or a module.
     """
     for group in groups:
-        for point in declared(group):
+        for point in find_entry_points(group):
             if not point.attr or point.attr == name:
-                thing = installed(group).get(point)
+                thing = load_group(group).get(point)
                 found = thing if point.attr else getattr(thing, name, None)
                 if found is not None:
                     return found
     return None
 
 
-def complain(point: EntryPoint, error: BaseException) -> None:
+def warn_about(point: EntryPoint, error: BaseException) -> None:
     """Warn that an entry point is left out, and why."""
     package = point.dist.name if point.dist else "an installed package"
     warnings.warn(

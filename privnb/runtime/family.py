@@ -27,7 +27,7 @@ def imported(room: str) -> None:
     """Import all modules of a room, and what entry points of other packages name as methods of it."""
     for module in modules(room):
         import_module(module)
-    entry_points.accepted(room, entry_points.check_class)
+    entry_points.load_methods(room, entry_points.check_class)
 
 
 def lazily(room: str, base: str, **homes: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -52,7 +52,7 @@ def lazily(room: str, base: str, **homes: str) -> tuple[Callable[[str], Any], Ca
             if module.rpartition(".")[2] == file and name != file and hasattr(import_module(module), name):
                 setattr(sys.modules[room], name, getattr(sys.modules[module], name))
                 return vars(sys.modules[room])[name]
-        if not name.startswith("_") and (found := entry_points.named(name, [room])) is not None:
+        if not name.startswith("_") and (found := entry_points.find_method(name, [room])) is not None:
             return found
         raise AttributeError(f"module {room!r} has no attribute {name!r}")
 

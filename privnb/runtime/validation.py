@@ -23,7 +23,7 @@ from privnb.runtime.errors import UsageTypeError
 Check = Callable[[str, Any], object]
 Function = TypeVar("Function", bound=Callable[..., Any])
 One = TypeVar("One")
-OneOrMore: TypeAlias = One | Sequence[One]  # `listed` gives a list of either
+OneOrMore: TypeAlias = One | Sequence[One]  # `as_list` gives a list of either
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 NUMBERS: dict[Any, Check] = {int: expect.integer, float: expect.number, bool: expect.boolean}
@@ -170,10 +170,10 @@ def one_or_more(*kinds: type) -> Check:
     return lambda name, value: None if isinstance(value, kinds) else check(name, value)
 
 
-def listed(value: OneOrMore[One]) -> list[One]:
+def as_list(value: OneOrMore[One]) -> list[One]:
     """Return a list of what is one thing or several.
 
-    >>> listed(3), listed((3, 4))
+    >>> as_list(3), as_list((3, 4))
     ([3], [3, 4])
     """
     return [*value] if isinstance(value, Sequence) and not isinstance(value, str) else [value]

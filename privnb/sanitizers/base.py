@@ -23,7 +23,7 @@ from privnb.runtime.errors import UsageTypeError
 from privnb.runtime.family import check_fact, members
 from privnb.runtime.names import name_list
 from privnb.runtime.validation import Randomness, Validated, validated
-from privnb.sanitizers.claims import moved, refusal
+from privnb.sanitizers.claims import find_perturbed, refusal
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.masking.missing_numbers import TREATMENTS, Gaps
 from privnb.sanitizers.statements import positions, stated, treatments
@@ -251,12 +251,12 @@ class Sanitizer(Validated, ABC):
         made: Any = self._sanitize(dataset.lent(), table, source)
         bare = isinstance(made, pd.DataFrame)
         # Nothing is known of a bare table yet: in its columns with gaps, what stands next to them is kept.
-        table, facts = (made, {"perturbed": [*gaps.missing] if gaps else []}) if bare else self._with_facts(made)
+        table, facts = (made, {"perturbed": [*gaps.missing] if gaps else []}) if bare else self._split_facts(made)
         if gaps is not None:
             table, facts = gaps.left(table, facts, restored=self.missing_numbers == "restored")
         drawn = rng is not None and str(source.bit_generator.state) != unused
         if bare:
-            facts = self._inferred(dataset, table, str(facts.get("note", "")), index)
+            facts = self._infer_facts(dataset, table, str(facts.get("note", "")), index)
         release = self._released(dataset, table, dict(facts), rng, drawn)
         try:
             public = with_public_ends(release)
@@ -273,7 +273,7 @@ class Sanitizer(Validated, ABC):
             check_domains(repr(self), dataset.schema)
         return public
 
-    def _with_facts(self, made: Any) -> Sanitized:
+    def _split_facts(self, made: Any) -> Sanitized:
         """What `_sanitize` returned, a table and facts. Raises UsageTypeError for anything else."""
         if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[1], Mapping)):
             raise UsageTypeError(
@@ -283,7 +283,7 @@ class Sanitizer(Validated, ABC):
         table, facts = made
         return table, dict(facts)
 
-    def _inferred(self, dataset: Microdata, table: pd.DataFrame, note: str, index: Any) -> Facts:
+    def _infer_facts(self, dataset: Microdata, table: pd.DataFrame, note: str, index: Any) -> Facts:
         """Infer the facts of a bare table, and say so in its note. `index`: of the table that `_sanitize` was given."""
         if len(table) != len(dataset) or not table.columns.is_unique:
             return {"note": note}  # the release is refused
@@ -293,7 +293,7 @@ class Sanitizer(Validated, ABC):
                 'Return them in order, or return (table, {"rows": positions}).'
             )
         release = self._released(dataset, table, {}, None, False)
-        perturbed = moved(dataset, release)
+        perturbed = find_perturbed(dataset, release)
         kinds = {name: each.kind for name, each in release.columns.items()} | dict.fromkeys(perturbed, "perturbed")
         order = sorted(kinds, key=lambda name: kinds[name])
         columns = (f"{name_list([*names])} {kind}" for kind, names in groupby(order, lambda name: kinds[name]))

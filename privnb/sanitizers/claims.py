@@ -102,7 +102,7 @@ def _impossible(release: Release, name: str) -> tuple[pd.Series, str]:
     return cells[np.isinf(found) | lost], "number"
 
 
-def moved(dataset: Microdata, release: Release) -> list[str]:
+def find_perturbed(dataset: Microdata, release: Release) -> list[str]:
     """Name the columns of a release that hold possible values, and neither the records' own nor labels that cover them.
 
     A sanitizer that states nothing of its columns has perturbed these. A column with other cells is left out: what is

@@ -218,7 +218,7 @@ def _installed() -> dict[str, Path]:
             raise UsageError(f"privnb has a policy '{point.name}' itself")
         return Path(found)
 
-    return entry_points.accepted("privnb.policies", check)
+    return entry_points.load_methods("privnb.policies", check)
 
 
 @validated

@@ -17,7 +17,7 @@ from privnb.attacks import MinerInference
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question
-from privnb.evaluation.predictions import FAILURES, AsksMiners, Miners, miners_of, unable
+from privnb.evaluation.predictions import FAILURES, AsksMiners, Miners, explain_refusals, miners_of
 from privnb.evaluation.results import Row
 from privnb.measures.base import state
 from privnb.measures.disclosure import gains
@@ -278,7 +278,7 @@ def _of_miners(
     learned = read(published.table, hierarchies=published.hierarchies)  # once for all miners
     asked = read(asked, hierarchies=published.hierarchies, like=learned)
     every = miners_of(miners)
-    for name, reason in unable(every, published.table[sensitive]).items():
+    for name, reason in explain_refusals(every, published.table[sensitive]).items():
         rows.append(row("accuracy_gain", np.nan, miner=name, status="refused", reason=reason))
     for miner in able(every, published.table[sensitive])[0]:
         try:  # what MinerInference does with one miner

@@ -23,7 +23,7 @@ import pandas as pd
 
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.predictions import Miners, called, miners_of
+from privnb.evaluation.predictions import Miners, miners_of, name_miners
 from privnb.evaluation.results import guessed, join, row, tidy
 from privnb.evaluation.store import Folder, Store, run
 from privnb.measures.base import state
@@ -122,7 +122,7 @@ def models_published(
         )
     published = able(miners_of(miners), _secret(dataset, target))[0]
     if not published:
-        raise UsageError(f"'{called(miners)}' guesses no categories such as '{target}'. Name other miners.")
+        raise UsageError(f"'{name_miners(miners)}' guesses no categories such as '{target}'. Name other miners.")
     asked = [miner.name if isinstance(miners, str) else miner for miner in published]
     tasks = [
         partial(published_model, dataset, miner, target, control, examples, fewest)

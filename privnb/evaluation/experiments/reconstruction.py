@@ -20,7 +20,7 @@ from privnb.microdata.treatment import Unreadable
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.tolerances import ROUNDING
-from privnb.runtime.validation import OneOrMore, listed, validated
+from privnb.runtime.validation import OneOrMore, as_list, validated
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.base import Sanitizer
 
@@ -76,7 +76,7 @@ def reconstructions(dataset: Dataset, sanitizers: OneOrMore[Sanitizer], *, fewes
         category, beside which variant "the table" has the true ones. A sanitizer without such a column has no rows.
     """
     rows = []
-    for sanitizer in listed(sanitizers):
+    for sanitizer in as_list(sanitizers):
         case = Case(dataset, sanitizer, SEED)
         try:
             release = case.release

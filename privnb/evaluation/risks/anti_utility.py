@@ -11,7 +11,7 @@ import numpy as np
 
 from privnb.evaluation.cases import Case, Question
 from privnb.evaluation.disclosure.nearer_predictions import A, scenarios
-from privnb.evaluation.predictions import AsksMiners, Miners, called, mine, miners_of
+from privnb.evaluation.predictions import AsksMiners, Miners, mine, miners_of, name_miners
 from privnb.evaluation.results import Row
 from privnb.evaluation.risks.scores import Scores, people_of
 from privnb.measures.base import state
@@ -70,11 +70,12 @@ class AntiUtilityRisk(AsksMiners, Question):
             raise Unreadable(f"the release has no column '{target}' to come nearer to. Name another one.")
         if release.provenance.rows is Rows.RECORDS and not able(miners_of(self.miners), release.table[target])[0]:
             raise Unreadable(
-                f"none of {called(self.miners)} predicts '{target}' as it is published. Name another miner."
+                f"none of {name_miners(self.miners)} predicts '{target}' as it is published. Name another miner."
             )
         found = mine(release, target, self.miners, rng=case.stream("publish"))
         if not found.guesses:
-            raise Unreadable(next(filter(None, found.reasons.values()), f"none of {called(self.miners)} has a guess."))
+            without = f"none of {name_miners(self.miners)} has a guess."
+            raise Unreadable(next(filter(None, found.reasons.values()), without))
         judged = scenarios(target, dataset.headcount)[A].score({target: found}, dataset, release)
         who = max(judged.by_miner, key=lambda name: judged.by_miner[name].sum())
         return _scores(judged.by_miner[who], judged.baseline, np.arange(dataset.headcount)), who

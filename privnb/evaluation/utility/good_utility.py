@@ -24,7 +24,7 @@ from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime.arrays import FloatArray
 from privnb.runtime.errors import UsageError
 from privnb.runtime.names import name_list
-from privnb.runtime.validation import AttributeName, Folds, OneOrMore, Seed, listed, validated
+from privnb.runtime.validation import AttributeName, Folds, OneOrMore, Seed, as_list, validated
 from privnb.sanitizers import Identity
 from privnb.sanitizers.base import Sanitizer
 
@@ -55,7 +55,7 @@ def good_utility(
             "choose a TARGET of categories."
         )
     kept = Kept(target, miners, folds)
-    runs = [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *listed(sanitizers)])]
+    runs = [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *as_list(sanitizers)])]
     return reached(ask(dataset, runs, fewest=fewest))
 
 

@@ -19,7 +19,7 @@ from privnb.measures.utility.queries import READINGS, CountQueries, Reading, rel
 from privnb.measures.utility.reconstruction import VALUES
 from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
-from privnb.runtime.validation import Count, OneOrMore, Seed, Share, listed, validated
+from privnb.runtime.validation import Count, OneOrMore, Seed, Share, as_list, validated
 from privnb.sanitizers import Bucketize, Identity, Suppress
 from privnb.sanitizers.base import Sanitizer
 
@@ -66,7 +66,7 @@ def count_queries(
     expect.share("selectivity", selectivity)
     expect.whole("number", number, 1)
     question = Queries(secret_name(dataset, None), dimension, selectivity, number, reading)
-    runs = [(sanitizer, seed, [question]) for sanitizer in listed(sanitizers)]
+    runs = [(sanitizer, seed, [question]) for sanitizer in as_list(sanitizers)]
     drawn = tidy(question.drawn(dataset, seed)[1])
     found = ask(dataset, runs, description="count")
     return join(drawn, found[found.measure.isin(ERRORS) & (found.status == "")])

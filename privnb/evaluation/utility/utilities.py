@@ -15,7 +15,7 @@ from pandas.api.types import is_numeric_dtype
 from privnb.datasets.dataset import Dataset
 from privnb.evaluation.attributes import published_name
 from privnb.evaluation.cases import Case
-from privnb.evaluation.predictions import AsksMiners, Mined, Miners, called, mine, unseen
+from privnb.evaluation.predictions import AsksMiners, Mined, Miners, mine, name_miners, unseen
 from privnb.evaluation.results import Row, people_interval, tidy, withheld
 from privnb.measures.utility import mining
 from privnb.microdata import withholding
@@ -120,7 +120,7 @@ class _Idea(AsksMiners, Validated, ABC):
         names = [name for name in first.guesses if all(name in found.guesses for found in others)]
         if not names:
             raise UsageError(
-                f"no miner of {called(self.miners)!r} can guess all of {', '.join(mined)}. Add another miner."
+                f"no miner of {name_miners(self.miners)!r} can guess all of {', '.join(mined)}. Add another miner."
             )
         weights = self._interest(dataset, release)
         by_miner = {
