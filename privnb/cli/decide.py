@@ -11,7 +11,6 @@ from privnb.cli.answer import Answer, Notice
 from privnb.cli.arguments import Parser, add_release, add_roles, add_study, add_table
 
 if TYPE_CHECKING:
-    from privnb.datasets.dataset import Dataset
     from privnb.microdata.schema import Role
 
 
@@ -35,47 +34,43 @@ def add_arguments(command: Parser) -> None:
 
 def run(args: Namespace) -> Answer:
     """Choose a release by a policy, and write it if asked; status 1 if none keeps it."""
-    from privnb.datasets.dataset import load
     from privnb.decision import policies
-    from privnb.decision.policy_search import searched_in_roles
     from privnb.decision.recommended import as_they_are, what_would_help
     from privnb.evaluation.parameters import study
-    from privnb.evaluation.samples import record_by_record
     from privnb.publishing import decided
-    from privnb.reporting import release_card
     from privnb.runtime.errors import UsageError
+    from privnb.workbench.decision import decide
+    from privnb.workbench.table import Table
 
     policy = policies.read(args.policy)
     if args.out:
         decided.refuse_place(args.out, spreadsheet_safe=args.spreadsheet_safe, force=args.force)
     elif option := _of_a_file(args):
         raise UsageError(f"{option} is for the file that --out names. Add --out OUT.csv, or leave out {option}.")
-    table = tables.described_table(args, "decide")
-    asked = tables.roles_of(args, table)
-    name = str(table.description) if tables.is_file(args.table) else args.table
-    named = study(name, args.study or "")
-
-    def in_roles(roles: Mapping[str, Role], records: int = args.records) -> Dataset:
-        return load(name, named, records=records, rng=0, roles={**asked, **roles} or None)
-
-    whole = in_roles({}, 0)
-    dataset = record_by_record(whole.sample(args.records, rng=0) if args.records else whole, args.records)
-    dataset, found = searched_in_roles(
-        lambda roles: record_by_record(in_roles(roles), args.records), dataset, policy, profile=args.profile,
-        seeds=args.seeds, store=args.store or "", records=len(whole),
-    )  # fmt: skip
-    ended = decided.end(
-        name, found, dataset, args.out, render=release_card.texts, study=named,
-        spreadsheet_safe=args.spreadsheet_safe, bounds=args.bounds, force=args.force, allow=args.allow, roles=asked,
+    named = tables.described_table(args)
+    table = named.guessed
+    if table is None:
+        assert named.description is not None
+        table = Table(named.description, study(str(named.description), args.study or ""))
+        if asked := tables.roles_of(args, named):
+            table.set_roles(asked)
+    made = decide(
+        table, args.policy, profile=args.profile, records=args.records, seeds=args.seeds, store=args.store or ""
+    )
+    ended = made.end(
+        args.out, spreadsheet_safe=args.spreadsheet_safe, bounds=args.bounds, force=args.force, allow=args.allow,
         call=args.call,
     )  # fmt: skip
-    help_said, kept = what_would_help(ended.found, dataset), as_they_are(dataset)
-    notes = [str(each) for each in (help_said, kept) if each]
+    help_said, kept = what_would_help(ended.found, made.dataset), as_they_are(made.dataset)
+    warnings = [
+        *tables.assumed(named),
+        *([Notice("what-would-help", help_said)] if help_said else []),
+        *([Notice("published-as-they-are", str(kept))] if kept else []),
+    ]
     return Answer(
-        _values(args, ended, asked),
-        [ended.said, *notes],
-        [Notice("what-would-help", help_said)] * bool(help_said)
-        + ([Notice("published-as-they-are", str(kept))] if kept else []),
+        _values(args, ended, table.roles_changed or {}),
+        [ended.said, *(each.message for each in warnings)],
+        warnings,
         "" if ended.found.chosen is not None else f"no release keeps the policy '{policy.name}'.",
     )
 

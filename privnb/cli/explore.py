@@ -27,7 +27,7 @@ def run(args: Namespace) -> Answer:
     serving.begin()
     hub = serving.settings(args)
     folder = own_notebooks()
-    with tables.for_notebooks(args, "explore", folder) as dataset:
+    with tables.for_notebooks(args, folder) as dataset:
         parameters = dict(args.parameter) | ({"DATASET": dataset} if dataset else {})
         (notebook,) = choose(folder, ["09_explore"], parameters)
         check_setting(notebook)

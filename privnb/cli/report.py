@@ -60,7 +60,7 @@ def run(args: Namespace) -> Answer:
 
     named = args.notebook and (names_in(",".join(args.notebook)) or args.notebook)  # also "2, 4"
     folder = notebooks_folder()
-    with tables.for_notebooks(args, "report", folder) as dataset:
+    with tables.for_notebooks(args, folder) as dataset:
         parameters = dict(args.parameter) | ({"DATASET": dataset} if dataset else {})
         chosen = choose(folder, named, parameters)
         begin_to_serve(*LIBRARIES)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from privnb.cli.answer import Notice
 from privnb.cli.arguments import asked_roles, has_roles
 from privnb.runtime import unfinished
 
@@ -26,10 +27,13 @@ class Table(NamedTuple):
         As it was given.
     description : Path or None
         The file that describes it; None for files that nobody has described.
+    guessed : workbench.Table or None
+        A table that nobody has described, as it was read for this run: its description goes with it.
     """
 
     name: str
     description: Path | None
+    guessed: Any = None
 
     @property
     def is_described(self) -> bool:
@@ -82,30 +86,44 @@ def _drafted_from(path: Path) -> Path | None:
     return place
 
 
-def described_table(args: Namespace, command: str) -> Table:
+def described_table(args: Namespace) -> Table:
     """Return the table of a command that needs a description.
+
+    Of files that nobody has described one is drafted, in the roles of the options, for as long as this process runs.
 
     Parameters
     ----------
     args : Namespace
         With `table`.
-    command : str
-        The subcommand, for the error.
 
     Raises
     ------
     InputError
-        For a file that nobody has described.
+        For files that cannot be described, such as a table without quasi-identifiers.
     """
-    from privnb.runtime.errors import InputError
-
     table = table_of(args.table)
-    if table.description is None:
-        raise InputError(
-            f"nobody has said what the columns of {args.table} are, and `{command}` needs to know. Describe them with "
-            f"`privnb describe {args.table}`, which proposes a role for each column and says what to do next."
-        )
-    return table
+    if table.description is not None:
+        return table
+    from privnb.workbench.table import read
+
+    found = read(table.name)
+    if has_roles(args):
+        found.set_roles(asked_roles(args, found.roles))
+    return Table(table.name, found.path, found)
+
+
+ASSUMED = {  # how a command line says what `workbench.table.ASSUMED` says
+    "no-sensitive-column": "No column is sensitive. Name what nobody should learn with --sensitive.",
+    "each-row-a-person": "Each row counts as one person. If people have several rows, name their key with --person.",
+}
+
+
+def assumed(table: Table) -> list[Notice]:
+    """Return what was assumed about a table that nobody has described, one warning for each sentence."""
+    if table.guessed is None:
+        return []
+    told = f"The roles of the columns are a guess. Describe the table with `privnb describe {table.name}`."
+    return [Notice("roles-guessed", told), *(Notice(code, ASSUMED[code]) for code in table.guessed.assumed)]
 
 
 def roles_of(args: Namespace, table: Table) -> Mapping[str, Role]:
@@ -115,7 +133,7 @@ def roles_of(args: Namespace, table: Table) -> Mapping[str, Role]:
     from privnb.microdata.schema import Role
     from privnb.runtime.names import renamed_in
 
-    if not has_roles(args):
+    if not has_roles(args) or table.guessed is not None:
         return {}
     if table.description is None:
         names = Unknown.of(table.name).names
@@ -130,7 +148,7 @@ def roles_of(args: Namespace, table: Table) -> Mapping[str, Role]:
 
 
 @contextlib.contextmanager
-def for_notebooks(args: Namespace, command: str, notebooks: Path) -> Iterator[str]:
+def for_notebooks(args: Namespace, notebooks: Path) -> Iterator[str]:
     """Yield what the notebooks of a folder call the table of a command, in the roles of its options.
 
     Without a table it is empty: the notebooks name one themselves. Other roles than the description's are in a copy of
@@ -139,8 +157,6 @@ def for_notebooks(args: Namespace, command: str, notebooks: Path) -> Iterator[st
     Parameters
     ----------
     args : Namespace
-    command : str
-        The subcommand, for errors.
     notebooks : Path
         Their folder.
     """
@@ -151,7 +167,7 @@ def for_notebooks(args: Namespace, command: str, notebooks: Path) -> Iterator[st
         return
     if args.table is None:
         args.table = "adult"
-    table = described_table(args, command)
+    table = described_table(args)
     assert table.description is not None
     roles = roles_of(args, table)
     with contextlib.ExitStack() as stack:

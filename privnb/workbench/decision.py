@@ -12,10 +12,9 @@ from typing import Any
 import pandas as pd
 
 from privnb.datasets.dataset import Dataset
-from privnb.decision import policies
+from privnb.decision import policies, policy_search, recommended
 from privnb.decision.card import Card
-from privnb.decision.policy_search import Searched, searched_in_roles
-from privnb.decision.recommended import as_they_are, what_would_help
+from privnb.decision.policy_search import Searched
 from privnb.evaluation.samples import record_by_record
 from privnb.microdata.schema import Role
 from privnb.publishing import decided
@@ -94,7 +93,7 @@ class TableDecision:
     @property
     def sentences(self) -> list[str | list[str]]:
         """The decision for people, the answer first."""
-        unchanged, help = as_they_are(self.dataset), what_would_help(self.found, self.dataset)
+        unchanged, help = recommended.as_they_are(self.dataset), recommended.what_would_help(self.found, self.dataset)
         said = [[*part] if not isinstance(part, str) else part for part in (unchanged.parts if unchanged else ())]
         return [*self.found.sentences, *filter(None, [help]), *said]
 
@@ -134,7 +133,7 @@ class TableDecision:
 
         return decided.end(
             self.table.path, self.found, self.dataset, out, render=release_card.texts, study=self.table.study,
-            spreadsheet_safe=spreadsheet_safe, allow=allow, **options,
+            roles=self.table.roles_changed,            spreadsheet_safe=spreadsheet_safe, allow=allow, **options,
         )  # fmt: skip
 
     def write(self, out: str | os.PathLike[str], **options: Any) -> ReleaseCard:
@@ -201,7 +200,7 @@ def decide(
     def in_roles(roles: Mapping[str, Role]) -> Dataset:
         return sample(table.in_roles(roles))
 
-    dataset, found = searched_in_roles(
+    dataset, found = policy_search.searched_in_roles(
         in_roles, sample(whole), asked, profile=profile, seeds=seeds, store=store, records=len(whole)
     )
     return TableDecision(table, dataset, found)

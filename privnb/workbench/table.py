@@ -35,8 +35,12 @@ if TYPE_CHECKING:
 
 Names = str | Sequence[str]
 RoleNames = Annotated[Mapping[str, Any] | None, optional(instead(Mapping, 'Give {"zip": "quasi-identifier"}.'))]
-NO_SENSITIVE = "No column is sensitive: choose what nobody should learn with `table.set_roles(COLUMN='sensitive')`."
-ONE_EACH = "Each row counts as one person. If people have several rows, name their key: `person=COLUMN`."
+ASSUMED = {  # what is assumed about a table until its owner says otherwise, by a stable code
+    "no-sensitive-column": (
+        "No column is sensitive: choose what nobody should learn with `table.set_roles(COLUMN='sensitive')`."
+    ),
+    "each-row-a-person": "Each row counts as one person. If people have several rows, name their key: `person=COLUMN`.",
+}
 
 
 class Table:
@@ -50,8 +54,6 @@ class Table:
         The description of the table, in the same form as `data/<name>/<name>.toml`.
     study : str or None
         The study of the description whose roles the table has.
-    notes : tuple of str
-        What was assumed when the table was read, sentences.
 
     Examples
     --------
@@ -62,10 +64,8 @@ class Table:
     SanitizedTable('twelve', Mondrian(KAnonymity(k=3)))
     """
 
-    def __init__(
-        self, path: Path, study: str | None = None, *, own: OwnTable | None = None, notes: Sequence[str] = ()
-    ) -> None:
-        self.path, self.study, self.notes = path, study, tuple(notes)
+    def __init__(self, path: Path, study: str | None = None, *, own: OwnTable | None = None) -> None:
+        self.path, self.study = path, study
         self._own, self._roles = own, dict[str, Role]()
 
     def __repr__(self) -> str:  # never the records: a notebook keeps what it shows
@@ -75,6 +75,19 @@ class Table:
     def name(self) -> str:
         """The name of the dataset, a text."""
         return self.path.stem
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What is assumed about the table until its owner says otherwise, keys of `ASSUMED`."""
+        if self._own is None:
+            return ()
+        holds = (self._own.roles.none_sensitive, self._own.roles.one_each)
+        return tuple(code for code, is_assumed in zip(ASSUMED, holds, strict=True) if is_assumed)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is assumed about the table, sentences."""
+        return tuple(ASSUMED[code] for code in self.assumed)
 
     @cached_property
     def dataset(self) -> Dataset:
@@ -179,7 +192,6 @@ class Table:
             self._roles |= given
         else:
             self._own = _saved(self._own, given)
-            self.notes = _notes(self._own.roles)
         for each in ("dataset", "frame", "unique"):
             self.__dict__.pop(each, None)
         return self
@@ -356,7 +368,7 @@ def read(
     except BaseException:
         stack.close()
         raise
-    table = Table(own.path, own=own, notes=_notes(own.roles))
+    table = Table(own.path, own=own)
     weakref.finalize(table, stack.close)
     return table
 
@@ -408,9 +420,3 @@ def _completed(roles: Roles) -> Roles:
         none_sensitive=not roles.names(Role.SENSITIVE),
         one_each=not roles.names(Role.PERSON),
     )
-
-
-def _notes(roles: Roles) -> tuple[str, ...]:
-    """Return what is assumed about a table, sentences."""
-    said = {NO_SENSITIVE: roles.none_sensitive, ONE_EACH: roles.one_each}
-    return tuple(sentence for sentence, holds in said.items() if holds)

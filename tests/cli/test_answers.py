@@ -139,14 +139,14 @@ def test_decide(here, capsys):
         (["sanitize", "people.csv", "--model", "k=5", "--out", "people.csv"], 2, "output-exists-error"),
         (["sanitize", "people.csv", "--model", "k=1000", "--out", "out.csv"], 3, "sanitization-error"),
         (["check", "nobody.csv"], 4, "missing-file-error"),
-        (["decide", "people.csv", "--policy", "k-5"], 4, "input-error"),
+        (["decide", "people.csv", "--policy", "k-5", "--drop", "age,zip"], 4, "schema-error"),
         (["check", "people.csv", "--memory", "500MB"], 5, "too-many-combinations-error"),
     ],
 )
 def test_refusals_of_each_status(words, status, code, here, capsys, monkeypatch):
     monkeypatch.setattr("privnb.tables.long_tables.COMBINATION", 100)
     found = answered(capsys, *words)
-    assert (found["status"], found["error"]["code"], found["values"]) == (status, code, None)
+    assert (found["status"], found["error"]["code"], found["values"]) == (status, code, None), found["error"]
     assert sorted(path.name for path in here.iterdir()) == ["people.csv", "totals.csv"]
 
 

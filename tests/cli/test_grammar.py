@@ -17,7 +17,9 @@ from privnb import cli
 from privnb.cli import colours, command, old_forms, tables
 from privnb.datasets.dataset import load
 from privnb.datasets.description import file_digest
+from privnb.microdata.schema import Role
 from privnb.runtime import progress
+from privnb.runtime.errors import InputError
 from privnb.runtime.names import Shown
 
 ROWS = "".join(f"n{i},{20 + i % 4},{i % 2},{'flu' if i % 3 else 'cold'},{i % 5}\n" for i in range(120))
@@ -84,10 +86,19 @@ def test_a_table_has_one_name_everywhere(described):
     assert tables.table_of("people.csv").description is None
 
 
-def test_what_needs_a_description_says_how_to_get_one(here, capsys):
-    for words in (["decide", "people.csv", "--policy", "k-5"], ["report", "people.csv"], ["explore", "people.csv"]):
-        assert cli.main(words) == 4
-        assert "Describe them with `privnb describe people.csv`" in capsys.readouterr().err
+def test_a_file_that_nobody_described_is_described_for_one_run(here, monkeypatch):
+    asked = []
+
+    def decide(table, policy, **more):
+        asked.append((table, more))
+        raise InputError("enough")
+
+    monkeypatch.setattr("privnb.workbench.decision.decide", decide)
+    assert cli.main(["decide", "people.csv", "--policy", "k-5", "--sensitive", "illness", "--drop", "cost"]) == 4
+    table, more = asked[0]
+    assert (table.roles["illness"], table.roles["cost"]) == (Role.SENSITIVE, Role.UNUSED)
+    assert more == {"profile": "quick", "records": 0, "seeds": 0, "store": ""}
+    assert table.assumed == ("each-row-a-person",)
     assert [each.name for each in here.iterdir()] == ["people.csv"]
 
 
