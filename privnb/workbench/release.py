@@ -18,7 +18,7 @@ from privnb.publishing import from_files
 from privnb.publishing.job import Made
 from privnb.runtime.names import shown
 from privnb.runtime.sentences import say, table_html
-from privnb.runtime.validation import Randomness
+from privnb.runtime.validation import OneOrMore, Randomness, as_list
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench.measurements import Measurements
 from privnb.workbench.origin import Origin
@@ -133,7 +133,7 @@ class SanitizedTable:
         models: Any = "three",
         *,
         target: str | None = None,
-        measures: Sequence[Callable[..., Any]] = (),
+        measures: OneOrMore[Callable[..., Any]] = (),
     ) -> Measurements:
         """Measure what an honest user keeps: how well models that learn from the release predict, and the loss of
         detail.
@@ -145,7 +145,7 @@ class SanitizedTable:
             a list of both.
         target : str, optional
             The column that the models predict; None: the first sensitive one, or else the first quasi-identifier.
-        measures : list of functions
+        measures : function, or list of functions
             Functions that are marked with `@measure`.
 
         Returns
@@ -158,7 +158,7 @@ class SanitizedTable:
         schema = self.table.dataset.schema
         target = target or next(iter([*schema.sensitive, *schema.quasi_identifiers]))
         losses = [certainty_penalty, average_class_size] if self.release.generalized else []
-        asked: list[Question] = [Kept(target, models), *map(OfMeasure, [*losses, *measures])]
+        asked: list[Question] = [Kept(target, models), *map(OfMeasure, [*losses, *as_list(measures)])]
         return Measurements(self._answers(asked))
 
     def write(self, out: str | os.PathLike[str], **options: Any) -> Made:
