@@ -265,7 +265,7 @@ class Made:
             lines.append(f"On average a quasi-identifier's cell stands for {facts('certainty_penalty').written(cost)}.")
         if self.path is None:
             return [*lines, *self.notes]
-        beside = "How it was made stands beside it. It says nothing of what attacks gain: `report` does."
+        beside = "Its provenance and its codebook are next to it. They say nothing of what attacks gain: `report` does."
         return [f"{self.path}: {lines[0]}", *lines[1:], *self.notes, beside]
 
 

@@ -70,7 +70,10 @@ def output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False, forc
         )
     for each in () if force else (path, *beside(path)):
         if each.exists():
-            raise OutputExistsError(f"{each} exists already and is left as it is. Give another name, or move it away.")
+            raise OutputExistsError(
+                f"{each} exists already and is left as it is. Give another name, move it away, or replace the release "
+                "(--force; in Python `force=True`)."
+            )
     if not path.parent.is_dir():
         raise MissingFileError(f"there is no folder '{path.parent}' to write to.")
     return path
