@@ -247,6 +247,16 @@ def test_what_is_broken_is_named_in_a_warning_and_breaks_nothing(broken):
     assert any("'absent = nothing_there:Gone' of the group 'privnb.sanitizers'" in each for each in said)
 
 
+def test_a_command_says_it_in_a_line_and_as_a_warning_with_a_code(broken):
+    code = "from privnb.cli import main; main(['list', 'policies'])"
+    said, side = run(code, broken)
+    assert "k-5" in said
+    assert [line.startswith("privnb: broken: its entry point '") for line in side.splitlines()] == [True, True]
+    listed, side = run(code.replace("'policies'", "'policies', '--json'"), broken)
+    assert side == ""
+    assert [each["code"] for each in listed["warnings"]] == ["entry-point", "entry-point"]
+
+
 def test_an_import_loads_no_entry_point(broken):
     (broken / "broken.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
     code = (

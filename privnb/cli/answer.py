@@ -34,7 +34,7 @@ class Notice(NamedTuple):
     message: str
 
     @classmethod
-    def of(cls, message: str) -> Notice:
+    def of(cls, message: object) -> Notice:
         """Return a sentence of another room as a warning, with the code that it carries if it carries one."""
         return cls(str(getattr(message, "code", NOTE)), str(message))
 

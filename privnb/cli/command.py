@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from importlib import import_module, metadata
@@ -20,6 +21,7 @@ from privnb.cli.answer import Answer, Error, Notice
 from privnb.cli.arguments import Parser, add_common
 from privnb.cli.colours import say
 from privnb.runtime import progress
+from privnb.runtime.entry_points import EntryPointWarning
 from privnb.runtime.errors import InputError, PrivnbError, ResourceError
 from privnb.runtime.names import Shown
 from privnb.runtime.processes import fit_to_limit, memory_limit, wants_memory
@@ -111,6 +113,19 @@ class _Run:
             stack.enter_context(progress.shown(quiet=args.quiet, verbose=args.verbose))
             if self.is_json:
                 stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+            stack.enter_context(warnings.catch_warnings())
+            usual = warnings.showwarning
+
+            def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+                if not isinstance(message, EntryPointWarning):
+                    usual(message, category, *place, **more)
+                    return
+                notice = Notice.of(message)
+                self.notices.append(notice)
+                if not self.is_json and not self.is_quiet:
+                    self._warn([notice])
+
+            warnings.showwarning = show
             yield
 
     def _print(self, found: Answer) -> None:

@@ -29,6 +29,13 @@ GROUPS = (
     "privnb.privacy_models",
 )  # fmt: skip
 
+
+class EntryPointWarning(UserWarning):
+    """An entry point of another package cannot be used."""
+
+    code = "entry-point"
+
+
 _found: dict[str, dict[EntryPoint, Any]] = {}
 _loading = threading.RLock()  # a module that is loaded may ask for the methods itself
 
@@ -102,5 +109,6 @@ def warn_about(point: EntryPoint, error: BaseException) -> None:
     warnings.warn(
         f"{package}: its entry point '{point.name} = {point.value}' of the group '{point.group}' cannot be used "
         f"({type(error).__name__}: {error}). privnb leaves it out. Update or uninstall {package}.",
+        EntryPointWarning,
         stacklevel=2,
     )
