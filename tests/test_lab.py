@@ -1,12 +1,17 @@
 """The notebooks in a real JupyterLab, started by `privnb lab`: they run and their charts draw without a network."""
 
+import json
+import shutil
+import subprocess
 import urllib.error
 import urllib.request
 
+import papermill
 import pytest
 from support import browsing
 
 from privnb.reporting.charts import V5
+from privnb.reporting.notebooks import copied_notebooks
 
 # Marks are coloured; text, axes and the page are grey.
 DRAWN = """canvas => {
@@ -46,3 +51,24 @@ def test_nothing_is_answered_without_the_token(lab):
     for path in ("api/contents", "api/kernels", "api/contents/01_load.ipynb"):
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(lab["url"] + path, timeout=10)
+
+
+def test_running_all_cells_of_a_copy_changes_no_tracked_file(tmp_path, monkeypatch, kernel):
+    """Its outputs go into the copy, which git ignores wherever it is."""
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    shutil.copy(browsing.NOTEBOOKS / "00_twelve_people.ipynb", folder)
+    for words in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=us", "-c", "user.email=us@a.b", "commit", "-qm", "x"],
+    ):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    monkeypatch.chdir(tmp_path)
+    copies, _ = copied_notebooks()
+    copy = copies / "00_twelve_people.ipynb"
+    papermill.execute_notebook(copy, copy, cwd=copies, kernel_name="python3", progress_bar=False)
+    cells = json.loads(copy.read_text(encoding="utf-8"))["cells"]
+    assert any(cell.get("outputs") for cell in cells)
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert status.stdout == ""

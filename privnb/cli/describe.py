@@ -19,7 +19,7 @@ from privnb.cli.arguments import (
     asked_roles,
     has_roles,
 )
-from privnb.cli.tables import is_file
+from privnb.cli.tables import described, is_file
 
 if TYPE_CHECKING:
     from privnb.datasets.own_table import OwnTable
@@ -58,14 +58,16 @@ def run(args: Namespace) -> Answer:
 
     if not is_file(args.table):
         _refuse_of_a_file(args)
-        return _shown(args, *changed(OwnTable.open(args.table), args))
+        changes = has_roles(args) or args.roles or args.days or args.confirm
+        table = OwnTable.open(described(args.table), may_have_studies=not changes)
+        return _shown(args, *changed(table, args))
     return _of_file(args)
 
 
 def _of_file(args: Namespace) -> Answer:
     """Return the answer of a file: its description is drafted, unless it is there already."""
     from privnb.datasets.draft import drafted, named
-    from privnb.datasets.own_table import OwnTable, described, redescribed
+    from privnb.datasets.own_table import OwnTable, described as described_or_drafted, redescribed
     from privnb.datasets.roles import parsed_missing
 
     missing = parsed_missing(args.missing or "")
@@ -74,7 +76,7 @@ def _of_file(args: Namespace) -> Answer:
         table, news = redescribed(args.table, args.name, missing=missing, encoding=args.encoding)
         return _shown(args, *changed(table, args), news)
     if (place / f"{place.name}.toml").is_file() and not (missing or args.encoding):
-        path = described(args.table, args.name or "")  # which refuses the description of another file
+        path = described_or_drafted(args.table, args.name or "")  # which refuses the description of another file
         return _shown(args, *changed(OwnTable.open(str(path)), args))
     path, cells = drafted(args.table, args.name, missing=missing, encoding=args.encoding)
     try:
@@ -102,6 +104,8 @@ def _shown(
         seen = f"{each.kind}, {each.different:,} different, {each.missing:,} missing; {each.examples}".rstrip("; ")
         lines.append(f"{each.name:<{width}}  {table.roles.chosen[each.name]:<16}  {seen}")
     lines += [*said, *(news or ())]
+    if table.studies:
+        lines.append(f"It has studies, whose roles go before these: {', '.join(table.studies)}.")
     name = args.name or table.path.stem if is_file(args.table) else args.table
     if table.is_draft:
         lines.append(
@@ -115,6 +119,7 @@ def _shown(
     values: dict[str, Any] = {
         "description": table.path,
         "is_draft": table.is_draft,
+        "studies": table.studies,
         "records": len(table.cells),
         "columns": [
             {
@@ -169,7 +174,7 @@ def _form(args: Namespace) -> Answer:
     """Show the columns of a table as a page; refused here if it cannot be opened there."""
     serving.begin()
     hub = serving.settings(args)
-    from privnb.datasets.own_table import OwnTable, described
+    from privnb.datasets.own_table import OwnTable, described as described_or_drafted
     from privnb.reporting.notebooks import ReportError, own_notebooks
 
     if has_roles(args) or any(getattr(args, word) for word in WORDS):
@@ -179,8 +184,8 @@ def _form(args: Namespace) -> Answer:
         raise ReportError(f"{path.parent} lacks {path.name}. Copy it there, or work in another folder.")
     if not is_file(args.table):
         _refuse_of_a_file(args)
-    file, name = (args.table, args.name or "") if is_file(args.table) else ("", args.table)
-    table = OwnTable.open(str(described(file, name)))
+    path_of = described_or_drafted(args.table, args.name or "") if is_file(args.table) else described(args.table)
+    table = OwnTable.open(path_of)
     serving.serve(serving.Page(path, {"FILE": "", "NAME": str(table.path)}), args.rest, **hub)
     return Answer()
 

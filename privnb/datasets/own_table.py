@@ -73,16 +73,16 @@ class OwnTable:
     cells: pd.DataFrame
 
     @classmethod
-    def open(cls, name: validation.Path, table: pd.DataFrame | None = None) -> Self:
+    def open(cls, name: validation.Path, table: pd.DataFrame | None = None, *, may_have_studies: bool = False) -> Self:
         """Of a dataset, by its folder's name or the path of its description; `table`: its records, if they were read.
 
-        Raises SchemaError for a description that cannot be read, that has studies, or that names other columns than its
-        table has; OSError for a file that cannot be read.
+        Raises SchemaError for a description that cannot be read, that has studies, which `may_have_studies` takes to
+        look at, or that names other columns than its table has; OSError for a file that cannot be read.
         """
         path = find(name).resolve()
         described = description.read(path)
         text = path.read_bytes().decode("utf-8")
-        if described.get("studies"):
+        if described.get("studies") and not may_have_studies:
             raise SchemaError(
                 f"{path.name} has studies, whose roles go before those of the columns. Change them there, in an editor."
             )
@@ -102,6 +102,11 @@ class OwnTable:
     def renamed(self) -> dict[str, str]:
         """What columns are called here, by their names in the file, where these differ."""
         return self._described.get("renamed", {})
+
+    @property
+    def studies(self) -> list[str]:
+        """The studies of the description, whose roles go before those of the columns."""
+        return [*self._described.get("studies", {})]
 
     @property
     def is_draft(self) -> bool:

@@ -80,6 +80,10 @@ def releases(name: str, study: str, records: int) -> Numbers:
     return numbers
 
 
+# Old forms, which commits from before the present ones know, too.
+RELEASE, DATASET = "--release", "--dataset"
+
+
 def command(*arguments: str) -> int:
     """Run a command of this tree's privnb in a process of its own, and return its exit code."""
     code = "import sys; from privnb import cli; sys.exit(cli.main(sys.argv[1:]))"
@@ -140,7 +144,7 @@ def decisions(name: str, study: str, records: int) -> Numbers:
     for policy in POLICIES:
         with tempfile.TemporaryDirectory() as folder:
             key = f"{Path(name).stem}/{study} {policy}"
-            arguments = ["decide", name, "--policy", policy, "--seeds", "2", "--out", str(Path(folder) / "out.csv")]
+            arguments = ["decide", name, "--policy", policy, "--seeds", "2", RELEASE, str(Path(folder) / "out.csv")]
             arguments += ["--study", study] if study else []
             arguments += ["--records", str(records)] if name == "adult" else []
             numbers[f"{key} status"] = command(*arguments)
@@ -158,7 +162,7 @@ def reports(name: str, study: str, records: int) -> Numbers:
         return {}
     numbers: Numbers = {}
     with tempfile.TemporaryDirectory() as folder:
-        numbers[f"{Path(name).stem} status"] = command("report", name, "--out", folder)
+        numbers[f"{Path(name).stem} status"] = command("report", DATASET, name, "--out", folder)
         for table in ("results.csv", "ledger.csv"):
             if (path := Path(folder) / table).exists():
                 numbers |= rows(read_csv(path), f"{Path(name).stem} {table}")

@@ -86,6 +86,17 @@ def test_a_table_has_one_name_everywhere(described):
     assert tables.table_of("people.csv").description is None
 
 
+def test_describe_shows_a_table_with_studies_and_changes_none(capsys):
+    assert cli.main(["describe", str(CLINIC)]) == 0
+    said = capsys.readouterr().out
+    assert "It has studies, whose roles go before these: clinic" in said
+    assert "CANARY" not in said
+    before = CLINIC.read_bytes()
+    assert cli.main(["describe", str(CLINIC), "--drop", "age"]) == 4
+    assert "has studies" in capsys.readouterr().err
+    assert CLINIC.read_bytes() == before
+
+
 def test_a_file_that_nobody_described_is_described_for_one_run(here, monkeypatch):
     asked = []
 
