@@ -64,7 +64,13 @@ class _Subject:
     quasi: list[str] = field(default_factory=list)
     sensitive: list[str] = field(default_factory=list)
     person: str | None = None
+    key: str | None = None  # that of people in the table that the file was made of
     source: str = ""  # who says what the quasi-identifiers are; empty: nobody
+
+    @property
+    def lost(self) -> str | None:
+        """The key of people, where the file does not have it; else None."""
+        return None if self.person else self.key
 
     @property
     def buckets(self) -> pd.DataFrame | None:
@@ -89,8 +95,7 @@ def run(args: Namespace) -> Answer:
 
     subject = _subject(args)
     models, unread = _models(args, subject)
-    key = subject.schema.person if subject.schema else None
-    lost = key if key and not subject.person else None
+    lost = subject.lost
     if lost and args.model:
         raise SchemaError(
             f"'{lost}' of {subject.source}, the key of people, is not in {args.table}: people cannot be counted. Name "
@@ -206,9 +211,11 @@ def _give_roles(args: Namespace, subject: _Subject, odd: Mapping[str, str]) -> N
     if schema is not None:
         subject.quasi = [name for name in schema.quasi_identifiers if name in names]
         subject.sensitive = [name for name in schema.sensitive if name in names]
+        subject.key = schema.person
         subject.person = schema.person if schema.person in names else None
     elif subject.done:
         subject.quasi, subject.sensitive = _by_provenance(subject)
+        subject.key = next((name for name, role in subject.done.get("roles", {}).items() if role == Role.PERSON), None)
         subject.source = "the provenance"
     named = [called.get(name, name) for name in (sensitive_names(args.model) if args.model else ())]
     if absent := [name for name in named if name not in names]:
@@ -273,10 +280,13 @@ def _models(args: Namespace, subject: _Subject) -> tuple[list[Any], list[Any]]:
 
 
 def _recounts(subject: _Subject, models: Sequence[Any]) -> list[Any]:
-    from privnb.publishing.recounted import recounts
+    from privnb.publishing.recounted import Recount, recounts
 
     if not models:
         return []
+    if subject.lost:
+        why = f"it counts people by '{subject.lost}', which is not in the file."
+        return [Recount(repr(model), None, None, why) for model in models]
     return recounts(
         models, subject.table, _schema(subject), subject.done, subject.memory, buckets=subject.buckets,
         person=subject.person,

@@ -528,14 +528,18 @@ def find(name: validation.Path, folder: Folder = None) -> Path:
         if candidate.is_file():
             return candidate
     known = sorted({path.parent.name for root in roots for path in root.glob("*/*.toml")})
-    file = ", nor a file of that name" if Path(name).suffix else ""
     if Path(name).is_file():
         raise MissingFileError(
             f"'{name}' is a file of records, and a description of one is asked for.{meant([Path(name).stem], known)} "
             f"Known: {', '.join(known) or 'none'}. Draft one with `privnb describe FILE`."
         )
+    if Path(name).suffix not in ("", ".toml"):
+        raise MissingFileError(
+            f"there is no file '{name}', nor a dataset of that name.{meant([Path(name).stem], known)} Known datasets: "
+            f"{', '.join(known) or 'none'}."
+        )
     raise MissingFileError(
-        f"there is no dataset '{name}'{file}: looked for {candidates[0].name} in data/ here and above."
+        f"there is no dataset '{name}': looked for {candidates[0].name} in data/ here and above."
         f"{meant([name], known)} Known: {', '.join(known) or 'none'}. Draft one with "
         f"`privnb describe FILE`."
     )

@@ -98,7 +98,7 @@ class Finding:
     def data(self) -> dict[str, Any]:
         """Return the finding as plain values, in which a count of few people is withheld."""
         found = {name: _plain(value) for name, value in asdict(self).items()}
-        if withholding.few(found.get("people", 0), withholding.LIMIT):
+        if withholding.few(found.get("people") or 0, withholding.LIMIT):
             found |= {"people": None, "fewer_than": withholding.LIMIT}
         return {"finding": self.kind, **found, "says": str(self)}
 

@@ -213,8 +213,10 @@ class Made:
         if outside:
             stated[OUTSIDE] = facts_of(outside)
         stated["columns"] = stated["columns"] | dict.fromkeys(job.single, "exact")
-        stated["roles"] = {
-            each.name: str(each.role) for each in job.chosen.schema.attributes if each.name in stated["columns"]
+        stated["roles"] = {  # the key of people, too, which k counts
+            each.name: str(each.role)
+            for each in job.chosen.schema.attributes
+            if each.name in stated["columns"] or each.role is Role.PERSON
         }
         if renamed := {own: name for own, name in job.chosen.renamed.items() if name in stated["columns"]}:
             stated["renamed"] = renamed
@@ -265,7 +267,7 @@ class Made:
             lines.append(f"On average a quasi-identifier's cell stands for {facts('certainty_penalty').written(cost)}.")
         if self.path is None:
             return [*lines, *self.notes]
-        beside = "Its provenance and its codebook are next to it. They say nothing of what attacks gain: `report` does."
+        beside = "Its provenance and its codebook are next to it. `privnb report` measures what attacks gain from it."
         return [f"{self.path}: {lines[0]}", *lines[1:], *self.notes, beside]
 
 

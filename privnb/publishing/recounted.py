@@ -110,8 +110,6 @@ def _counts(model: PrivacyModel, release: Release) -> tuple[Any, Any]:
 
 def _unreadable(model: PrivacyModel, release: Release, schema: Schema) -> str:
     """Return why a model cannot be counted in a file; empty where it can."""
-    if schema.person is not None:
-        return f"it counts people by '{schema.person}', which no release has."
     if release.provenance.rows is Rows.NOBODY:
         return "its rows are nobody's."
     name = model.sensitive

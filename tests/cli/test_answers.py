@@ -165,22 +165,33 @@ def test_an_error_of_each_class_has_its_status(kind, here, capsys, monkeypatch):
 STOPS = """
 import os, signal, sys
 from privnb import cli
-from privnb.cli import audit
+from privnb.cli import {1} as command
 def stop(args):
     print("a library says something")
-    os.kill(os.getpid(), signal.{})
-audit.run = stop
-sys.exit(cli.main(["audit", "x", "--json"]))
+    os.kill(os.getpid(), signal.{0})
+command.run = stop
+sys.exit(cli.main([*{2}, "--json"]))
 """
+STOPPED = [
+    ("SIGTERM", 143, ["audit", "x"]),
+    *(
+        ("SIGINT", 130, words)
+        for words in (
+            ["audit", "x"], ["describe", "x"], ["check", "x"], ["decide", "x", "--policy", "k-5"],
+            ["sanitize", "x", "--model", "k=5", "--out", "y.csv"], ["report"], ["list", "models"],
+        )
+    ),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_stop_is_a_document(name, status):
-    ran = subprocess.run([sys.executable, "-c", STOPS.format(name)], capture_output=True, text=True, timeout=60)
+@pytest.mark.parametrize(("name", "status", "words"), STOPPED, ids=str)
+def test_a_stop_is_a_document(name, status, words):
+    code = STOPS.format(name, words[0], words)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     found = checked(ran.stdout)
     assert (ran.returncode, found["status"]) == (status, status)
     assert found["error"] == {"code": "interrupted", "message": "stopped."}
-    assert ran.stderr == "a library says something\n"
+    assert (found["command"], ran.stderr) == (words[0], "a library says something\n")
 
 
 def test_a_fault_of_the_package_is_a_document_and_a_traceback(tmp_path):

@@ -18,6 +18,7 @@ from privnb.cli import colours, command, old_forms, tables
 from privnb.datasets.dataset import load
 from privnb.datasets.description import file_digest
 from privnb.microdata.schema import Role
+from privnb.microdata.treatment import Rows
 from privnb.runtime import progress
 from privnb.runtime.errors import InputError
 from privnb.runtime.names import Shown
@@ -230,6 +231,27 @@ class TestCheckOfARelease:
         status, found = self.checked(capsys)
         assert (status, found["values"]["is_as_written"]) == (1, False)
         assert "its SHA-256 is another" in found["error"]["message"]
+
+    def test_people_who_are_not_in_the_file_are_not_counted_again(self, described, capsys):
+        """By rows it would keep a k that it does not keep by people."""
+        rows = "".join(f"p{i // 3},{20 + i % 4},{'flu' if i % 2 else 'cold'}\n" for i in range(120))
+        Path("visits.csv").write_text(f"patient,age,illness\n{rows}")
+        given = ["--sensitive", "illness", "--person", "patient"]
+        assert cli.main(["describe", "visits.csv", *given, "--confirm"]) == 0
+        assert cli.main(["sanitize", "visits", "--model", "k=5", "--out", "out.csv"]) == 0
+        assert provenance("out.csv")["roles"]["patient"] == "person"
+        for _ in range(2):  # the second time without its description
+            capsys.readouterr()
+            _, found = self.checked(capsys)
+            assert [each["is_kept"] for each in found["values"]["models"]] == [None]
+            assert "counts people by 'patient'" in found["values"]["models"][0]["why_not"]
+            Path("data/visits/visits.toml").unlink(missing_ok=True)
+
+    def test_rows_of_nobody_claim_nothing(self, release, capsys):
+        facts = provenance("out.csv") | {"rows": str(Rows.NOBODY)}
+        Path("out.csv.provenance.json").write_text(json.dumps(facts))
+        _, found = self.checked(capsys)
+        assert {each["is_kept"] for each in found["values"]["models"]} == {None}
 
     def test_without_its_dataset(self, release, capsys):
         """The models are counted again, by what the provenance says of the columns; no gate knows the dataset."""

@@ -354,7 +354,7 @@ def test_check_says_what_it_did_not_find(file, capsys):
     assert cli.main(["check", file, "--quasi", "age,zip"]) == 2
     assert "--quasi: there is no column 'zip'" in capsys.readouterr().err
     assert cli.main(["check", "none.csv"]) == 4
-    assert "there is no dataset 'none.csv', nor a file of that name" in capsys.readouterr().err
+    assert "there is no file 'none.csv', nor a dataset of that name." in capsys.readouterr().err
 
 
 def test_a_model_that_is_made_of_another_is_not_graded_twice():

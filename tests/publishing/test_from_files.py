@@ -482,7 +482,7 @@ def test_a_wrong_model_is_a_sentence(here, model, message):
         ({"out": "nowhere/out.csv"}, "no folder 'nowhere'"),
         ({"out": "s3://bucket/out.csv"}, "is an address"),
         ({"source": "https://example.org/x.csv"}, "is an address"),
-        ({"source": "nothing.csv"}, "there is no dataset 'nothing.csv'"),
+        ({"source": "nothing.csv"}, "there is no file 'nothing.csv', nor a dataset"),
         ({"memory": "2 TB"}, "memory must be a size such as 2GB"),
         ({"memory": "10MB"}, "at least 500MB"),
         ({"study": "nobody's"}, "has no study"),
