@@ -29,7 +29,7 @@ from privnb.runtime.stopping import stoppable
 
 # The subcommands in the order in which people use them: modules of this room.
 COMMANDS = (
-    "describe", "check", "explore", "decide", "sanitize", "report", "lab", "list", "audit", "completion",
+    "describe", "check", "explore", "decide", "sanitize", "run", "report", "lab", "list", "audit", "completion",
 )  # fmt: skip
 SILENT = ("explore", "lab", "completion")  # have no answer for programs
 NOT_THERE = (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG)  # what a path can have wrong

@@ -1,0 +1,222 @@
+"""A project file, `privnb.toml`: which releases are made of which tables, and how each one is checked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from privnb.runtime.errors import InputError, MissingFileError, OutputExistsError
+from privnb.runtime.names import meant, name_list
+from privnb.runtime.unfinished import atomic_write
+
+FILE, STATE = "privnb.toml", ".privnb"
+LISTS = ("sensitive", "quasi", "keep", "drop")  # keys whose value is a column or a list of columns
+TEXTS = ("person", "study", "description", "algorithm", "outside", "memory", "encoding", "allow", "profile", "store")
+NUMBERS = ("records", "seeds")
+FLAGS = ("spreadsheet_safe", "bounds")
+KEYS = ("name", "table", "model", "policy", "out", *LISTS, *TEXTS, *NUMBERS, *FLAGS, "check")
+OF_DECIDE = ("study", *LISTS, "person", "allow", "profile", "store", *NUMBERS, *FLAGS)  # what a policy goes with
+OF_SANITIZE = (*LISTS, "person", "study", "description", "algorithm", "outside", "memory", "encoding", "allow", *FLAGS)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One release of a project.
+
+    Attributes
+    ----------
+    name : str
+    settings : dict
+        The section of the project file, every key checked.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+
+    @property
+    def out(self) -> str:
+        """Where the release goes."""
+        return str(self.settings["out"])
+
+    @property
+    def words(self) -> list[str]:
+        """The command that makes the release."""
+        by_policy = "policy" in self.settings
+        verb, asked = ("decide", "policy") if by_policy else ("sanitize", "model")
+        words = [verb, self.settings["table"], f"--{asked}", self.settings[asked], "--out", self.out]
+        for key in OF_DECIDE if by_policy else OF_SANITIZE:
+            if key in self.settings:
+                words += _option(key, self.settings[key])
+        return words
+
+    @property
+    def check(self) -> list[str]:
+        """The command that checks the written release."""
+        model = self.settings.get("check")
+        return ["check", self.out, *(["--model", model] if model else [])]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of all that the release depends on: the settings, the package, and the input files.
+
+        Raises MissingFileError for a table or a policy that does not exist.
+        """
+        files = {path: _content(path) for key in ("table", "description", "policy") for path in self._files(key)}
+        said = [metadata.version("privnb"), dict(self.settings), files]
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+    def _files(self, key: str) -> list[str]:
+        """Return the files behind a setting: of a described dataset its whole folder."""
+        from privnb.cli.tables import is_file, table_of
+
+        given = self.settings.get(key)
+        if given is None or key == "policy":
+            return [given] if given and Path(given).is_file() else []
+        found = [given] if is_file(given) else []
+        description = table_of(given).description
+        return found + ([str(description.parent)] if description else [])
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project file and what was made of it before.
+
+    Attributes
+    ----------
+    folder : Path
+        Of the project file; what it names is relative to this folder.
+    steps : list of Step
+    """
+
+    folder: Path
+    steps: Sequence[Step]
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str] = FILE) -> Project:
+        """Return the project of a file.
+
+        Raises
+        ------
+        MissingFileError
+            If there is no such file.
+        InputError
+            For a file that is not TOML, an unknown key, a value of the wrong type, a release without a table, a model
+            or an output, and two releases with one output or name.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise MissingFileError(
+                f"there is no {path}. Write one with [[release]], table, model and out; the documentation shows it."
+            )
+        try:
+            text = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{path.name} is not valid TOML: {error}. Correct that line.") from None
+        if {*text} != {"release"} or not isinstance(text["release"], list):
+            raise InputError(f"{path.name} must hold [[release]] sections only; got {', '.join(text) or 'none'}.")
+        steps = [_step(path.name, number, section) for number, section in enumerate(text["release"], 1)]
+        for what, names in {"out": [os.path.normpath(s.out) for s in steps], "name": [s.name for s in steps]}.items():
+            if twice := [name for name, times in Counter(names).items() if times > 1]:
+                raise InputError(f"{path.name}: two releases have {what} = '{twice[0]}'. Give each its own.")
+        return cls(path.resolve().parent, steps)
+
+    def chosen(self, names: Sequence[str]) -> list[Step]:
+        """Return the releases of these names; all of them without names. Raise InputError for an unknown one."""
+        known = [step.name for step in self.steps]
+        if unknown := [name for name in names if name not in known]:
+            raise InputError(
+                f"there is no release '{unknown[0]}'.{meant(unknown, known)} The project has {', '.join(known)}."
+            )
+        return [step for step in self.steps if not names or step.name in names]
+
+    def is_up_to_date(self, step: Step) -> bool:
+        """Whether the release exists as it was made, and would be made in the same way again.
+
+        Raises
+        ------
+        OutputExistsError
+            For an output that this project did not make or that was changed since.
+        """
+        from privnb.datasets.description import file_digest
+
+        out, made = self.folder / step.out, self._made.get(step.out)
+        if not out.exists():
+            return False
+        if made is None or made["output"] != file_digest(out):
+            raise OutputExistsError(
+                f"{step.out} was not made by this project, or was changed since. Move it away, or run with --force."
+            )
+        return bool(made["digest"] == step.digest())
+
+    def record(self, step: Step) -> None:
+        """Keep what a release was made of, in a file of the owner's alone.
+
+        It holds a digest of the input, which confirms a guess of a whole table, and so is not next to the release.
+        """
+        from privnb.datasets.description import file_digest
+
+        place = self.folder / STATE
+        place.mkdir(mode=0o700, exist_ok=True)
+        atomic_write(place / ".gitignore", "*\n", 0o600)
+        entry = {"digest": step.digest(), "output": file_digest(self.folder / step.out)}
+        made = json.dumps(self._made | {step.out: entry}, indent=1)
+        atomic_write(place / "made.json", f"{made}\n", 0o600)
+
+    @property
+    def _made(self) -> dict[str, Any]:
+        try:
+            found = json.loads((self.folder / STATE / "made.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # what is lost or damaged is made again
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def _step(file: str, number: int, section: Mapping[str, Any]) -> Step:
+    """Return a section of a project file as a release. Raise InputError for what it cannot be."""
+    where = f"{file}: release {number}"
+    for key, value in section.items():
+        if key not in KEYS:
+            raise InputError(f"{where} has the unknown key '{key}'.{meant([key], KEYS)} It may have {', '.join(KEYS)}.")
+        kinds: tuple[type, ...] = (bool,) if key in FLAGS else (int,) if key in NUMBERS else (str,)
+        is_list = key in LISTS and isinstance(value, list) and all(isinstance(each, str) for each in value)
+        if not is_list and (not isinstance(value, kinds) or (key in NUMBERS and isinstance(value, bool))):
+            words = "true or false" if key in FLAGS else "a whole number" if key in NUMBERS else "text"
+            raise InputError(f"{where}: {key} must be {words}{' or a list of texts' * (key in LISTS)}; got {value!r}.")
+    if absent := [key for key in ("table", "out") if not section.get(key)]:
+        raise InputError(f"{where} must name {absent[0]}; it has {', '.join(section) or 'nothing'}. Add {absent[0]} =.")
+    if ("model" in section) == ("policy" in section):
+        raise InputError(f'{where} must have either model, such as "k=10", or policy, such as "ontario-2025".')
+    able = OF_DECIDE if "policy" in section else OF_SANITIZE
+    asked = {*section} - {"name", "table", "model", "policy", "out", "check", *able}
+    if asked:
+        other = "a model" if "policy" in section else "a policy"
+        raise InputError(f"{where}: {sorted(asked)[0]} is for a release by {other}. Leave it out.")
+    return Step(str(section.get("name") or Path(section["out"]).name), section)
+
+
+def _option(key: str, value: Any) -> list[str]:
+    """Return the option of a command that says what a key of the project file says."""
+    option = f"--{key.replace('_', '-')}"
+    if key in FLAGS:
+        return [option] * bool(value)
+    return [option, name_list([value] if isinstance(value, str) else value) if key in LISTS else str(value)]
+
+
+def _content(path: str) -> str:
+    """Return the SHA-256 of a file, or of the files of a folder and their names."""
+    from privnb.datasets.description import checksum
+
+    place = Path(path)
+    if place.is_file():
+        return checksum(place)
+    files = sorted(each for each in place.rglob("*") if each.is_file())
+    return hashlib.sha256(
+        "".join(f"{each.relative_to(place)} {checksum(each)}\n" for each in files).encode()
+    ).hexdigest()

@@ -1,0 +1,51 @@
+"""Make and check the releases of a project file, privnb.toml, that are not up to date."""
+
+from __future__ import annotations
+
+import contextlib
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from privnb.cli import project
+from privnb.cli.answer import Answer, Notice
+from privnb.cli.arguments import Parser, filled
+
+
+def add_arguments(command: Parser) -> None:
+    """Add the arguments of the subcommand."""
+    command.add_argument("names", metavar="NAME", nargs="*", type=filled, help="only these releases (all)")
+    command.value("--file", "FILE", f"the project file ({project.FILE})", default=project.FILE)
+    command.flag("--force", text="make releases again that are up to date, and replace what stands in their places")
+    command.examples("run", "run nightly --file customers/privnb.toml --json")
+
+
+def run(args: Namespace) -> Answer:
+    """Make each release that is missing or whose inputs changed, and check it; status 1 if a check is not met."""
+    from privnb.cli.command import parser
+
+    found = project.Project.read(args.file)
+    values, sentences, warnings, unmet = list[dict[str, Any]](), list[str](), list[Notice](), list[str]()
+    with contextlib.chdir(found.folder):
+        for step in found.chosen(args.names):
+            if not args.force and found.is_up_to_date(step):
+                values.append({"name": step.name, "out": step.out, "state": "up to date"})
+                sentences.append(f"{step.name}: up to date.")
+                continue
+            answers = []
+            for words in ([*step.words, *["--force"] * Path(step.out).exists()], step.check):
+                asked = parser().parse_args(words)
+                asked.call, asked.rest = f"privnb run {step.name}", []
+                answers.append(asked.run(asked))
+                if answers[-1].unmet:
+                    break
+            made, checked = answers[0], answers[-1]
+            is_made = len(answers) == 2
+            if is_made:
+                found.record(step)
+            state = "not made" if not is_made else "made" if not checked.unmet else "made, check not met"
+            values.append({"name": step.name, "out": step.out, "state": state, "release": dict(made.values)})
+            sentences += [f"{step.name}: {state}.", *made.sentences]
+            warnings += [*made.warnings]
+            unmet += [f"{step.name}: {checked.unmet}"] * bool(checked.unmet)
+    return Answer({"releases": values}, sentences, warnings, " ".join(unmet))

@@ -1,0 +1,129 @@
+"""Projects: what is made again, what is up to date, what is refused; nothing is lost on the way."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from privnb import cli
+from privnb.cli.project import KEYS, Project
+from privnb.runtime.errors import InputError
+
+ROWS = "".join(f"n{i},{20 + i % 4},{i % 2},{'flu' if i % 3 else 'cold'}\n" for i in range(120))
+RELEASE = {"table": "people.csv", "sensitive": "illness", "drop": ["name"], "model": "k=5", "out": "release.csv"}
+
+
+def written(*releases):
+    lines = ("".join(f"{key} = {json.dumps(value)}\n" for key, value in each.items()) for each in releases)
+    return "".join(f"[[release]]\n{each}" for each in lines)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(f"name,age,zip,illness\n{ROWS}")
+    (tmp_path / "privnb.toml").write_text(written(RELEASE))
+    return tmp_path
+
+
+def answered(capsys, *words):
+    status = cli.main(["run", *words, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["status"] == status
+    return found
+
+
+def states(found):
+    return [each["state"] for each in found["values"]["releases"]]
+
+
+def test_a_release_is_made_once_and_again_if_its_input_changes(here, capsys):
+    assert states(answered(capsys)) == ["made"]
+    first = (here / "release.csv").read_bytes()
+    assert states(answered(capsys)) == ["up to date"]
+    assert (here / "release.csv").read_bytes() == first
+    (here / "people.csv").write_text(f"name,age,zip,illness\n{ROWS}n120,20,1,flu\n")
+    assert states(answered(capsys)) == ["made"]
+    assert len(pd.read_csv(here / "release.csv")) == 121
+    (here / "privnb.toml").write_text(written(RELEASE | {"model": "k=10"}))
+    assert states(answered(capsys)) == ["made"]
+    assert states(answered(capsys, "--force")) == ["made"]
+
+
+def test_what_somebody_else_wrote_is_left_as_it_is(here, capsys):
+    (here / "release.csv").write_text("mine")
+    assert answered(capsys)["error"]["code"] == "output-exists-error"
+    assert (here / "release.csv").read_text() == "mine"
+    assert states(answered(capsys, "--force")) == ["made"]
+
+
+def test_the_digest_of_the_input_stays_with_the_owner(here, capsys):
+    answered(capsys)
+    state = here / ".privnb" / "made.json"
+    assert state.stat().st_mode & 0o077 == 0
+    assert (here / ".privnb" / ".gitignore").read_text() == "*\n"
+    digest = json.loads(state.read_text())["release.csv"]["digest"]
+    assert not [path for path in here.glob("release.csv*") if digest in path.read_text()]
+
+
+def test_a_check_that_is_not_met_has_status_1_and_says_which_release(here, capsys):
+    (here / "privnb.toml").write_text(written(RELEASE | {"check": "k=100"}))
+    found = answered(capsys)
+    assert (found["status"], states(found)) == (1, ["made, check not met"])
+    assert found["error"]["message"].startswith("release.csv: ")
+
+
+def test_a_refused_release_stops_the_run_with_its_own_status(here, capsys):
+    later = RELEASE | {"out": "later.csv", "model": "k=1000"}
+    (here / "privnb.toml").write_text(written(RELEASE, later))
+    assert answered(capsys)["status"] == 3
+    assert not (here / "later.csv").exists()
+    found = answered(capsys, "release.csv")
+    assert states(found) == ["up to date"], "what was finished stays"
+
+
+@pytest.mark.parametrize(
+    ("releases", "said"),
+    [
+        ([RELEASE | {"modle": "k=5"}], "Did you mean 'model'"),
+        ([RELEASE | {"records": 10}], "records is for a release by a policy"),
+        ([RELEASE | {"sensitive": 7}], "sensitive must be text or a list of texts"),
+        ([RELEASE | {"bounds": "yes"}], "bounds must be true or false"),
+        ([RELEASE | {"policy": "k-5"}], "either model"),
+        ([{key: value for key, value in RELEASE.items() if key != "model"}], "either model"),
+        ([{key: value for key, value in RELEASE.items() if key != "out"}], "must name out"),
+        ([RELEASE, RELEASE | {"name": "other", "out": "./release.csv"}], "two releases have out = 'release.csv'"),
+        ([RELEASE | {"name": "a"}, RELEASE | {"name": "a", "out": "b.csv"}], "two releases have name = 'a'"),
+    ],
+)
+def test_a_wrong_project_file_is_refused_before_anything_runs(releases, said, here):
+    (here / "privnb.toml").write_text(written(*releases))
+    with pytest.raises(InputError, match=said):
+        Project.read()
+    assert cli.main(["run"]) == 4
+    assert not (here / ".privnb").exists()
+
+
+def test_what_is_no_project_is_refused(here, capsys):
+    assert answered(capsys, "nightly")["error"]["code"] == "input-error"
+    (here / "privnb.toml").write_text("[[release")
+    assert answered(capsys)["error"]["code"] == "input-error"
+    (here / "privnb.toml").unlink()
+    assert answered(capsys)["error"]["code"] == "missing-file-error"
+
+
+@pytest.mark.parametrize(
+    ("asked", "of_the_other"),
+    [
+        ("model", {"records", "seeds", "profile", "store"}),
+        ("policy", {"algorithm", "outside", "memory", "encoding", "description"}),
+    ],
+)
+def test_every_key_is_an_option_of_its_command(asked, of_the_other, here):
+    """So that a project file can say what a command line can, and no key is lost on the way."""
+    values = dict.fromkeys(KEYS, "x") | dict.fromkeys(("bounds", "spreadsheet_safe"), True)
+    values |= dict.fromkeys(("records", "seeds"), 5)
+    section = {key: value for key, value in values.items() if key not in of_the_other | {"model", "policy"}}
+    (here / "privnb.toml").write_text(written(section | {asked: "x"}))
+    (step,) = Project.read().steps
+    assert {f"--{key.replace('_', '-')}" for key in {*section, asked} - {"table", "name", "check"}} <= {*step.words}
