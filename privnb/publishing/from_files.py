@@ -196,7 +196,7 @@ def sanitize(
         if files[0].layout and files[0].layout.is_proposed:
             written.provenance["encoding"] = f"{files[0].layout.encoding}, proposed"
         if bounded:
-            written.provenance[FACTS] = {name: each.facts for name, each in bounded.items()}
+            written.provenance[FACTS] = _bounds_facts(bounded, spreadsheet_safe)
         book = _codebook(job, written, seen.release, held, bounded, made, spreadsheet_safe)
         written = written.with_notes(book.notices)
         texts = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n", **book.texts}
@@ -228,6 +228,16 @@ def _keep_inputs(out: Path, inputs: Sequence[Path]) -> None:
             raise OutputExistsError(
                 f"{out} is what the release is made of, and `force` does not replace it. Give another name."
             )
+
+
+def _bounds_facts(bounded: Mapping[str, Bounded], spreadsheet_safe: bool) -> dict[str, dict[str, Any]]:
+    """Return what a provenance says of columns that are two in the file, by their names in the file."""
+
+    def in_file(name: str) -> str:
+        return str(spreadsheets.escaped([name])[0]) if spreadsheet_safe else name
+
+    ends = {name: dict(zip(("low", "high"), map(in_file, own.names), strict=True)) for name, own in bounded.items()}
+    return {in_file(name): own.facts | ends[name] for name, own in bounded.items()}
 
 
 def _bounds_said(bounded: Mapping[str, Bounded]) -> list[Notice]:

@@ -18,7 +18,9 @@ from privnb.microdata.schema import Attribute, Numbers, Role
 from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.grading import grade
 from privnb.publishing import any_length, from_files
+from privnb.publishing.gate import judged
 from privnb.sanitizers import KMember, LaplaceNoise, Mondrian, Suppress
+from privnb.tables import spreadsheets
 from privnb.tables.bounds import Bounded
 from privnb.tables.long_tables import Memory
 
@@ -134,6 +136,27 @@ def test_its_codebook_says_what_the_two_columns_are(here):
     assert "the lower end, included" in by_name["age_low"]["description"]
     assert "an empty cell says that it is missing" in by_name["age_high"]["description"]
     assert "missing" not in by_name["height_low"]
+
+
+def test_names_that_a_spreadsheet_would_run_are_read_back_too(here):
+    cells = table().rename(columns={"age": "=age"})
+    cells.to_csv("of.csv", index=False)
+    source = described(cells)
+    text = Path(source).read_text(encoding="utf-8").replace("[columns.age]", '[columns."=age"]')
+    Path(source).write_text(text, encoding="utf-8")
+    graded_by = []
+    for out, bounds in (("plain.csv", False), ("out.csv", True)):
+        made = from_files.sanitize(source, "k=5", out, bounds=bounds, spreadsheet_safe=True, allow="a test")
+        there = Unknown.of(out)
+        assert there.names == ["'=age", "height", "sex", "pay"]
+        verdict = judged(there, load(source).schema, made.provenance, ROOM)
+        graded_by.append([(each.kind, str(each)) for each in verdict.findings])
+        found = spreadsheets.read(
+            made.provenance, ["=age", "height"], lambda own, there=there: there.counted(own, ROOM)
+        )
+        graded_by.append(sorted(zip(*(map(str, found[0][name]) for name in found[0]), found[1].tolist(), strict=True)))
+    assert graded_by[:2] == graded_by[2:]
+    assert {"'=age_low", "'=age_high"} <= {*pd.read_csv("out.csv")}
 
 
 def test_numbers_that_are_no_labels_stay_one_column(here):

@@ -273,6 +273,37 @@ def test_a_codebook_that_names_somebody_is_no_release(here):
             assert not [*here.glob("*out*")]
 
 
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet", "out"])
+def test_columns_that_are_written_record_by_record_are_described(here, out):
+    """Texts by those that the file holds, numbers by the ends of their domain."""
+    words = [f"word {number}, or so" for number in range(150)]
+    cells = pd.DataFrame({"age": np.resize([30, 40, 50], 450), "word": np.resize(words[:140], 450)})
+    cells["score"], cells["ill"] = np.arange(450) * 7 % 4001, np.resize(["flu", "cold"], 450)
+    cells.loc[3, "score"] = None
+    cells.to_csv("of.csv", index=False)
+    known = '\ncannot_be_known = "Only this test knows it."'
+    columns = {
+        "age": ("quasi-identifier", "{ low = 0, high = 99 }"),
+        "word": ("neutral", json.dumps(words) + known),
+        "score": ("neutral", '{ low = 0, high = 4000, missing = "?" }' + known),
+        "ill": ("sensitive", '["flu", "cold"]'),
+    }
+    said = "".join(f'[columns.{name}]\nrole = "{role}"\ndomain = {own}\n' for name, (role, own) in columns.items())
+    head = '[dataset]\nname = "of"\n[[files]]\npath = "of.csv"\n[format]\nmissing = "?"\n'
+    Path("of.toml").write_text(head + said, encoding="utf-8")
+    from_files.sanitize("of.toml", "k=5", out)
+    held, found, rows = read(out if "." in out else f"{out}/"), resource(out), table(out)
+    assert accepted(found, held)
+    assert fits(found, held.replace("", None))
+    assert found["path"] == (out if "." in out else "out/part-00001.parquet")
+    labels = [row["label"] for row in rows if row["column"] == "word" and row["label"]]
+    assert sorted(labels) == sorted(words[:140]), "no value that nobody has"
+    [score] = [row for row in rows if row["column"] == "score"]
+    assert (score["label"], score["low"], score["high"]) == ("", "0", "4000")
+    field = next(each for each in found["schema"]["fields"] if each["name"] == "score")
+    assert (field["type"], field["constraints"], field["missing"]) == ("integer", {"minimum": 0, "maximum": 4000}, "")
+
+
 @pytest.mark.parametrize("format", ["CSV", "Parquet"])
 def test_the_explorer_writes_it_too(here, format):
     dataset = load(CLINIC)
