@@ -159,12 +159,15 @@ def _code(thing: Callable[..., Any] | type[Any]) -> bytes:
     return _version(thing.__module__.partition(".")[0])
 
 
+_distributions = functools.cache(importlib.metadata.packages_distributions)  # it reads the files of every package
+
+
 @functools.cache
 def _version(package: str) -> bytes:
     """The version of the distribution that an installed package came with; empty for those that `fingerprint` has."""
     if package in {"privnb", *VERSIONED, *sys.stdlib_module_names}:
         return b""
-    named = importlib.metadata.packages_distributions().get(package, ())
+    named = _distributions().get(package, ())
     return " ".join(f"{each} {importlib.metadata.version(each)}" for each in sorted({*named})).encode()
 
 
