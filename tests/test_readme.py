@@ -4,6 +4,8 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pins
 import pytest
 
@@ -16,13 +18,40 @@ ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+CODE = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)  # the last in test_spark.py
+
+
+@pytest.mark.slow
+def test_the_loop_in_ten_lines_runs(monkeypatch, tmp_path, kernel):
+    monkeypatch.chdir(tmp_path)
+    lots, n = np.random.default_rng(1), 600
+    columns = {"age": lots.integers(20, 80, n), "zip": lots.choice(["80331", "80333", "80335"], n)}
+    columns |= {"ward": lots.choice(["north", "south"], n), "illness": lots.choice(["flu", "cold", "none"], n)}
+    pd.DataFrame(columns).to_csv("people.csv", index=False)
+    names = {}
+    exec(compile(CODE[0], "README.md", "exec"), names)
+    assert names["table"].roles["ward"] == "quasi-identifier"
+    assert {"good_utility", "utility_decline"} <= {*names["users"].results.measure}
+    assert len(names["trials"].sanitizers) == 3
+    assert names["card"].card.content["answer"]["keeps"]
+    written = {path.name for path in tmp_path.iterdir()}
+    assert {f"release.csv{ending}" for ending in ("", ".codebook.csv", ".provenance.json", ".card.json")} <= written
+    assert (tmp_path / "report" / "index.html").is_file()
+    lines = [line for line in CODE[0].splitlines() if line and not line.startswith(("import", "from"))]
+    assert len(lines) <= 10
+    for noun in ("table", "release", "risks", "users", "trials", "decision", "card"):
+        assert "<" in names[noun]._repr_html_()
+        assert len(names[noun].frame) > 0
+        assert names[noun].plot() is not None
+
+
 @pytest.mark.slow
 def test_what_it_shows_runs(monkeypatch):
     """On a sample, for time's sake; every call is the README's."""
     from privnb import datasets, load
 
     monkeypatch.setattr(datasets, "load", lambda name: load(name, records=800))
-    loop, owner, _ = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)  # the third in test_spark.py
+    _, loop, owner, _ = CODE
     names = {}
     exec(compile(loop, "README.md", "exec"), names)
     assert {*names["risks"].measure} == {"reidentification_rate", "certainty_penalty"}
@@ -70,7 +99,7 @@ def test_per_cent_stands_right_behind_its_number():
 
 
 def test_ten_lines():
-    code = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)[1]
+    code = CODE[1]
     statements = [line for line in code.splitlines() if line and not line.startswith(("from ", "import "))]
     assert len(statements) <= 10
 
