@@ -311,8 +311,8 @@ class Sanitizer(Validated, ABC):
             )
         expect.kind(f"the table of {type(self).__name__}._sanitize", table, pd.DataFrame)
         expect.all_of("claims", facts.get("claims", ()), PrivacyModel, instead="Give some such as (KAnonymity(10),).")
-        if noted := " ".join([*getattr(dataset, "notes", ()), facts.get("note", "")]).strip():
-            facts["note"] = noted
+        if notes := getattr(dataset, "notes", ()):
+            facts["note"] = " ".join(filter(None, [*notes, facts.get("note")]))
         buckets, rows, new = facts.pop("buckets", None), facts.pop("rows", Rows.RECORDS), facts.pop("new", ())
         records = None if isinstance(rows, Rows) else positions(rows, len(dataset))
         rows = rows if records is None else Rows.SUBSET
