@@ -26,7 +26,7 @@ from privnb.decision import policies
 from privnb.decision.answer import Part, answer
 from privnb.decision.by_policy import LOSS, Decision, averaged, how_bad, keeps
 from privnb.decision.policies import Policy
-from privnb.evaluation.results import KEY, SETTING, Results, measured
+from privnb.evaluation.results import KEY, SETTING, Results, identified, measured
 from privnb.evaluation.risks.groups import OTHERS, groups_of
 from privnb.measures.base import facts
 from privnb.microdata import withholding
@@ -326,11 +326,20 @@ def verify(found: Card, release_path: validation.Path, policy: Policy | None = N
 
 
 def _number(rows: pd.DataFrame, **more: object) -> Part:
-    """A number of results as plain values, with the key of its rows: the mean over their seeds."""
+    """A number of results as plain values, the mean over the seeds of its rows, with their key and their ids in
+    `results.csv`.
+    """
     found = averaged(rows, bool(rows.randomized.any()))
     numbers = {name: _plain(found[name]) for name in ("value", "low", "high", "baseline")}
     key = {name: str(rows[name].iloc[0]) for name in ROW if rows[name].iloc[0] != ""}
-    return {**numbers, "seeds": int(found["seeds"]), "unknown": found["reason"], "row": key, **more}
+    return {
+        **numbers,
+        "seeds": int(found["seeds"]),
+        "unknown": found["reason"],
+        "row": key,
+        "ids": identified(rows),
+        **more,
+    }
 
 
 def _plain(value: float | None) -> float | None:

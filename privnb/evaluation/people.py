@@ -134,27 +134,6 @@ def subsets_of(names: Sequence[str]) -> list[Any]:
 
 
 @validated
-def unique_share(dataset: Dataset) -> float:
-    """Return the share of people whom all quasi-identifiers together single out, from 0 to 1.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    float
-        0 without quasi-identifiers. It is not withheld: a caller that shows it applies the threshold rule.
-    """
-    columns = [coded(dataset.cells[name]) for name in dataset.schema.quasi_identifiers]
-    if not columns:
-        return 0.0
-    _, index = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
-    alone = people_in(index, dataset.people)[index] == 1
-    return people_among(alone, dataset.people) / dataset.headcount
-
-
-@validated
 def uniqueness(dataset: Dataset, *, fewest: MinCount = LIMIT) -> pd.DataFrame:
     """Share of people whom a set of quasi-identifiers singles out, for every set: one with several records by any.
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from privnb import decision
 from privnb.evaluation import store
-from privnb.evaluation.results import COLUMNS, KEY, TEXTS
+from privnb.evaluation.results import COLUMNS, KEY, TEXTS, identified
 from privnb.microdata.withholding import LIMIT
 from privnb.publishing import leaks
 from privnb.reporting import pages, places, rendering
@@ -67,10 +67,12 @@ def save(results: pd.DataFrame, out: str, name: str) -> None:
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """The results that `save` or `build` wrote: texts as text, empty rather than missing, and numbers as floats."""
+    """Read the results that `save` or `build` wrote: texts as text, empty rather than missing, and numbers as floats;
+    without the ids of rows, which follow from them (`results.identified`).
+    """
     types = {column: str for column in TEXTS} | {column: float for column in NUMBERS}
     empty = {column: [""] for column in NUMBERS}
-    return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=empty)
+    return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=empty, usecols=COLUMNS.__contains__)
 
 
 def build(
@@ -272,7 +274,7 @@ def _assemble(chosen: Sequence[Notebook], ended: Mapping[str, Ended], work: Path
     files = {f"notebooks/{notebook.path.name}": executed[notebook.name] for notebook in chosen}
     files |= pages.make(chosen, executed, ledger, decision.summary(results))
     (work / "report" / "notebooks").mkdir(parents=True)
-    _write(results, work / "report" / "results.csv")
+    _write(results.assign(id=identified(results)), work / "report" / "results.csv")
     if ledger:
         _write(ledger.table, work / "report" / "ledger.csv")
     for name, text in files.items():

@@ -18,6 +18,7 @@ from privnb.datasets.dataset import Chosen, Dataset, described_by, find
 from privnb.datasets.draft import drafted, named
 from privnb.datasets.own_table import OwnTable
 from privnb.datasets.roles import Roles, checked
+from privnb.microdata.counts import coded, distinct_codes, people_among, people_in
 from privnb.microdata.schema import Role, SchemaError
 from privnb.runtime import unfinished, validation
 from privnb.runtime.errors import OutputExistsError, UsageError
@@ -135,9 +136,12 @@ class Table:
     @cached_property
     def unique(self) -> float:
         """The share of people whom their quasi-identifiers single out in this table, from 0 to 1."""
-        from privnb.evaluation.people import unique_share
-
-        return unique_share(self.dataset)
+        data = self.dataset
+        columns = [coded(data.cells[name]) for name in data.schema.quasi_identifiers]
+        if not columns:
+            return 0.0
+        _, index = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+        return people_among(people_in(index, data.people)[index] == 1, data.people) / data.headcount
 
     def _repr_html_(self) -> str:
         data = self.dataset
@@ -370,6 +374,7 @@ def read(
         raise
     table = Table(own.path, own=own)
     weakref.finalize(table, stack.close)
+    _ = table.frame, table.unique  # counted now, so that to show the table is instant
     return table
 
 

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from privnb.datasets import dataset
-from privnb.evaluation.results import COLUMNS
+from privnb.evaluation.results import COLUMNS, identified
 from privnb.papers import full_profile, ledger
 from privnb.papers.ledger_page import Ledger
 from privnb.reporting import kernels, pages, places, report, running
@@ -199,6 +199,7 @@ def test_what_a_report_leaves_out_is_counted(tmp_path, statuses, silent, said, w
 def test_results_are_in_the_order_of_the_notebooks(built):
     results = report.read(built / "results.csv")
     assert list(results.columns) == COLUMNS
+    assert [*pd.read_csv(built / "results.csv", dtype={"id": str}).id] == identified(results)
     assert list(results["miner"]) == ["01_load"] * 6 + ["02_use"] * 6
     assert results["value"][0] == pytest.approx(25 / 3)
     assert "8.33333333333," in (built / "results.csv").read_text()
