@@ -82,6 +82,7 @@ FAULTS = [
     Fault("claims", "_covered", "(codes <= last[number])", "(codes <= last[number] + 1)", CLAIMS),
     Fault("claims", "_covered", "(first[number] <= codes)", "(first[number] <= codes + 1)", CLAIMS),
     Fault("claims", "_altered", "(here != SUPPRESSED)", "(here == before)", CLAIMS),
+    Fault("claims", "Guarded.fit", "type(error).__name__", "str(error)", ("miners/test_own_estimators.py",)),
     Fault("claims", "find_perturbed", "names += [] if true or", "names += [] if True or", BARE),
     Fault("claims", "Sanitizer.sanitize", 'made, {"perturbed": [*gaps.missing] if gaps else []}', "made, {}", BARE),
     Fault("claims", "Sanitizer._infer_facts", "if not table.index.equals(index):", "if False:", BARE),
