@@ -120,7 +120,7 @@ def run(args: Namespace) -> Answer:
         "sensitive": subject.sensitive,
         "person": subject.person,
         "roles_from": subject.source or None,
-        "k": k,
+        "k": int(k),
         "grades": [
             {"measure": row.measure, "value": row.value, "unit": row.unit, "meaning": row.meaning}
             for row in grades.itertuples()

@@ -36,7 +36,21 @@ def track(iterable: Iterable[Item], description: str, total: int | None = None) 
     >>> list(track("ab", "letters"))
     ['a', 'b']
     """
-    if _silent or _options.quiet:
+    if _silent:
+        return iter(iterable)
+    return _logged(_visible(iterable, description, total), description)
+
+
+def _logged(items: Iterator[Item], description: str) -> Iterator[Item]:
+    """Yield the items, and log how long they took."""
+    began = time.monotonic()
+    yield from items
+    logger.info("%s: %.1f s", description, time.monotonic() - began)
+
+
+def _visible(iterable: Iterable[Item], description: str, total: int | None) -> Iterator[Item]:
+    """Return the items with what shows how many are done, where somebody looks."""
+    if _options.quiet:
         return iter(iterable)
     if os.environ.get(FILE):
         return _noted(iterable, description, total or operator.length_hint(iterable) or None)
