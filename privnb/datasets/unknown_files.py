@@ -99,7 +99,6 @@ class Unknown:
 
         return doubled(roles, self.names, engines)
 
-    @progress.step("counting the combinations")
     def counted(
         self, names: Sequence[str], memory: Memory, *, estimates: bool = True
     ) -> tuple[pd.DataFrame, IntArray | None]:
@@ -150,7 +149,8 @@ class Unknown:
             own = ", ".join(engine.name(numbered[name]) for name in names)
             most = memory.combinations
             for records in (whole.limit(FIRST * most), whole):  # too many values are mostly seen in the first records
-                found = records.aggregate(f"{own}, count(*)", own).limit(most + 1).to_arrow_table()
+                with progress.watched(connection.query_progress, "counting the combinations"):
+                    found = records.aggregate(f"{own}, count(*)", own).limit(most + 1).to_arrow_table()
                 found = found.rename_columns([*names, TIMES])
                 check()
                 memory.check(found, FEWER, (lambda: _different(whole, own)) if estimates else None)

@@ -50,7 +50,7 @@ def _logged(items: Iterator[Item], description: str) -> Iterator[Item]:
 
 def _visible(iterable: Iterable[Item], description: str, total: int | None) -> Iterator[Item]:
     """Return the items with what shows how many are done, where somebody looks."""
-    if _options.quiet:
+    if _silent or _options.quiet:
         return iter(iterable)
     if os.environ.get(FILE):
         return _noted(iterable, description, total or operator.length_hint(iterable) or None)
@@ -178,7 +178,7 @@ def watched(share: Callable[[], float], description: str) -> Iterator[None]:
             done = max(done, now)
 
     began = time.monotonic()
-    looking = threading.Thread(target=lambda: [*track(percents(), description, 100)], name="watch", daemon=True)
+    looking = threading.Thread(target=lambda: [*_visible(percents(), description, 100)], name="watch", daemon=True)
     looking.start()
     try:
         yield

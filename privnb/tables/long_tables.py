@@ -68,7 +68,8 @@ class LongTable:
         grouped = self.frame.select(own).group_by(own).agg(nw.len().alias(TIMES))
         times = nw.col(TIMES)
         found = grouped.select(times.sum().alias("s"), nw.len().alias("n"), times.min().alias("m"))
-        [row] = found.collect(backend="pyarrow").rows()
+        with progress.watched(self.share, "looking for records that occur more than once"):
+            [row] = found.collect(backend="pyarrow").rows()
         self.check()
         records, different, rarest = (int(each or 0) for each in row)
         return records, different, rarest
