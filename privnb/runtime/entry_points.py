@@ -18,7 +18,6 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -84,6 +83,8 @@ def check_class(point: EntryPoint, thing: Any) -> Any:
     """Raise UsageError unless an entry point names a class of the kind that its group is of, or a module of some."""
     own = isinstance(thing, type) and any(kind.__module__.startswith(f"{point.group}.") for kind in thing.__mro__)
     if not (own or isinstance(thing, ModuleType)):
+        from privnb.runtime import expect  # with NumPy, which the help of a command does without
+
         raise UsageError(f"it must name a class below one of {point.group}, or a module; got {expect.found(thing)}")
     return thing
 
