@@ -12,16 +12,20 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 BEGAN = time.time()  # no file of the package was loaded before
-ROOMS = ("datasets", "privacy_models", "sanitizers", "attacks", "evaluation", "publishing")  # in the order of the loop
+ROOMS = (
+    "runtime.errors",
+    "datasets",
+    "privacy_models",
+    "sanitizers",
+    "attacks",
+    "evaluation",
+    "publishing",
+)  # in the order of the loop
 
 if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
     from privnb.attacks.base import Attack as Attack
-    from privnb.attacks.inference.distance_inference import DistanceInference as DistanceInference
     from privnb.attacks.inference.miner_inference import MinerInference as MinerInference
-    from privnb.attacks.linkage.distance_linkage import DistanceLinkage as DistanceLinkage
     from privnb.attacks.linkage.linkage import Linkage as Linkage
-    from privnb.attacks.linkage.one_to_one import OneToOne as OneToOne
-    from privnb.attacks.linkage.probabilistic_linkage import ProbabilisticLinkage as ProbabilisticLinkage
     from privnb.datasets.dataset import (
         Dataset as Dataset,
         load as load,
@@ -60,28 +64,19 @@ if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
         Role as Role,
         Schema as Schema,
     )
-    from privnb.privacy_models.anonymity import (
-        AlphaKAnonymity as AlphaKAnonymity,
-        KAnonymity as KAnonymity,
-        PSensitiveKAnonymity as PSensitiveKAnonymity,
-    )
+    from privnb.privacy_models.anonymity import KAnonymity as KAnonymity
     from privnb.privacy_models.base import (
         PrivacyModel as PrivacyModel,
         achieved as achieved,
     )
     from privnb.privacy_models.closeness import (
-        BasicBetaLikeness as BasicBetaLikeness,
         DeltaDisclosure as DeltaDisclosure,
-        EnhancedBetaLikeness as EnhancedBetaLikeness,
-        JensenShannonCloseness as JensenShannonCloseness,
         TCloseness as TCloseness,
     )
     from privnb.privacy_models.diversity import (
-        ConfidenceBound as ConfidenceBound,
         DistinctDiversity as DistinctDiversity,
         EntropyDiversity as EntropyDiversity,
         FrequencyDiversity as FrequencyDiversity,
-        RecursiveDiversity as RecursiveDiversity,
     )
     from privnb.privacy_models.presence import (
         DeltaPresence as DeltaPresence,
@@ -89,16 +84,11 @@ if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
     )
     from privnb.publishing.any_length import sanitize as sanitize
     from privnb.runtime.errors import (
-        ConditionError as ConditionError,
         InputError as InputError,
-        InputFileError as InputFileError,
-        MissingFileError as MissingFileError,
-        OutputExistsError as OutputExistsError,
         PrivacyError as PrivacyError,
         PrivnbError as PrivnbError,
         ResourceError as ResourceError,
         UsageError as UsageError,
-        UsageTypeError as UsageTypeError,
     )
     from privnb.sanitizers.base import Sanitizer as Sanitizer
     from privnb.sanitizers.errors import SanitizationError as SanitizationError

@@ -6,6 +6,11 @@ a `UsageError`. Any other exception that leaves the package is a fault of the pa
 
 from typing import ClassVar
 
+__all__ = [
+    "ConditionError", "InputError", "InputFileError", "MissingFileError", "OutputExistsError", "PrivacyError",
+    "PrivnbError", "ResourceError", "UsageError", "UsageTypeError",
+]  # fmt: skip
+
 
 class PrivnbError(Exception):
     """The base class of all errors that privnb raises.

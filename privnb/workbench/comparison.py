@@ -18,13 +18,13 @@ from privnb.evaluation.results import join
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
-from privnb.runtime.sentences import say, table_html
 from privnb.runtime.validation import validated
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
 from privnb.workbench.decision import TableDecision
 from privnb.workbench.measurements import Measurements
 from privnb.workbench.origin import Origin
+from privnb.workbench.views import view
 
 POLICY = "ontario-2025"
 
@@ -71,7 +71,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         chosen = self.choose()
-        return say(*chosen.sentences[:2])._repr_html_() + table_html(self.frame)
+        return view(chosen.sentences[:2], self.frame)
 
     def plot(self, x: str = "", y: str = "") -> Any:
         """Return a chart: what users lose by each release, and how much of its tightest cap it uses; or, with the names

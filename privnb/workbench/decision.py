@@ -19,11 +19,13 @@ from privnb.evaluation.samples import record_by_record
 from privnb.microdata.schema import Role
 from privnb.publishing import decided
 from privnb.runtime.errors import PrivacyError
-from privnb.runtime.sentences import say, table_html
+from privnb.runtime.sentences import say
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench.origin import Origin
 from privnb.workbench.release import SanitizedTable, sanitized
+from privnb.workbench.views import view
 
+FIRST = 8  # releases that are shown at once
 PLAIN = {"setting": "release", "loss": "lost", "kept": "keeps the policy"}
 
 
@@ -98,7 +100,8 @@ class TableDecision:
         return [*self.found.sentences, *filter(None, [help]), *said]
 
     def _repr_html_(self) -> str:
-        return say(*self.sentences)._repr_html_() + table_html(self.frame.head(10))
+        others = {f"{len(self.frame) - FIRST} more releases": self.frame[FIRST:]}
+        return view(self.sentences, self.frame[:FIRST], others)
 
     def plot(self) -> Any:
         """Return a chart: what users lose by each release, and how much of its tightest cap it uses."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,9 +12,9 @@ import pandas as pd
 from privnb.evaluation.results import REASONS, bounded, counts_people, identified, setting_names
 from privnb.measures.base import facts
 from privnb.runtime import numerals
-from privnb.runtime.sentences import say, table_html
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import validated
+from privnb.workbench.views import view
 
 if TYPE_CHECKING:
     from privnb.decision.policies import Policy
@@ -54,7 +53,11 @@ class Measurements:
         return narrowed(self.results, self.policy)
 
     def _repr_html_(self) -> str:
-        return say(*self.sentences)._repr_html_() + table_html(self.frame)
+        table = self.frame.drop(columns="id")
+        if table.setting.nunique() == 1:
+            table = table.drop(columns="setting")
+        of_groups = (self.results.group != "").to_numpy()
+        return view(self.sentences, table[~of_groups], {f"{of_groups.sum()} numbers of groups": table[of_groups]})
 
     @property
     def sentences(self) -> list[str]:
@@ -63,10 +66,11 @@ class Measurements:
         if self.policy is not None:
             over = self.frame[self.frame.cap.str.startswith("exceeds")]
             kept = self.frame[self.frame.cap.str.startswith("stays")]
+            many, policy = self.results.sanitizer.nunique(), self.policy.title
+            whose = f"The risks of these {many} sanitizers" if many > 1 else "The risks"
+            below = f"stay below {counted(len(kept), 'cap')} of the policy {policy}"
             said.append(
-                f"{len(over)} of {len(over) + len(kept)} caps of the policy {self.policy.title} are exceeded."
-                if len(over)
-                else f"All {len(kept)} caps of the policy {self.policy.title} are kept by these numbers."
+                f"{whose} exceed {counted(len(over), 'cap')} and {below}." if len(over) else f"{whose} {below}."
             )
         if missing := int(self.results.status.isin(REASONS).sum()):
             said.append(f"{missing} of {len(self.results)} questions have no answer; the column value says why.")
@@ -166,6 +170,10 @@ def _against(row: Any, policy: Policy) -> str:
     return ""
 
 
-def together(results: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return several tables of results as one."""
-    return pd.concat([*results], ignore_index=True)
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "cap"), counted(0, "cap")
+    ('1 cap', '0 caps')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -16,12 +16,11 @@ from privnb.measures.disclosure.certainty import NEAR
 from privnb.microdata.release import Release
 from privnb.publishing import from_files
 from privnb.publishing.job import Made
-from privnb.runtime.names import shown
-from privnb.runtime.sentences import say, table_html
 from privnb.runtime.validation import OneOrMore, Randomness, as_list
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench.measurements import Measurements
 from privnb.workbench.origin import Origin
+from privnb.workbench.views import view
 
 EXAMPLES = 3  # labels of a column that its row shows
 UTILITY = ("certainty_penalty", "average_class_size")
@@ -99,8 +98,7 @@ class SanitizedTable:
         return [*said, *filter(None, [release.provenance.note])]
 
     def _repr_html_(self) -> str:
-        first, *others = self.sentences
-        return shown(say(first, [*others])._repr_html_()) + table_html(self.columns)
+        return view(self.sentences, self.columns)
 
     def plot(self) -> Any:
         """Return a chart of how many people share each published combination."""

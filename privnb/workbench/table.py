@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,12 +21,12 @@ from privnb.microdata.counts import coded, distinct_codes, people_among, people_
 from privnb.microdata.schema import Role, SchemaError
 from privnb.runtime import unfinished, validation
 from privnb.runtime.errors import OutputExistsError, UsageError
-from privnb.runtime.names import shown
 from privnb.runtime.numerals import percent
-from privnb.runtime.sentences import say, table_html
+from privnb.runtime.sentences import B
 from privnb.runtime.validation import Randomness, instead, optional, validated
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench import sources
+from privnb.workbench.views import view
 
 if TYPE_CHECKING:
     from privnb.workbench.comparison import Comparison
@@ -152,8 +151,7 @@ class Table:
         few = 0 < alone < 10 or 0 < people - alone < 10
         share = "a share of people that is withheld" if few else f"{percent(self.unique)} of people"
         known = f"An adversary who knows {', '.join(names)} singles out {share} in the table as it is."
-        parts = [f"<p><strong>{escape(self.name)}</strong>: {escape(answer)}</p>"]
-        return shown("".join(parts)) + say(known, [*self.notes])._repr_html_() + table_html(self.frame)
+        return view([f"{B}{self.name}{B}: {answer}", known, *self.notes], self.frame)
 
     def plot(self) -> Any:
         """Return a chart: the share of people whom an adversary singles out, by how many attributes are known."""
