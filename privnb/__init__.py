@@ -12,15 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 BEGAN = time.time()  # no file of the package was loaded before
-ROOMS = (
-    "runtime.errors",
-    "datasets",
-    "privacy_models",
-    "sanitizers",
-    "attacks",
-    "evaluation",
-    "publishing",
-)  # in the order of the loop
+ROOMS = ("datasets", "privacy_models", "sanitizers", "attacks", "evaluation", "publishing")  # in the order of the loop
 
 if TYPE_CHECKING:  # an editor reads the names here, and so does `_homes`
     from privnb.attacks.base import Attack as Attack
@@ -161,7 +153,7 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
         if find_spec(f"privnb.{name}"):
             return import_module(f"privnb.{name}")
-        for room in ROOMS:
+        for room in (*ROOMS, "runtime.errors"):
             module = import_module(f"privnb.{room}")
             # Either the room lists the name, or it finds a method by it in a file of its own.
             if hasattr(module, name) and (name in module.__all__ or name not in vars(module)):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from support.clinic import CLINIC
 
-ROOT = Path(__file__).resolve().parent
-PACKAGE = ROOT / "support" / "third_party"
+PROJECT_FOLDER = Path(__file__).resolve().parent
+PACKAGE = PROJECT_FOLDER / "support" / "third_party"
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def installed(tmp_path_factory):
 
 def run(code, folder, *options, cwd=None):
     """What a process says as JSON that has the folder on its path, and what it says on the side."""
-    places = [str(folder), str(ROOT.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    places = [str(folder), str(PROJECT_FOLDER.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [sys.executable, *options, "-c", code],
         cwd=cwd,

@@ -289,7 +289,7 @@ def _recounts(subject: _Subject, models: Sequence[Any]) -> list[Any]:
         return [Recount(repr(model), None, None, why) for model in models]
     return recounts(
         models, subject.table, _schema(subject), subject.done, subject.memory, buckets=subject.buckets,
-        person=subject.person,
+        person=subject.person, described=subject.described,
     )  # fmt: skip
 
 

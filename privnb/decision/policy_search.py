@@ -289,13 +289,14 @@ def of_the_card(card: Card, found: Searched) -> pd.DataFrame:
     return join(own, reservations(card.content, own))
 
 
+@validated
 def measure_releases(
     dataset: Dataset,
     sanitizers: Sequence[Sanitizer],
     policy: Policy,
-    profile: str,
+    profile: ProfileName,
     seeds: int,
-    fewest: int,
+    fewest: MinCount,
     store: Folder,
 ) -> pd.DataFrame:
     """Tidy results of the releases: who shares a combination, what the policy needs, and the risks of those that may be

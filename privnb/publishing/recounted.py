@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from privnb.datasets.dataset import Chosen
 from privnb.datasets.unknown_files import Unknown
 from privnb.microdata.counts import coded
 from privnb.microdata.release import Release
@@ -59,6 +60,7 @@ def recounts(
     *,
     buckets: pd.DataFrame | None = None,
     person: str | None = None,
+    described: Chosen | None = None,
 ) -> list[Recount]:
     """Return whether the rows of a file keep some models.
 
@@ -76,12 +78,16 @@ def recounts(
         The second table of a bucketized release.
     person : str, optional
         The key of people in the file; None: each row is one person.
+    described : Chosen, optional
+        The description that says which texts mean that a value is missing: they are one value.
     """
     columns = {name: spreadsheets.name_in_file(done, name) for name in schema.published}
     there = [name for name, own in columns.items() if own in table.names]
     needed = {*schema.quasi_identifiers, *(model.sensitive for model in models if model.sensitive)}
     names = [name for name in there if name in needed] + ([] if person is None else [person])
     cells, times = spreadsheets.read(done, names, lambda written: table.counted(written, memory))
+    if described is not None:
+        cells = described.with_one_mark(cells)
     people = None if person is None else coded(cells[person])[0]
     cells = cells.drop(columns=[] if person is None else [person])
     seen = Schema(schema.dataset, tuple(schema[name] for name in there))

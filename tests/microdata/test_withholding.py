@@ -122,6 +122,9 @@ ASKED = {  # every function that takes the limit
     "guards": lambda limit: own_wishes.guards(CLINIC, [0.1], 0.5, 5, fewest=limit),
     "searched": lambda limit: policy_search.searched(CLINIC, policies.read("k-5"), fewest=limit),
     "searched_in_roles": lambda limit: policy_search.searched_in_roles(len, CLINIC, policies.read("k-5"), fewest=limit),
+    "measure_releases": lambda limit: policy_search.measure_releases(
+        CLINIC, [KMember(5)], policies.read("k-5"), "quick", 1, limit, ""
+    ),
     "suppress": lambda limit: cell_suppression.suppress(TableOfCounts({"a": ("x", "y")}, np.array([20, 30])), limit),
     "persons_own": lambda limit: leaks.persons_own(pd.DataFrame({"age": [1]}), [], limit),
     "records_in": lambda limit: leaks.records_in("tests", [], leaks.Names({}), limit),
