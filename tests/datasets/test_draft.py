@@ -287,7 +287,7 @@ def test_a_long_domain_stands_in_its_hierarchys_file(here, capsys):
             file.write_bytes(content if isinstance(content, bytes) else content.encode())
         with pytest.raises(SchemaError, match=message):
             load(path)
-    assert cli.main(["check", str(path)]) == 2
+    assert cli.main(["check", str(path)]) == 4
     assert "zip.csv is no file" in capsys.readouterr().err
     for place in ("../zip.csv", "hierarchies/default/zip"):
         path.write_text(path.read_text().replace('"hierarchies/default/zip.csv"', f'"{place}"'))
@@ -482,11 +482,15 @@ def test_the_command(here, capsys):
     Path(FILE).write_text(TEXT)
     assert cli.main(["describe", FILE, "--name", "mine"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("data/mine/mine.toml\narea: determines 'sex': 100% of records, 50% by guessing.\n")
+    assert said.startswith("data/mine/mine.toml\n")
+    assert "\narea: determines 'sex': 100% of records, 50% by guessing.\n" in said
     assert "\nThis is a draft. " in said
+    assert cli.main(["describe", FILE, "--name", "mine"]) == 0, "it is shown"
+    assert capsys.readouterr().out.splitlines()[-1] == said.splitlines()[-1]
+    Path(FILE).write_text(TEXT + TEXT.splitlines()[-1] + "\n")
     assert cli.main(["describe", FILE, "--name", "mine"]) == 2
-    assert "exists already and is left as it is" in capsys.readouterr().err
-    assert cli.main(["describe", "none.csv"]) == 2
+    assert "describes another table" in capsys.readouterr().err
+    assert cli.main(["describe", "none.csv"]) == 4
     assert "there is no file" in capsys.readouterr().err
 
 
