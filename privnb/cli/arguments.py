@@ -182,6 +182,14 @@ def add_memory(command: Parser) -> None:
     command.value("--memory", "SIZE", "what it may take at most (2GB), or auto for what is left", default="2GB")
 
 
+def add_outside(command: Parser) -> None:
+    """Add what becomes of values outside of a described domain."""
+    command.add_argument(
+        "--outside", choices=["refuse", "missing", "widen"], default="refuse",
+        help="what becomes of values outside of a described domain (refuse)",
+    )  # fmt: skip
+
+
 def add_release(command: Parser) -> None:
     """Add how a release is written, and the owner's reason for one that the gate refuses."""
     command.flag("--force", text="replace a release that is there")

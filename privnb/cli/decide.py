@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from privnb.cli import tables
 from privnb.cli.answer import Answer, Notice
-from privnb.cli.arguments import Parser, add_release, add_roles, add_study, add_table
+from privnb.cli.arguments import Parser, add_outside, add_release, add_roles, add_study, add_table
 
 if TYPE_CHECKING:
     from privnb.microdata.schema import Role
@@ -21,6 +21,7 @@ def add_arguments(command: Parser) -> None:
     command.value("--out", "OUT", "also make the chosen release: a new .csv or .parquet file")
     add_study(command)
     add_roles(command)
+    add_outside(command)
     command.value("--profile", "PROFILE", "how much is tried: quick (minutes) or full", default="quick")
     command.value("--records", "N", "of a random sample of N records (all)", type=int, default=0)
     command.value("--seeds", "N", "repeats of what is drawn (the profile's)", type=int, default=0)
@@ -51,7 +52,7 @@ def run(args: Namespace) -> Answer:
     table = named.guessed
     if table is None:
         assert named.description is not None
-        table = Table(named.description, study(str(named.description), args.study or ""))
+        table = Table(named.description, study(str(named.description), args.study or ""), outside=args.outside)
         if asked := tables.roles_of(args, named):
             table.set_roles(asked)
     made = decide(

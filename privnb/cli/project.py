@@ -23,7 +23,17 @@ TEXTS = ("person", "study", "description", "algorithm", "outside", "memory", "en
 NUMBERS = ("records", "seeds")
 FLAGS = ("spreadsheet_safe", "bounds")
 KEYS = ("name", "table", "model", "policy", "out", *LISTS, *TEXTS, *NUMBERS, *FLAGS, "check")
-OF_DECIDE = ("study", *LISTS, "person", "allow", "profile", "store", *NUMBERS, *FLAGS)  # what a policy goes with
+OF_DECIDE = (
+    "study",
+    "outside",
+    *LISTS,
+    "person",
+    "allow",
+    "profile",
+    "store",
+    *NUMBERS,
+    *FLAGS,
+)  # what a policy goes with
 OF_SANITIZE = (*LISTS, "person", "study", "description", "algorithm", "outside", "memory", "encoding", "allow", *FLAGS)
 
 

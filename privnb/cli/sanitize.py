@@ -9,6 +9,7 @@ from privnb.cli.arguments import (
     add_encoding,
     add_memory,
     add_model,
+    add_outside,
     add_release,
     add_roles,
     add_study,
@@ -25,10 +26,7 @@ def add_arguments(command: Parser) -> None:
     command.value("--description", "NAME", "the dataset whose description says what the columns are")
     add_study(command)
     add_roles(command)
-    command.add_argument(
-        "--outside", choices=["refuse", "missing", "widen"], default="refuse",
-        help="what becomes of values outside of a described domain (refuse)",
-    )  # fmt: skip
+    add_outside(command)
     add_memory(command)
     add_encoding(command)
     add_release(command)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -14,16 +15,18 @@ from privnb.decision import policies, policy_search
 from privnb.decision.by_policy import LOSS
 from privnb.decision.policies import Policy
 from privnb.evaluation.cases import evaluate
-from privnb.evaluation.results import join
+from privnb.evaluation.results import SETTING, join, setting, setting_name
 from privnb.microdata.withholding import LIMIT
+from privnb.publishing import in_words
 from privnb.runtime import expect
-from privnb.runtime.errors import UsageError
+from privnb.runtime.errors import PrivnbError, UsageError, UsageTypeError
 from privnb.runtime.validation import validated
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.catalogue import reference_sanitizers
 from privnb.workbench.decision import TableDecision
 from privnb.workbench.measurements import Measurements
 from privnb.workbench.origin import Origin
+from privnb.workbench.release import predicted
 from privnb.workbench.views import view
 
 POLICY = "ontario-2025"
@@ -44,10 +47,20 @@ class Comparison:
         What was measured: its caps and needs.
     results : DataFrame
         Tidy results with all their columns.
+    failed : dict of str to str
+        Why sanitizers have no release of this table, by their settings.
     """
 
-    def __init__(self, table: Origin, sanitizers: Sequence[Sanitizer], policy: Policy, results: pd.DataFrame) -> None:
+    def __init__(
+        self,
+        table: Origin,
+        sanitizers: Sequence[Sanitizer],
+        policy: Policy,
+        results: pd.DataFrame,
+        failed: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.table, self.sanitizers, self.policy, self.results = table, [*sanitizers], policy, results
+        self.failed = failed
 
     def __repr__(self) -> str:
         return f"Comparison('{self.table.name}', {len(self.sanitizers)} sanitizers, policy {self.policy.name!r})"
@@ -67,11 +80,14 @@ class Comparison:
         wide = risks.pivot(index="setting", columns="axis", values="value").reset_index()
         releases = decided.releases[["setting", "loss", "kept", "reasons"]]
         table = releases.merge(wide, on="setting", how="left")
-        return table.assign(reasons=table.reasons.map("; ".join)).rename(columns={"reasons": "why not"})
+        table = table.assign(reasons=table.reasons.map("; ".join)).rename(columns={"reasons": "why not"})
+        failed = pd.DataFrame({"setting": [*self.failed], "kept": False, "why not": [*self.failed.values()]})
+        return pd.concat([table, failed], ignore_index=True) if self.failed else table
 
     def _repr_html_(self) -> str:
         chosen = self.choose()
-        return view(chosen.sentences[:2], self.frame)
+        failed = f"{len(self.failed)} of {len(self.sanitizers)} sanitizers have no release; the table says why."
+        return view([*chosen.sentences[:2], *[failed] * bool(self.failed)], self.frame)
 
     def plot(self, x: str = "", y: str = "") -> Any:
         """Return a chart: what users lose by each release, and how much of its tightest cap it uses; or, with the names
@@ -151,18 +167,37 @@ def compare(
     """
     from privnb.evaluation.utility.good_utility import Kept
 
-    tried = [sanitizers] if isinstance(sanitizers, Sanitizer) else sanitizers
-    expect.all_of("sanitizers", tried, Sanitizer, instead="Give some such as [Mondrian(k=10), KMember(10)].")
+    if not hasattr(table, "in_roles"):
+        raise UsageTypeError(
+            f"table must be a Table; got {expect.found(table)}. Try privnb.read(...), which makes one."
+        )
+    data, asked = table.dataset, policies.read(policy)
+    given = [sanitizers] if isinstance(sanitizers, Sanitizer | str) else sanitizers
+    expect.all_of("sanitizers", given, Sanitizer, str, instead="Give some such as [Mondrian(k=10), KMember(10)].")
+    tried = [in_words.asked(each, "Mondrian", data.schema) if isinstance(each, str) else each for each in given]
     if not tried:
         raise UsageError("sanitizers must have at least one; got none. Give some such as [Mondrian(k=10)].")
-    data, asked = table.dataset, policies.read(policy)
     repeats = seeds or policy_search.SEEDS["quick"]
     both, able = [*reference_sanitizers(), *tried], policy_search.with_possible_needs(data, asked)
     results = policy_search.measure_releases(data, both, able, "quick", repeats, LIMIT, store)
     extra: list[Any] = [*measures]
     if models:
-        schema = data.schema
-        extra.append(Kept(target or next(iter([*schema.sensitive, *schema.quasi_identifiers])), models))
+        extra.append(Kept(predicted(data.schema, target), models))
     if extra:
         results = join(results, evaluate(data, both, measures=extra, seeds=repeats, store=store))
-    return Comparison(table, tried, asked, results)
+    return Comparison(table, tried, asked, results, _failures(table, tried, results))
+
+
+def _failures(table: Origin, tried: Sequence[Sanitizer], results: pd.DataFrame) -> dict[str, str]:
+    """Return why sanitizers have no release, by their settings."""
+    made, failed = {*map(tuple, results[SETTING].to_numpy())}, dict[str, str]()
+    for sanitizer in tried:
+        key = setting(sanitizer)
+        if tuple(key[name] for name in SETTING) not in made:
+            name = setting_name(pd.Series(key))
+            try:
+                sanitizer.sanitize(table.dataset)
+                failed[name] = "it was not measured"
+            except PrivnbError as error:
+                failed[name] = str(error)
+    return failed

@@ -48,8 +48,16 @@ class ReleaseCard:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row for each risk that the card states."""
-        return pd.json_normalize(self.card.content["risks"])
+        """One row for each risk that the card states: on average over people and for the worst-off person, each with
+        its interval and the same without the release.
+        """
+        rows = []
+        for risk in self.card.content["risks"]:
+            for whose in ("mean", "worst_person"):
+                if number := risk[whose]:
+                    about = {"risk": risk["risk"], "asks": risk["asks"], "of": whose.replace("_", " ")}
+                    rows.append(about | {name: number[name] for name in ("value", "low", "high", "baseline")})
+        return pd.DataFrame(rows).rename(columns={"baseline": "without release"})
 
     def _repr_html_(self) -> str:
         return say(*self.card.content["answer"]["sentences"])._repr_html_()
@@ -136,7 +144,8 @@ class TableDecision:
 
         return decided.end(
             self.table.path, self.found, self.dataset, out, render=release_card.texts, study=self.table.study,
-            roles=self.table.roles_changed,            spreadsheet_safe=spreadsheet_safe, allow=allow, **options,
+            roles=self.table.roles_changed, outside=self.table.outside, spreadsheet_safe=spreadsheet_safe, allow=allow,
+            **options,
         )  # fmt: skip
 
     def write(self, out: str | os.PathLike[str], **options: Any) -> ReleaseCard:
@@ -160,6 +169,7 @@ class TableDecision:
         PrivacyError
             If no release may be written.
         """
+        decided.refuse_place(out, **{key: options[key] for key in ("spreadsheet_safe", "force") if key in options})
         ended = self.end(out, **options)
         if ended.card is None:
             raise PrivacyError(ended.said)

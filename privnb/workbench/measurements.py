@@ -39,7 +39,7 @@ class Measurements:
     policy: Policy | None = field(default=None)
 
     def __repr__(self) -> str:
-        return f"Measurements({len(self.results)} numbers of {len(set(self.results.sanitizer))} sanitizers)"
+        return f"Measurements({len(self.results)} numbers of {counted(len(set(self.results.sanitizer)), 'sanitizer')})"
 
     def __len__(self) -> int:
         return len(self.results)
@@ -47,8 +47,8 @@ class Measurements:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """One row for each number: the setting of the release, the question, the value, its 95% interval, the value
-        without the release, which direction is better, the cap of the policy if there is one, and the id of the row in
-        `results`, which pages and cards name.
+        without the release, which direction is better, whether the upper end of its interval exceeds the cap of the
+        policy, if there is one, and the id of the number, as the `results.csv` of a report and cards have it.
         """
         return narrowed(self.results, self.policy)
 
@@ -74,7 +74,8 @@ class Measurements:
             )
         if missing := int(self.results.status.isin(REASONS).sum()):
             said.append(f"{missing} of {len(self.results)} questions have no answer; the column value says why.")
-        return said or [f"{len(self.results)} numbers. An interval has 95% confidence."]
+        what = counted(len(self.results), "number")
+        return said or [f"{what}. An interval has 95% confidence." if self.frame.interval.any() else f"{what}."]
 
     def plot(self) -> Any:
         """Return a chart: each number next to its value without the release."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from privnb.datasets.dataset import Dataset
+from privnb.datasets.outside import Outside
 from privnb.microdata.schema import Role
 
 
@@ -13,6 +14,7 @@ class Origin(Protocol):
 
     path: Path
     study: str | None
+    outside: Outside
 
     @property
     def name(self) -> str: ...

@@ -14,9 +14,12 @@ from privnb.evaluation.cases import OfMeasure, Question, ask
 from privnb.evaluation.risks import questions
 from privnb.measures.disclosure.certainty import NEAR
 from privnb.microdata.release import Release
+from privnb.microdata.schema import Schema
 from privnb.publishing import from_files
 from privnb.publishing.job import Made
-from privnb.runtime.validation import OneOrMore, Randomness, as_list
+from privnb.runtime.errors import UsageError
+from privnb.runtime.validation import OneOrMore, Randomness
+from privnb.sanitizers import Identity
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench.measurements import Measurements
 from privnb.workbench.origin import Origin
@@ -154,10 +157,12 @@ class SanitizedTable:
         from privnb.measures.utility.information_loss import average_class_size, certainty_penalty
 
         schema = self.table.dataset.schema
-        target = target or next(iter([*schema.sensitive, *schema.quasi_identifiers]))
+        target = predicted(schema, target)
         losses = [certainty_penalty, average_class_size] if self.release.generalized else []
-        asked: list[Question] = [Kept(target, models), *map(OfMeasure, [*losses, *as_list(measures)])]
-        return Measurements(self._answers(asked))
+        kept = Kept(target, models)
+        functions = [measures] if callable(measures) else [*measures]
+        runs = [(Identity(), 1, [kept]), (self.sanitizer, 1, [kept, *map(OfMeasure, [*losses, *functions])])]
+        return Measurements(ask(self.table.dataset, runs, description="measure the release"))
 
     def write(self, out: str | os.PathLike[str], **options: Any) -> Made:
         """Write a release of the table for others, with its provenance and its codebook.
@@ -182,16 +187,32 @@ class SanitizedTable:
         """
         table = self.table
         return from_files.sanitize(
-            table.path, self.sanitizer, out, study=table.study, roles=table.roles_changed, **options
+            table.path,
+            self.sanitizer,
+            out,
+            study=table.study,
+            roles=table.roles_changed,
+            outside=table.outside,
+            **options,
         )
 
     def _answers(self, asked: Sequence[Question]) -> pd.DataFrame:
         return ask(self.table.dataset, [(self.sanitizer, 1, asked)], description="measure the release")
 
 
-def sanitizer_list(sanitizers: Any) -> list[Sanitizer]:
-    """Return one sanitizer or several as a list."""
-    return [sanitizers] if isinstance(sanitizers, Sanitizer) else [*sanitizers]
+def predicted(schema: Schema, target: str | None) -> str:
+    """Return the column that models predict: by default the first sensitive one, or else the first quasi-identifier.
+
+    Raises UsageError for a column of numbers, which models of labels cannot predict.
+    """
+    names = [*schema.sensitive, *schema.quasi_identifiers]
+    target = target or next((name for name in names if not schema[name].numeric), names[0])
+    if schema[target].numeric:
+        raise UsageError(
+            f"target must be a column of categories; got '{target}', which holds numbers. Try a column of categories, "
+            "or make the numbers sensitive: they are in bands then."
+        )
+    return target
 
 
 def sanitized(table: Origin, sanitizer: Sanitizer, rng: Randomness = None) -> SanitizedTable:

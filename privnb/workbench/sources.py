@@ -37,10 +37,10 @@ def arrow_of(source: Any) -> pa.Table:
     """
     if hasattr(source, "collect") and not hasattr(source, "__arrow_c_stream__"):  # a lazy frame
         source = source.collect()
-    if hasattr(source, "iloc"):
+    if hasattr(source, "iloc") and hasattr(source, "columns"):
         _check_pandas(source)
         return _checked(_from_pandas(source))
-    if not hasattr(source, "__arrow_c_stream__"):
+    if not hasattr(source, "__arrow_c_stream__") or hasattr(source, "iloc"):  # a Series is one column of a table
         raise UsageTypeError(f"source must be {KINDS}; got {expect.found(source)}. Try pandas.DataFrame(...).")
     return _checked(pa.table(source))
 

@@ -15,12 +15,14 @@ import pandas as pd
 
 from privnb.datasets.dataset import Chosen, Dataset, described_by, find
 from privnb.datasets.draft import drafted, named
+from privnb.datasets.outside import Outside
 from privnb.datasets.own_table import OwnTable
 from privnb.datasets.roles import Roles, checked
 from privnb.microdata.counts import coded, distinct_codes, people_among, people_in
 from privnb.microdata.schema import Role, SchemaError
-from privnb.runtime import unfinished, validation
+from privnb.runtime import expect, unfinished, validation
 from privnb.runtime.errors import OutputExistsError, UsageError
+from privnb.runtime.names import meant
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import B
 from privnb.runtime.validation import Randomness, instead, optional, validated
@@ -54,6 +56,8 @@ class Table:
         The description of the table, in the same form as `data/<name>/<name>.toml`.
     study : str or None
         The study of the description whose roles the table has.
+    outside : str
+        What becomes of values outside a described domain: "refuse", "missing" or "widen", see `load`.
 
     Examples
     --------
@@ -64,8 +68,10 @@ class Table:
     SanitizedTable('twelve', Mondrian(KAnonymity(k=3)))
     """
 
-    def __init__(self, path: Path, study: str | None = None, *, own: OwnTable | None = None) -> None:
-        self.path, self.study = path, study
+    def __init__(
+        self, path: Path, study: str | None = None, *, own: OwnTable | None = None, outside: Outside = "refuse"
+    ) -> None:
+        self.path, self.study, self.outside = path, study, outside
         self._own, self._roles = own, dict[str, Role]()
 
     def __repr__(self) -> str:  # never the records: a notebook keeps what it shows
@@ -97,7 +103,7 @@ class Table:
     def in_roles(self, roles: Mapping[str, Role]) -> Dataset:
         """Return the records in other roles of some columns; the table stays as it is."""
         table = None if self._own is None else self._own.cells
-        return described_by(self.path, self.study, table, {**self._roles, **roles})
+        return described_by(self.path, self.study, table, {**self._roles, **roles}, self.outside)
 
     @property
     def roles_changed(self) -> Mapping[str, Role] | None:
@@ -308,6 +314,7 @@ def read(
     person: str | None = None,
     roles: RoleNames = None,
     study: str | None = None,
+    outside: Outside = "refuse",
     connection: Any = None,
     name: str | None = None,
     encoding: str | None = None,
@@ -327,6 +334,8 @@ def read(
         The roles of other columns: "identifier", "quasi-identifier", "neutral", "weight" or "unused".
     study : str, optional
         Of a described dataset: the study whose roles the table has.
+    outside : str
+        Of a described dataset: what becomes of values outside its domains, "refuse", "missing" or "widen".
     connection : object, optional
         A DBAPI or ADBC connection, or an engine of SQLAlchemy.
     name : str, optional
@@ -351,11 +360,11 @@ def read(
     >>> read(frame, sensitive="ill", name="patients").roles["ill"]
     <Role.SENSITIVE: 'sensitive'>
     """
-    names = [sensitive] if isinstance(sensitive, str) else [*sensitive]
+    names = [sensitive] if isinstance(sensitive, str) else expect.texts("sensitive", sensitive, "names of columns")
     given = {each: _role(role) for each, role in (roles or {}).items()} | dict.fromkeys(names, Role.SENSITIVE)
     given |= {person: Role.PERSON} if person else {}
     if connection is None and isinstance(source, str | os.PathLike) and not _is_records(source):
-        table = Table(find(source).resolve(), study)
+        table = Table(find(source).resolve(), study, outside=outside)
         return table.set_roles(given) if given else table
     if study is not None:
         raise UsageError(f"study must be None for a table that is not described yet; got {study!r}. Leave it out.")
@@ -401,7 +410,9 @@ def _role(role: Any) -> Role:
     try:
         return Role(role)
     except ValueError:
-        raise UsageError(f"a role must be one of {', '.join(Role)}; got {role!r}.") from None
+        raise UsageError(
+            f"a role must be one of {', '.join(Role)}; got {role!r}.{meant([str(role).lower()], [*Role])}"
+        ) from None
 
 
 def _saved(own: OwnTable, given: Mapping[str, Role]) -> OwnTable:

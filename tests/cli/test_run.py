@@ -116,7 +116,7 @@ def test_what_is_no_project_is_refused(here, capsys):
     ("asked", "of_the_other"),
     [
         ("model", {"records", "seeds", "profile", "store"}),
-        ("policy", {"algorithm", "outside", "memory", "encoding", "description"}),
+        ("policy", {"algorithm", "memory", "encoding", "description"}),
     ],
 )
 def test_every_key_is_an_option_of_its_command(asked, of_the_other, here):

@@ -4,6 +4,7 @@ import re
 
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 import privnb as pn
 from privnb.evaluation.results import COLUMNS
@@ -105,10 +106,47 @@ def test_where_no_release_keeps_the_policy_nothing_is_written(tmp_path, table):
         assert not [*tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize("wrong", ["Mondrian", 7, [], ["Mondrian"]])
+@pytest.mark.parametrize("wrong", ["Mondrian", 7, [], ["Mondrian"], [pn.Mondrian]])
 def test_what_is_no_sanitizer_is_refused(table, wrong):
-    with pytest.raises(pn.UsageError, match="sanitizers"):
+    with pytest.raises(pn.UsageError, match=r"sanitizers|names of models"):
         pn.compare(table, wrong)
+
+
+def test_what_is_no_table_is_refused():
+    with pytest.raises(pn.UsageTypeError, match=r"Try privnb\.read"):
+        pn.compare(PEOPLE, pn.Identity())
+
+
+def test_a_sanitizer_without_a_release_stays_in_the_comparison(table):
+    found = pn.compare(table, [pn.Mondrian(k=5), "k=1000"], policy="groups-of-3", seeds=1)
+    (name,) = found.failed
+    row = found.frame[found.frame.setting == name].iloc[0]
+    assert not row.kept
+    assert "cannot be reached" in row["why not"]
+    assert "1 of 2 sanitizers have no release" in found._repr_html_()
+
+
+class Fails(BaseEstimator, ClassifierMixin):
+    def fit(self, records, target):
+        raise RuntimeError("no licence")
+
+    def predict(self, records):
+        return records
+
+
+def test_a_model_that_fails_is_a_row_that_says_so(release):
+    found = release.utility(Fails(), measures=[])
+    assert {*found.results.status[found.results.measure == "good_utility"]} == {"refused"}
+
+
+def test_models_predict_categories_alone(release):
+    with pytest.raises(pn.UsageError, match="'age', which holds numbers"):
+        release.utility(target="age")
+
+
+def test_a_wrong_place_is_refused_before_anything_runs(tmp_path, comparison):
+    with pytest.raises(pn.PrivnbError, match="ends in"):
+        comparison.choose().write(tmp_path / "release.xlsx")
 
 
 @pytest.mark.slow

@@ -136,7 +136,7 @@ def test_a_frame_that_is_no_table_is_refused(source, said):
     assert caught.value.status == 4
 
 
-@pytest.mark.parametrize("source", [7, None, [1, 2], np.zeros((2, 2)), object()])
+@pytest.mark.parametrize("source", [7, None, [1, 2], np.zeros((2, 2)), object(), PEOPLE.age])
 def test_what_is_no_table_at_all_is_refused(source):
     with pytest.raises(pn.UsageTypeError, match="source must be a file"):
         pn.read(source)
