@@ -126,7 +126,7 @@ def test_a_sanitizer_without_a_release_stays_in_the_comparison(table):
     assert "1 of 2 sanitizers have no release" in found._repr_html_()
 
 
-class Fails(BaseEstimator, ClassifierMixin):
+class Fails(ClassifierMixin, BaseEstimator):
     def fit(self, records, target):
         raise RuntimeError("no licence")
 
