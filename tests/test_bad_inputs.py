@@ -546,6 +546,8 @@ ACCEPTED = {
     "hierarchy.merging.merged.most": {"huge"}, "hierarchy.merging.merged.named": {"huge"},
     "hierarchy.merging.merged.in_order": {"true"},
     "hierarchy.merging.merged.lowest": {"below"}, "schema.Categories.of_records": {"true"},
+    "widened": {"true"}, "dataset.Dataset.notes": set(BAD),
+    "sanitizers.*.models": {"huge"},
     # Of a frontier: losses and caps are any numbers, 0 is no cap, a search may be long.
     "frontier.*.*cap": {"below", "zero", "half", "huge"}, "frontier.Loss.best": {"below", "zero", "half", "huge"},
     "floor": {"huge"}, "frontier.points.floor": {"none", "huge"}, "frontier.tune.floor": {"none", "huge"},

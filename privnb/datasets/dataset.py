@@ -275,7 +275,7 @@ def schema_of(name: validation.Path, study: Study = None, *, folder: Folder = No
     return Chosen.of(find(name, folder), study).schema
 
 
-def different(table: pd.DataFrame, name: str) -> tuple[pd.Series, IntArray]:
+def _different(table: pd.DataFrame, name: str) -> tuple[pd.Series, IntArray]:
     """The different texts of a column of `cells`, a Categorical of one entry each, and how many records have each."""
     column = table[name].cat.remove_unused_categories()
     times = np.bincount(column.cat.codes[column.notna()], minlength=len(column.cat.categories))
@@ -463,7 +463,7 @@ def described_by(
     chosen, all_found = Chosen.of(path, study, roles), list[Found]()
     if outside != "refuse":
         table = cells(path.parent, chosen.text, table)
-        chosen, all_found = chosen.taking(outside, [*table], partial(different, table))
+        chosen, all_found = chosen.taking(outside, [*table], partial(_different, table))
     made = chosen.made(Dataset, chosen.checked(_read_files(path.parent, chosen.text, table)))
     return replace(made, table=made.cells, notes=tuple(each.notice for each in all_found)) if all_found else made
 

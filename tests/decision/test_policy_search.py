@@ -86,7 +86,9 @@ def test_adult_has_a_useful_release_that_leaves_nobodys_value_certain(study, mon
     secret = adult.schema.sensitive[0]
     mixed = LocalRecoding(KAnonymity(22), DistinctDiversity(2, secret))
     assert mixed in every_sanitizer.diverse(adult, k="11, 22")
-    results = policy_search._measured(adult, [*catalogue.reference_sanitizers(), mixed], policy, "quick", 1, 10, "")
+    results = policy_search.measure_releases(
+        adult, [*catalogue.reference_sanitizers(), mixed], policy, "quick", 1, 10, ""
+    )
     found = decide(results, policy)
     assert found.chosen is not None
     assert found.setting == "Local recoding, k = 22"
@@ -136,7 +138,7 @@ def test_a_need_that_nothing_measures_is_refused(people):
 
 def test_a_table_without_large_groups_loses_detail_instead(people, monkeypatch):
     monkeypatch.setattr(policy_search.trade_off, "large_populations", lambda *_: None)
-    assert policy_search._possible(people, read("k-5")).needs == (Need("certainty_penalty"),)
+    assert policy_search.with_possible_needs(people, read("k-5")).needs == (Need("certainty_penalty"),)
 
 
 def test_a_table_without_a_sensitive_attribute_is_decided_by_who_can_be_found(people, monkeypatch):

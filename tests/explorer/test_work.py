@@ -243,7 +243,7 @@ def test_errors_say_what_to_do_and_the_next_task_goes_on(work):
     assert outcome(work, refusing)[1].startswith("k must be")
     kind, text = outcome(work, refused)
     assert kind == "failed"
-    assert text.startswith("FileNotFoundError: there is no dataset 'nowhere'")
+    assert text.startswith("there is no dataset 'nowhere'")
     assert outcome(work, wrong) == ("failed", f"KeyError: 'sheep'. {module.ADVICE}")
     assert outcome(work, unsendable)[0] == "failed"
     kind, text = outcome(work, killed)

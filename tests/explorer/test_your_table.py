@@ -163,7 +163,7 @@ def test_from_a_file_to_a_confirmed_description_by_keyboard_alone(tmp_path, kern
         browsing.NOTEBOOKS / "01_load.ipynb", tmp_path / "notebooks"
     )  # a folder of notebooks has one with a number
     (tmp_path / "people.csv").write_text(TEXT)
-    with browsing.app(tmp_path, "--new", "people.csv") as about, browsing.without_network(browser) as opened:
+    with browsing.form(tmp_path, "people.csv") as about, browsing.without_network(browser) as opened:
         page, keys = opened.page, opened.page.keyboard
         page.goto(about["url"])
         page.wait_for_selector(".privnb-saving")

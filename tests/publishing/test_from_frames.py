@@ -26,6 +26,11 @@ from privnb.tables import frames
 sanitize = partial(any_length.sanitize, allow="a test")
 
 
+def facts(made):
+    """What a provenance says of a release, whatever made it and when."""
+    return {name: fact for name, fact in made.provenance.items() if name != "made"}
+
+
 @pytest.fixture
 def lent():
     """By engine, what makes a lazy frame of an Arrow table."""
@@ -74,7 +79,7 @@ def test_columns_of_many_values_stay_with_their_records(lent, engine, tmp_path):
     made = sanitize(lent[engine](table), "k=5, frequency-l=1.2", dataset=path)
     written, rows = framed.from_file(tmp_path, table, "k=5, frequency-l=1.2", path)
     assert framed.rows(framed.read(made.frame)) == rows
-    assert made.provenance | {"records_read": len(table)} == written.provenance, "a frame is read when it is asked"
+    assert facts(made) | {"records_read": len(table)} == facts(written), "a frame is read when it is asked"
     assert {made.provenance["columns"][name] for name in ("score", "a `word`", "nothing")} == {"exact"}
     assert {*made.verdict.reasons[0].responsible} == {"score", "a `word`"}
 

@@ -107,9 +107,18 @@ def lab(root, cwd=None):
         yield about
 
 
-@contextlib.contextmanager
 def app(root, *options):
     """`url`, with its token, and `pid` of the explorer's page on `root/notebooks/09_explore.ipynb`."""
+    return _page(root, "explore", *options)
+
+
+def form(root, file):
+    """`url`, with its token, and `pid` of the page on which the roles of a file's columns are chosen."""
+    return _page(root, "describe", file, "--form")
+
+
+@contextlib.contextmanager
+def _page(root, *words):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -118,7 +127,7 @@ def app(root, *options):
         found = re.search(r"http://127\.0\.0\.1:\d+/[\w/]*\?token=\w+", (root / "log.txt").read_text())
         return found and {"url": found[0]}
 
-    with _served(root, ["explore", *options, "--", "--no-browser", f"--port={port}"], answering, cwd=root) as about:
+    with _served(root, [*words, "--", "--no-browser", f"--port={port}"], answering, cwd=root) as about:
         yield about
 
 
