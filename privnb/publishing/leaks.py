@@ -559,7 +559,7 @@ def protected(path: Path) -> tuple[list[Original], Names]:
     text = described.text
     cells = dataset.cells(path.parent, text)
     for outside in OUTSIDE:  # values outside of their domains are somebody's, too
-        described, _ = described.taking(outside, [*cells], functools.partial(dataset.different, cells))
+        described, _ = described.taking(outside, [*cells], functools.partial(dataset._different, cells))
     table, originals = described.cleaned(cells), dict[Any, Original]()
     for study in text.get("studies", [None]):
         schema = Chosen.of(path, study).schema
