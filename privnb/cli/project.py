@@ -165,8 +165,9 @@ class Project:
             )
         return bool(made["digest"] == step.digest())
 
-    def record(self, step: Step) -> None:
-        """Keep what a release was made of, in a file of the owner's alone.
+    def record(self, step: Step, *, is_kept: bool) -> None:
+        """Keep what a release was made of, in a file of the owner's alone; `is_kept`: whether its check is met. If not,
+        the release is never up to date.
 
         It holds a digest of the input, which confirms a guess of a whole table, and so is not next to the release.
         """
@@ -175,7 +176,7 @@ class Project:
         place = self.folder / STATE
         place.mkdir(mode=0o700, exist_ok=True)
         atomic_write(place / ".gitignore", "*\n", 0o600)
-        entry = {"digest": step.digest(), "output": file_digest(self.folder / step.out)}
+        entry = {"digest": step.digest() if is_kept else "", "output": file_digest(self.folder / step.out)}
         made = json.dumps(self._made | {step.out: entry}, indent=1)
         atomic_write(place / "made.json", f"{made}\n", 0o600)
 

@@ -42,7 +42,7 @@ def run(args: Namespace) -> Answer:
             made, checked = answers[0], answers[-1]
             is_made = len(answers) == 2
             if is_made:
-                found.record(step)
+                found.record(step, is_kept=not checked.unmet)
             state = "not made" if not is_made else "made" if not checked.unmet else "made, check not met"
             values.append({"name": step.name, "out": step.out, "state": state, "release": dict(made.values)})
             sentences += [f"{step.name}: {state}.", *made.sentences]

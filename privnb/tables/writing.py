@@ -74,6 +74,11 @@ def output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False, forc
                 f"{each} exists already and is left as it is. Give another name, move it away, or replace the release "
                 "(--force; in Python `force=True`)."
             )
+    if path.is_dir() and not Path(f"{path.resolve()}{FACTS}").is_file():
+        raise OutputExistsError(
+            f"{path} is a folder and not a release: it has no provenance next to it, and it is never replaced. Give "
+            "another name."
+        )
     if not path.parent.is_dir():
         raise MissingFileError(f"there is no folder '{path.parent}' to write to.")
     return path

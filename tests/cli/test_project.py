@@ -71,6 +71,7 @@ def test_a_check_that_is_not_met_has_status_1_and_says_which_release(here, capsy
     found = answered(capsys)
     assert (found["status"], states(found)) == (1, ["made, check not met"])
     assert found["error"]["message"].startswith("release.csv: ")
+    assert answered(capsys)["status"] == 1, "a later run does not hide it"
 
 
 def test_a_refused_release_stops_the_run_with_its_own_status(here, capsys):

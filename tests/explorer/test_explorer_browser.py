@@ -276,8 +276,9 @@ def test_saved_files_hold_the_release_and_no_seed(in_lab, adult):
     press(page, "save", "Enter")
     page.get_by_text("Saved as").wait_for()
     (table,) = [path for path in (in_lab.folder / "releases").rglob("*.csv") if ".codebook" not in path.suffixes]
-    (provenance,) = (in_lab.folder / "releases").rglob("*.json")
-    assert "seed" not in provenance.read_text()
+    (provenance,) = (in_lab.folder / "releases").rglob("*provenance.json")
+    assert not [path for path in (in_lab.folder / "releases").rglob("*.json") if "seed" in path.read_text()]
+    assert provenance.is_file()
     saved = pd.read_csv(table, dtype=str, keep_default_na=False)
     own = release(adult, setting).table.astype(str)[list(saved)]
     assert len(saved) == len(adult)
