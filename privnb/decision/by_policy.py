@@ -336,7 +336,7 @@ def judged(results: pd.DataFrame, policy: Policy, found: pd.DataFrame) -> pd.Dat
         loss, capped = axes[axes.axis == LOSS].iloc[0], axes[axes.axis != LOSS]
         # Of what is below the floor no more is measured, which is no second reason.
         caps = capped[~(capped.value.isna() & bool(under))]
-        reasons = [under, *(_broken(row) for row in caps.itertuples() if not keeps(row)), loss.reason]
+        reasons = [under, *(why_broken(row) for row in caps.itertuples() if not keeps(row)), loss.reason]
         reasons = [*filter(None, reasons)]
         numbers = {"loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
         own = {"kept": not reasons, "reasons": reasons, "below": under, "certain": certain.get(made, "")}
@@ -560,8 +560,8 @@ def keeps(row: Any) -> Any:
     return (row.high <= row.cap) | nearly_equal(row.high, row.cap)
 
 
-def _broken(row: Any) -> str:
-    """Why a release does not keep a cap, in words."""
+def why_broken(row: Any) -> str:
+    """Return why a release does not keep a cap, in words. `row`: as `at_cap` gives it."""
     if np.isnan(row.high):
         return f"{subject(row)} is unknown: {row.reason.rstrip('.')}"
     surely = row.value > row.cap and not nearly_equal(row.value, row.cap)  # not only by its upper bound

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from privnb.decision.by_policy import at_cap, keeps, why_broken
 from privnb.evaluation.results import REASONS, bounded, counts_people, identified, setting_names
 from privnb.measures.base import facts
 from privnb.runtime import numerals
-from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import validated
 from privnb.workbench.views import view
 
@@ -47,33 +48,47 @@ class Measurements:
     @cached_property
     def frame(self) -> pd.DataFrame:
         """One row for each number: the setting of the release, the question, the value, its 95% interval, the value
-        without the release, which direction is better, whether the upper end of its interval exceeds the cap of the
-        policy, if there is one, and the id of the number, as the `results.csv` of a report and cards have it.
+        without the release, which direction is better, and the id of the number, as the `results.csv` of a report and
+        cards have it.
         """
-        return narrowed(self.results, self.policy)
+        return narrowed(self.results)
+
+    @cached_property
+    def caps(self) -> pd.DataFrame:
+        """One row for each cap of the policy, judged as a decision judges it: the worst sensitive attribute and group
+        count, and of an interval the upper end. An unknown risk keeps no cap. Empty without a policy.
+        """
+        columns = ["risk", "value", "upper end", "cap", "verdict", "why"]
+        rows = []
+        for cap in self.policy.caps if self.policy else ():
+            found = at_cap(self.results[self.results.measure == cap.measure], cap)
+            row = SimpleNamespace(**found)
+            why = "" if keeps(row) else why_broken(row)
+            verdict = "kept" if not why else "unknown" if np.isnan(row.high) else "exceeded"
+            rows.append((row.axis, row.value, row.high, row.cap, verdict, why))
+        return pd.DataFrame(rows, columns=columns)
 
     def _repr_html_(self) -> str:
         table = self.frame.drop(columns="id")
         if table.setting.nunique() == 1:
             table = table.drop(columns="setting")
         of_groups = (self.results.group != "").to_numpy()
-        return view(self.sentences, table[~of_groups], {f"{of_groups.sum()} numbers of groups": table[of_groups]})
+        numbers = {"All numbers of everybody": table[~of_groups]} if self.policy else {}
+        numbers |= {f"{counted(of_groups.sum(), 'number')} of groups": table[of_groups]}
+        return view(self.sentences, self.caps if self.policy else table[~of_groups], numbers)
 
     @property
     def sentences(self) -> list[str]:
-        """What to know first: which caps are exceeded, or that there are none; and what was not measured."""
+        """What to know first: how many caps of the policy are kept, and what was not measured."""
         said = []
         if self.policy is not None:
-            over = self.frame[self.frame.cap.str.startswith("exceeds")]
-            kept = self.frame[self.frame.cap.str.startswith("stays")]
-            many, policy = self.results.sanitizer.nunique(), self.policy.title
-            whose = f"The risks of these {many} sanitizers" if many > 1 else "The risks"
-            below = f"stay below {counted(len(kept), 'cap')} of the policy {policy}"
+            kept = int((self.caps.verdict == "kept").sum())
             said.append(
-                f"{whose} exceed {counted(len(over), 'cap')} and {below}." if len(over) else f"{whose} {below}."
+                f"The release keeps {kept} of {counted(len(self.caps), 'cap')} of the policy {self.policy.title}."
             )
+            said.append("A cap counts the upper end of an interval, and an unknown risk keeps no cap.")
         if missing := int(self.results.status.isin(REASONS).sum()):
-            said.append(f"{missing} of {len(self.results)} questions have no answer; the column value says why.")
+            said.append(f"{missing} of {counted(len(self.results), 'number')} are missing; the column value says why.")
         what = counted(len(self.results), "number")
         return said or [f"{what}. An interval has 95% confidence." if self.frame.interval.any() else f"{what}."]
 
@@ -103,11 +118,11 @@ class Measurements:
 
 
 @validated
-def narrowed(results: pd.DataFrame, policy: Any = None) -> pd.DataFrame:
+def narrowed(results: pd.DataFrame) -> pd.DataFrame:
     """Return tidy results as a narrow table for people, see `Measurements.frame`."""
     results = results.reset_index(drop=True)
     people = counts_people(results)
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
             "setting": setting_names(results),
             "question": [question(row) for row in results.itertuples()],
@@ -119,9 +134,6 @@ def narrowed(results: pd.DataFrame, policy: Any = None) -> pd.DataFrame:
         },
         columns=NARROW,
     )
-    if policy is not None:
-        table.insert(5, "cap", [_against(row, policy) for row in results.itertuples()])
-    return table
 
 
 def question(row: Any) -> str:
@@ -156,19 +168,6 @@ def _interval(row: Any) -> str:
 
 def _number(measure: str, value: float) -> str:
     return "" if np.isnan(value) else numerals.written(facts(measure).format, value)
-
-
-def _against(row: Any, policy: Policy) -> str:
-    """Return whether a number exceeds a cap of the policy, in words; empty where the policy has none for it."""
-    for cap in policy.caps:
-        of_group = (cap.group == "everybody" and row.group == "") or (cap.group != "everybody" and row.group != "")
-        if cap.measure == row.measure and cap.variant == row.variant and of_group:
-            worst = row.value if np.isnan(row.high) else row.high
-            limit = _number(row.measure, cap.most)
-            if np.isnan(worst):
-                return f"unknown: does not keep the cap of {limit}"
-            return f"stays below the cap of {limit}" if worst <= cap.most + ROUNDING else f"exceeds the cap of {limit}"
-    return ""
 
 
 def counted(number: int, noun: str) -> str:

@@ -2,11 +2,13 @@
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import privnb as pn
+from privnb.decision.by_policy import LOSS, keeps
 from privnb.evaluation.results import COLUMNS
 from privnb.workbench import measurements
 
@@ -50,12 +52,32 @@ def test_without_a_seed_a_release_is_drawn_afresh_and_with_one_it_is_an_experime
 def test_risks_are_narrow_for_people_and_whole_on_request(release):
     risks = release.risks("k-5")
     assert list(risks.results) == COLUMNS
-    assert list(risks.frame) == [*measurements.NARROW[:5], "cap", *measurements.NARROW[5:]]
+    assert list(risks.frame) == measurements.NARROW
     worst = risks.frame[risks.frame.question == "Identity risk, worst-off person"].iloc[0]
     assert worst.value == "20% of people"
-    assert worst.cap == "stays below the cap of 20% of people"
     assert risks.frame.id.is_unique
     assert risks.frame.id.str.fullmatch("[0-9a-f]{8}").all()
+
+
+def test_caps_are_judged_as_a_decision_judges_them(release):
+    """By the upper end, by the worst attribute and group; an unknown risk keeps no cap."""
+    risks = release.risks("k-5")
+    assert list(risks.caps.verdict) == ["kept"]
+    assert risks.sentences[0] == "The release keeps 1 of 1 cap of the policy k = 5."
+    lost = risks.results.assign(value=np.nan, low=np.nan, high=np.nan)
+    assert list(measurements.Measurements(lost, risks.policy).caps.verdict) == ["unknown"]
+    above = risks.results.assign(high=0.9)
+    assert list(measurements.Measurements(above, risks.policy).caps.verdict) == ["exceeded"]
+
+
+@pytest.mark.slow
+def test_every_cap_of_a_policy_is_judged_as_in_a_decision(table):
+    release = table.sanitize("k=20")
+    judged = release.risks("all-five").caps.set_index("risk").verdict.eq("kept")
+    vectors = pn.compare(table, release.sanitizer, policy="all-five", seeds=1).choose().found.decision.vectors
+    own = vectors[(vectors.sanitizer == "Mondrian") & (vectors.axis != LOSS)]
+    assert own.value.notna().any()
+    assert judged.to_dict() == {row.axis: bool(keeps(row)) for row in own.itertuples()}
 
 
 def test_the_id_of_a_number_stays_when_the_number_changes(release):
