@@ -152,6 +152,8 @@ class Codebook:
         The attributes in the table of buckets.
     buckets : str
         The name of that table; empty without one.
+    is_escaped : bool
+        Whether formulas are escaped in the release, and so in the table of the codebook, which people open.
     """
 
     file: str
@@ -159,6 +161,7 @@ class Codebook:
     columns: Sequence[Column]
     bucketized: Sequence[Column] = ()
     buckets: str = ""
+    is_escaped: bool = False
 
     @property
     def texts(self) -> dict[str, str]:
@@ -198,13 +201,18 @@ class Codebook:
         for column in (*self.columns, *self.bucketized):
             said = f"{column.role}; {column.treatment}: {column.meaning}"
             ends = _shown(column.low), _shown(column.high)
-            writer.writerow([column.name, "", "", *ends, column.unit, said, column.missing or ""])
+            writer.writerow([column.name, "", "", *self._safe([*ends, column.unit, said, column.missing or ""])])
             for label in column.labels:
                 members = BETWEEN.join(re.sub(r"([\\|])", r"\\\1", each) for each in label.members)
                 ends = _shown(label.low), _shown(label.high)
                 missing = "yes" if label.missing else ""
-                writer.writerow([column.name, label.text, members, *ends, column.unit, label.meaning, missing])
+                more = [members, *ends, column.unit, label.meaning, missing]
+                writer.writerow([column.name, label.text, *self._safe(more)])
         return lines.getvalue()
+
+    def _safe(self, cells: list[str]) -> list[str]:
+        """Return cells as the release writes text; names and labels are so already."""
+        return spreadsheets.escaped(cells).to_pylist() if self.is_escaped else cells
 
     def resource(self) -> dict[str, Any]:
         """Return the JSON: a Frictionless data resource, with that of the table of buckets under `buckets`."""
@@ -317,7 +325,7 @@ def codebook(
     held = []
     for name, values in ({} if buckets is None else dict(_by_attribute(buckets))).items():
         held.append(_column(facts, described[name], values))
-    return Codebook(file, files, columns, held, table if buckets is not None else "")
+    return Codebook(file, files, columns, held, table if buckets is not None else "", facts.is_escaped)
 
 
 def _by_attribute(buckets: pd.DataFrame) -> Iterator[tuple[str, list[str]]]:

@@ -28,6 +28,7 @@ from privnb.sanitizers import (
     SanitizationError,
     Suppress,
 )
+from privnb.tables import spreadsheets
 
 TYPES = {"string", "integer", "number"}
 
@@ -247,6 +248,7 @@ def test_members_are_separated_whatever_they_hold(here, values):
     from_files.sanitize("of.toml", "k=5", "safe.csv", allow="a test", spreadsheet_safe=True)
     labels = [row["label"] for row in table("safe.csv") if row["column"] == "word" and row["label"]]
     assert sorted(labels) == sorted({*read("safe.csv")["word"]}), "as the file has them"
+    assert not spreadsheets.holds_formula(cell for row in table("safe.csv") for cell in row.values())
 
 
 def test_a_codebook_that_names_somebody_is_no_release(here):
