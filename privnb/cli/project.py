@@ -165,6 +165,10 @@ class Project:
             )
         return bool(made["digest"] == step.digest())
 
+    def is_made(self, step: Step) -> bool:
+        """Whether this project made the release before, so that it may be replaced."""
+        return step.out in self._made
+
     def record(self, step: Step, *, is_kept: bool) -> None:
         """Keep what a release was made of, in a file of the owner's alone; `is_kept`: whether its check is met. If not,
         the release is never up to date.
@@ -204,6 +208,11 @@ def _step(file: str, number: int, section: Mapping[str, Any]) -> Step:
         raise InputError(f"{where} must name {absent[0]}; it has {', '.join(section) or 'nothing'}. Add {absent[0]} =.")
     if ("model" in section) == ("policy" in section):
         raise InputError(f'{where} must have either model, such as "k=10", or policy, such as "ontario-2025".')
+    if "check" in section and "person" in section:
+        raise InputError(
+            f"{where} must have either person or check: a release has no key of people, and its people cannot be counted "
+            "without one. The models of the release count people and are checked before it is written."
+        )
     able = OF_DECIDE if "policy" in section else OF_SANITIZE
     asked = {*section} - {"name", "table", "model", "policy", "out", "check", *able}
     if asked:

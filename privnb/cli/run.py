@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from argparse import Namespace
-from pathlib import Path
 from typing import Any
 
 from privnb.cli import project
@@ -22,8 +21,6 @@ def add_arguments(command: Parser) -> None:
 
 def run(args: Namespace) -> Answer:
     """Make each release that is missing or whose inputs changed, and check it; status 1 if a check is not met."""
-    from privnb.cli.command import parser
-
     found = project.Project.read(args.file)
     values, sentences, warnings, unmet = list[dict[str, Any]](), list[str](), list[Notice](), list[str]()
     with contextlib.chdir(found.folder):
@@ -32,20 +29,26 @@ def run(args: Namespace) -> Answer:
                 values.append({"name": step.name, "out": step.out, "state": "up to date"})
                 sentences.append(f"{step.name}: up to date.")
                 continue
-            answers = []
-            for words in ([*step.words, *["--force"] * Path(step.out).exists()], step.check):
-                asked = parser().parse_args(words)
-                asked.call, asked.rest = f"privnb run {step.name}", []
-                answers.append(asked.run(asked))
-                if answers[-1].unmet:
-                    break
-            made, checked = answers[0], answers[-1]
-            is_made = len(answers) == 2
-            if is_made:
+            made = _answer(step, [*step.words, *["--force"] * (args.force or found.is_made(step))])
+            if made.unmet:  # no release keeps the policy
+                state, checked = "not made", made
+            else:
+                found.record(step, is_kept=False)
+                checked = _answer(step, step.check)
+                state = "made, check not met" if checked.unmet else "made"
                 found.record(step, is_kept=not checked.unmet)
-            state = "not made" if not is_made else "made" if not checked.unmet else "made, check not met"
             values.append({"name": step.name, "out": step.out, "state": state, "release": dict(made.values)})
             sentences += [f"{step.name}: {state}.", *made.sentences]
             warnings += [*made.warnings]
             unmet += [f"{step.name}: {checked.unmet}"] * bool(checked.unmet)
     return Answer({"releases": values}, sentences, warnings, " ".join(unmet))
+
+
+def _answer(step: project.Step, words: list[str]) -> Answer:
+    """Return the answer of a command of a release."""
+    from privnb.cli.command import parser
+
+    args = parser().parse_args(words)
+    args.call, args.rest = f"privnb run {step.name}", []
+    answer: Answer = args.run(args)
+    return answer

@@ -50,6 +50,13 @@ def test_a_release_is_made_once_and_again_if_its_input_changes(here, capsys):
     assert states(answered(capsys, "--force")) == ["made"]
 
 
+def test_a_release_that_was_deleted_is_made_again(here, capsys):
+    answered(capsys)
+    (here / "release.csv").unlink()
+    assert states(answered(capsys)) == ["made"]
+    assert (here / "release.csv").exists()
+
+
 def test_what_somebody_else_wrote_is_left_as_it_is(here, capsys):
     (here / "release.csv").write_text("mine")
     assert answered(capsys)["error"]["code"] == "output-exists-error"
@@ -93,6 +100,7 @@ def test_a_refused_release_stops_the_run_with_its_own_status(here, capsys):
         ([RELEASE | {"policy": "k-5"}], "either model"),
         ([{key: value for key, value in RELEASE.items() if key != "model"}], "either model"),
         ([{key: value for key, value in RELEASE.items() if key != "out"}], "must name out"),
+        ([RELEASE | {"person": "name", "check": "k=5"}], "either person or check"),
         ([RELEASE, RELEASE | {"name": "other", "out": "./release.csv"}], "two releases have out = 'release.csv'"),
         ([RELEASE | {"name": "a"}, RELEASE | {"name": "a", "out": "b.csv"}], "two releases have name = 'a'"),
     ],
@@ -124,7 +132,8 @@ def test_every_key_is_an_option_of_its_command(asked, of_the_other, here):
     """So that a project file can say what a command line can, and no key is lost on the way."""
     values = dict.fromkeys(KEYS, "x") | dict.fromkeys(("bounds", "spreadsheet_safe"), True)
     values |= dict.fromkeys(("records", "seeds"), 5)
-    section = {key: value for key, value in values.items() if key not in of_the_other | {"model", "policy"}}
+    left_out = of_the_other | {"model", "policy", "check"}  # a check and a key of people exclude each other
+    section = {key: value for key, value in values.items() if key not in left_out}
     (here / "privnb.toml").write_text(written(section | {asked: "x"}))
     (step,) = Project.read().steps
     assert {f"--{key.replace('_', '-')}" for key in {*section, asked} - {"table", "name", "check"}} <= {*step.words}
