@@ -210,8 +210,8 @@ def _step(file: str, number: int, section: Mapping[str, Any]) -> Step:
         raise InputError(f'{where} must have either model, such as "k=10", or policy, such as "ontario-2025".')
     if "check" in section and "person" in section:
         raise InputError(
-            f"{where} must have either person or check: a release has no key of people, and its people cannot be counted "
-            "without one. The models of the release count people and are checked before it is written."
+            f"{where} must have either person or check: a release has no key of people, and its people cannot be "
+            "counted without one. The models of the release count people and are checked before it is written."
         )
     able = OF_DECIDE if "policy" in section else OF_SANITIZE
     asked = {*section} - {"name", "table", "model", "policy", "out", "check", *able}

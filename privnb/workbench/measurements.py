@@ -74,7 +74,7 @@ class Measurements:
             table = table.drop(columns="setting")
         of_groups = (self.results.group != "").to_numpy()
         numbers = {"All numbers of everybody": table[~of_groups]} if self.policy else {}
-        numbers |= {f"{counted(of_groups.sum(), 'number')} of groups": table[of_groups]}
+        numbers |= {f"{counted(int(of_groups.sum()), 'number')} of groups": table[of_groups]}
         return view(self.sentences, self.caps if self.policy else table[~of_groups], numbers)
 
     @property

@@ -1,6 +1,7 @@
 """The loop of an analyst: sanitize, measure, compare, choose, write, in memory and in files."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -118,14 +119,18 @@ def test_a_release_in_memory_is_written_from_the_records(tmp_path, table, releas
         release.write(tmp_path / "release.parquet")
 
 
-def test_where_no_release_keeps_the_policy_nothing_is_written(tmp_path, table):
-    decided = pn.compare(table, pn.Identity(), policy="all-five", seeds=1).choose()
-    if decided.sanitizer is None:
-        with pytest.raises(pn.PrivacyError):
-            decided.release()
-        with pytest.raises(pn.PrivacyError):
-            decided.write(tmp_path / "release.csv")
-        assert not [*tmp_path.iterdir()]
+def test_where_no_release_keeps_the_policy_nothing_is_written(tmp_path, comparison):
+    decided = comparison.choose()
+    found = decided.found
+    while found.chosen is not None:
+        found = replace(found, decision=found.decision.without_chosen("It is ruled out here."))
+    decided = replace(decided, found=found)
+    assert decided.sanitizer is None
+    with pytest.raises(pn.PrivacyError):
+        decided.release()
+    with pytest.raises(pn.PrivacyError):
+        decided.write(tmp_path / "release.csv")
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("wrong", ["Mondrian", 7, [], ["Mondrian"], [pn.Mondrian]])
