@@ -335,6 +335,17 @@ class Chosen(NamedTuple):
         """The marks of a missing value by column, if those records are to "drop", or to "refuse", that have one."""
         return marks(self.text) if self.text.get("format", {}).get("records_with_missing") == records else None
 
+    @property
+    def _recoding(self) -> Mapping[str, Any]:
+        """How the study recodes its quasi-identifiers."""
+        recoding: Mapping[str, Any] = self.choice.get("recoding", {})
+        return recoding
+
+    def _tree(self, name: str) -> Path:
+        """Return where the hierarchy of a column is, if it has a file."""
+        folder = self.path.parent / "hierarchies" / self.choice.get("hierarchies", "default")
+        return description.inside(folder, f"{name}.csv")
+
     def _days(self, name: str) -> Days | None:
         """How the days of a column are written, and which values are none; None where no days are described."""
         form, domain = self.text["columns"][name].get("days"), self.columns[name].domain
@@ -383,7 +394,8 @@ class Chosen(NamedTuple):
                 cells = attribute.domain.rounded(cells)
             else:
                 cells = _listed(cells, attribute.domain, Notation.of(form))
-            if each := found(attribute, texts, cells, times, form.get("missing", ""), outside):
+            mark, has_tree = form.get("missing", ""), self._tree(name).is_file() and name not in self._recoding
+            if each := found(attribute, texts, cells, times, mark, outside, has_tree=has_tree):
                 all_found.append(each)
                 if each.domain is None:
                     own[name]["missing"] = [*own[name].get("missing", ()), *each.texts]
@@ -422,7 +434,7 @@ class Chosen(NamedTuple):
 
     def made(self, kind: type[Rows], table: pd.DataFrame, names: Collection[str] | None = None, **more: Any) -> Rows:
         """The microdata of a table that is `cleaned`. `kind`: `Dataset` or `Counted`; `more`: what else it takes."""
-        schema, recoding, before = self._of(self.schema, names), self.choice.get("recoding", {}), self.widened
+        schema, recoding, before = self._of(self.schema, names), self._recoding, self.widened
         for name in recoding:
             self.schema[name]  # refuses a name that does not exist
         chosen_set = self.choice.get("hierarchies", "default")

@@ -1,8 +1,8 @@
 """Values outside of a described domain: refused, taken as missing, or let in by a wider domain.
 
-A domain is public, and a value outside of it is an error of the table or of the description. Whoever cannot correct
-either may say what becomes of such values. A widened domain holds what the records hold: its new ends tell of them, so
-that no promise of noise holds any more.
+A domain is public, and a value outside of it is an error of the table or of the description. An owner who cannot
+correct either chooses what becomes of such values. A widened domain holds what the records hold: its new ends tell of
+them, so that no promise of noise holds any more.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class Found:
         The widened domain; None: the values are taken as missing.
     before : Numbers or Categories
         The domain as described.
+    has_tree : bool
+        Whether the column generalizes by a tree that lists its values, in which `*` alone covers the new ones.
     """
 
     column: str
@@ -46,6 +48,12 @@ class Found:
     texts: tuple[str, ...]
     before: Numbers | Categories
     domain: Numbers | Categories | None = None
+    has_tree: bool = False
+
+    @property
+    def is_suppressed(self) -> bool:
+        """Whether the values become `*` wherever they are generalized."""
+        return self.has_tree and self.domain is not None
 
     @property
     def data(self) -> dict[str, Any]:
@@ -68,8 +76,10 @@ class Found:
             )
         return Notice(
             f"{number} records have a value of '{self.column}' outside of its described domain, which was widened to "
-            f"{_said(self.domain)}. So a bound of '{self.column}' was read from the records and tells of them, and no "
-            "promise of noise holds.",
+            f"{_said(self.domain)}. So a {'bound' if isinstance(self.domain, Numbers) else 'value'} of '{self.column}' "
+            "was read from the records and tells of them, and no promise of noise holds."
+            + " Its hierarchy lists none of the new values, so that they become '*' wherever they are generalized."
+            * self.is_suppressed,
             "domain-widened",
         )
 
@@ -85,6 +95,8 @@ def found(
     times: IntArray,
     mark: str,
     outside: Outside,
+    *,
+    has_tree: bool = False,
 ) -> Found | None:
     """Return which values of a column are outside of its domain, and what becomes of them; None where there are none.
 
@@ -102,6 +114,8 @@ def found(
     mark : str
         By which text labels say that a value is missing.
     outside : str
+    has_tree : bool
+        As of `Found`.
     """
     domain = attribute.public_domain
     outer = domain.outside(cells.reset_index(drop=True)).dropna()
@@ -115,9 +129,8 @@ def found(
     if wider is not None:
         outer = outer[wider.has(_read(wider, outer))]
     own = [*texts]
-    return Found(
-        attribute.name, int(times[outer.index].sum()), tuple(own[place] for place in outer.index), domain, wider
-    )
+    texts_outside = tuple(own[place] for place in outer.index)
+    return Found(attribute.name, int(times[outer.index].sum()), texts_outside, domain, wider, has_tree)
 
 
 def _read(domain: Numbers | Categories, values: pd.Series) -> Any:
@@ -125,7 +138,7 @@ def _read(domain: Numbers | Categories, values: pd.Series) -> Any:
 
 
 def _widened(domain: Numbers | Categories, outer: pd.Series) -> Numbers | Categories | None:
-    """Return a domain that also holds the values `outer`, or those of them that are numbers; None where none is."""
+    """Return a domain that also holds the values `outer`, or those of them that are numbers; None without any."""
     if isinstance(domain, Categories):
         new = sorted({text(each) for each in outer} - {*domain.values})
         return replace(domain, values=(*domain.values, *new), of_records=True, widened=True)

@@ -697,15 +697,20 @@ class Schema:
             )
         if len(table) < least:
             self.check_records(len(table))
-        for attribute in self.attributes:
-            self._check_column(attribute, table[attribute.name], times)
+        outside = [self._check_column(attribute, table[attribute.name], times) for attribute in self.attributes]
+        if said := [each for each in outside if each]:
+            raise SchemaError(
+                f"dataset '{self.dataset}': {'; '.join(said)}. Correct the table or the domain in the schema. For a "
+                'described dataset, `outside` may be "missing" or "widen" (--outside missing, --outside widen).'
+            )
 
     def check_records(self, number: int) -> None:
         """Raise SchemaError unless there are at least 2 records."""
         if number < 2:
             raise SchemaError(f"dataset '{self.dataset}': a table needs at least 2 records, this one has {number}.")
 
-    def _check_column(self, attribute: Attribute, column: pd.Series, times: pd.Series | None) -> None:
+    def _check_column(self, attribute: Attribute, column: pd.Series, times: pd.Series | None) -> str:
+        """Return which values are outside the domain; empty without any."""
         if attribute.role is Role.PERSON and (missing := column.isna()).any():
             first = f", the first in record {missing.argmax() + 1}" if times is None else ""
             raise SchemaError(
@@ -716,19 +721,19 @@ class Schema:
         if attribute.role is Role.WEIGHT:
             self._check_weights(attribute.name, column)
         if attribute.domain is None or attribute.role is Role.WEIGHT:
-            return
+            return ""
         outside = attribute.domain.outside(column)
         if not len(outside):
-            return
+            return ""
         if missing := _records(outside[outside.isna()], times):
             raise SchemaError(
                 f"dataset '{self.dataset}': column '{attribute.name}' has {missing} missing values, "
                 "which its domain does not allow. Drop those records, or list a value for 'missing' in the domain: one "
                 'more text in a list, missing = "NA" beside low and high.'
             )
-        raise SchemaError(
-            f"dataset '{self.dataset}': column '{attribute.name}' has {_records(outside, times)} values outside its "
-            f"public domain: {commonest(outside, times)}. Correct the table or the domain in the schema."
+        return (
+            f"column '{attribute.name}' has {_records(outside, times)} values outside its public domain: "
+            f"{commonest(outside, times)}"
         )
 
     def _check_weights(self, name: str, column: pd.Series) -> None:

@@ -207,7 +207,8 @@ class Made:
             Other attributes.
         """
         own = [Notice(release.provenance.note, "sanitizer-note")] if release.provenance.note else []
-        notes = (*remarks, *(each.notice for each in outside), *own, *formulas.sentences)
+        wider = (*(each.notice for each in outside), *_suppressed(outside, release))
+        notes = (*remarks, *wider, *own, *formulas.sentences)
         stated = release.provenance.public() | {"measured": _measured(release)} | formulas.facts
         stated["gate"] = verdict.data()
         if outside:
@@ -269,6 +270,21 @@ class Made:
             return [*lines, *self.notes]
         beside = "Its provenance and its codebook are next to it. `privnb report` measures what attacks gain from it."
         return [f"{self.path}: {lines[0]}", *lines[1:], *self.notes, beside]
+
+
+def _suppressed(outside: Sequence[Found], release: Release) -> list[Notice]:
+    """Return of each column whose new values no label but `*` covers how many cells of the release are `*`."""
+    if release.times is None:
+        return []
+    counts = {
+        each.column: int(release.times[(release.table[each.column] == SUPPRESSED).to_numpy(bool)].sum())
+        for each in outside
+        if each.is_suppressed and each.column in release.table
+    }
+    return [
+        Notice(f"{count:,} cells of '{name}' in the release are '{SUPPRESSED}'.", "cells-suppressed")
+        for name, count in counts.items()
+    ]
 
 
 def _sizes(release: Release) -> IntArray:

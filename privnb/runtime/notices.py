@@ -18,6 +18,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "cells-taken-as-missing": "cells that are not of the type of their column count as missing",
         "outside-taken-as-missing": "values outside of a described domain count as missing",
         "domain-widened": "a described domain was widened to what the records hold",
+        "cells-suppressed": "how many cells of a widened column the release suppresses",
         "model-read-as": "how a model in words was understood",
         # what was made
         "sanitizer-note": "what the sanitizer says of the release",
@@ -39,6 +40,22 @@ CODES: Mapping[str, str] = MappingProxyType(
         "public-distribution": "the owner states that a distribution is public",
         "harmless-values": "the owner states that values harm nobody",
         "sensitive-values-together": "sensitive values single somebody out together",
+        # what commands say
+        "old-form": "the command is written as in the version before",
+        "entry-point": "a method of another installed package cannot be used",
+        "alert": "what stands out in a column",
+        "no-sensitive-column": "it is assumed that no column is sensitive",
+        "each-row-a-person": "it is assumed that each row is one person",
+        "roles-assumed": "it is assumed that an adversary knows all columns",
+        "not-in-the-file": "quasi-identifiers of the description are not in the file",
+        "not-described": "columns of the file are not in its description",
+        "claim-not-counted": "a claim cannot be counted again in the file",
+        "people-not-counted": "records are counted and not people, whose key is not in the file",
+        "counts-of-few": "counts of few people are shown, which are for the owner of the table",
+        "what-would-help": "what would help where no release keeps a policy",
+        "published-as-they-are": "which columns are published as they are",
+        "left-out": "what is withheld from a report",
+        "more-may-follow": "more values may follow from published totals than those that are listed",
     }
 )  # fmt: skip
 

@@ -153,6 +153,23 @@ def test_no_promise_is_made_of_a_widened_domain(here, sanitizer):
     sanitizer.sanitize(load(source, outside="widen"), rng=None)
 
 
+def test_all_columns_are_refused_at_once_and_the_cure_is_named(here):
+    with pytest.raises(
+        SchemaError, match=r"'age' has 15 .*'sex' has 3 .*'zip' has 12 .*--outside missing, --outside w"
+    ):
+        from_files.sanitize(described(table(zips=12)), "k=5", "out.csv")
+
+
+def test_new_values_that_a_tree_does_not_list_are_said_to_be_suppressed(here):
+    made = from_files.sanitize(described(table(zips=3)), "k=5", "out.csv", outside="widen", allow="a test")
+    stars = (pd.read_csv("out.csv")["zip"] == "*").sum()
+    assert stars
+    said = {each.code: str(each) for each in made.notes}
+    assert said["cells-suppressed"] == f"{stars} cells of 'zip' in the release are '*'."
+    wider = [each for each in made.notes if each.code == "domain-widened" and "become '*'" in each]
+    assert [each.split("'")[1] for each in wider] == ["zip"], "numbers have ranges, and 'sex' no tree"
+
+
 def test_what_is_no_number_stays_an_error(here):
     cells = table()
     cells.loc[5, "age"] = "old"
