@@ -122,7 +122,7 @@ for kind in ("sanitizers", "attacks", "measures", "miners", "policies"):
 print("status", main({asked!r}))
 """
     said, side = run(code, installed, cwd=tmp_path)
-    assert said.endswith("status 3\n"), side
+    assert said.endswith("status 2\n"), side
     assert "Decades cannot keep k=5" in side, "it is known, and keeps no model"
     listed = (
         "Decades", "Commonest", "kept_cells", "shallow-forest", "It guesses labels; of an installed package.", "clinic",

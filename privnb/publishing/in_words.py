@@ -24,7 +24,6 @@ from privnb.runtime.notices import Notice
 from privnb.runtime.validation import instead, validated
 from privnb.sanitizers.base import USUAL, Sanitizer
 from privnb.sanitizers.catalogue import kinds
-from privnb.sanitizers.errors import SanitizationError
 from privnb.tables import reading
 
 Algorithm = Annotated[str, instead(str, 'Give one such as "Mondrian".')]
@@ -78,10 +77,8 @@ def asked(
 
     Raises
     ------
-    ValueError
-        For a model that cannot be read, or an algorithm that there is not.
-    SanitizationError
-        For an algorithm that cannot keep the model.
+    UsageError
+        For a model that cannot be read, an unknown algorithm, and one that cannot keep the model.
 
     Examples
     --------
@@ -117,7 +114,7 @@ def asked(
             with contextlib.suppress(ValueError):
                 able += [name] if keeping(each) is not None else []
         cure = f"Choose one of {', '.join(able)}." if able else "No sanitizer keeps all of it together: ask for less."
-        raise SanitizationError(f"{kind.__name__} cannot keep {model}. {cure}")
+        raise UsageError(f"{kind.__name__} cannot keep {model}. {cure}")
     return made
 
 
@@ -337,7 +334,7 @@ def _sensitive(part: Part, schema: Schema) -> str:
         return schema[part.sensitive].name
     if len(schema.sensitive) != 1:
         there = f"has {len(schema.sensitive)}: {', '.join(schema.sensitive)}" if schema.sensitive else "has none"
-        raise SanitizationError(
+        raise UsageError(
             f"{part.name} must name its sensitive attribute, since '{schema.dataset}' {there}; got {part}. "
             f"Try {part}:ATTRIBUTE."
         )

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from privnb.microdata.schema import SchemaError, text
+from privnb.microdata.schema import text
 from privnb.runtime import progress, unfinished
 from privnb.runtime.arrays import Array, IntArray
-from privnb.runtime.errors import MissingFileError, OutputExistsError, PrivnbError, ResourceError
+from privnb.runtime.errors import MissingFileError, OutputExistsError, PrivnbError, ResourceError, UsageError
 from privnb.runtime.lazy import pa, pc
 from privnb.tables import spreadsheets
 from privnb.tables.spreadsheets import Formulas
@@ -52,19 +52,27 @@ class Written(NamedTuple):
 
 
 def output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False, force: bool = False) -> Path:
-    """Return where a release goes. Raise SchemaError for one of another kind, or where no CSV file is to be
-    `spreadsheet_safe`, and FileExistsError if it is there, or what stands beside one, unless `force` replaces it.
+    """Return where a release goes.
+
+    Raises
+    ------
+    UsageError
+        For a place of another kind, and for one that is no CSV file if it is to be `spreadsheet_safe`.
+    OutputExistsError
+        If the release is there, or a file that would be next to it, unless `force` replaces it.
+    MissingFileError
+        If there is no folder for it.
     """
     if "://" in str(path):
-        raise SchemaError(f"'{path}' is an address, and a release is written to a file or folder here.")
+        raise UsageError(f"'{path}' is an address, and a release is written to a file or folder here.")
     path = Path(path)
     if path.suffix not in ENDINGS:
-        raise SchemaError(
+        raise UsageError(
             f"'{path.name}' ends in {path.suffix}. A release is a file that ends in .parquet or .csv, or a folder, "
             "whose name has no ending."
         )
     if spreadsheet_safe and path.suffix != ".csv":
-        raise SchemaError(
+        raise UsageError(
             f"{spreadsheets.OPTION} changes text in a CSV file; got '{path.name}'. Give a name that ends in .csv, or "
             f"leave out {spreadsheets.OPTION}."
         )
