@@ -346,19 +346,20 @@ def _encoding_said(layout: Layout | None) -> Iterator[Notice]:
 
 def _said(columns: Iterable[Column], odd: Mapping[str, int]) -> Iterator[Notice]:
     if columns := [*columns]:
-        yield Notice("Nobody has said what the columns are. Guessed, for you to check:", "roles-guessed")
+        said = "Nobody has said what the columns are. Their roles were guessed and are for you to check."
+        yield Notice(said, "roles-guessed")
     for role, what in {
-        Role.QUASI_IDENTIFIER: "may be known to others and is generalized",
-        Role.SENSITIVE: "is what nobody should learn of a person, and is published (a number in bands)",
-        Role.PERSON: "is the key of people, whom k counts, and is left out",
-        Role.IDENTIFIER: "may name a person and is left out",
-        Role.UNUSED: "is left out",
+        Role.QUASI_IDENTIFIER: "others may know it, and it is generalized",
+        Role.SENSITIVE: "nobody should learn it of a person, and it is published (a number in bands)",
+        Role.PERSON: "it is the key of people, whom k counts, and it is left out",
+        Role.IDENTIFIER: "it may name a person and is left out",
+        Role.UNUSED: "it is left out",
     }.items():
         if own := [column.name for column in columns if column.role is role]:
-            yield Notice(f"- {', '.join(own)}: {what}.", "column-read-as")
+            yield Notice(f"The role of {', '.join(own)} is {role}: {what}.", "column-read-as")
     for name, records in odd.items():
         yield Notice(
-            f"- {name}: cells that are not of its type count as missing, {records:,} in all. Correct them if needed.",
+            f"{name}: cells that are not of its type count as missing, {records:,} in all. Correct them if needed.",
             "cells-taken-as-missing",
         )
 

@@ -416,9 +416,9 @@ def test_a_file_that_nobody_has_described_is_guessed_and_it_says_so(here, capsys
     assert cli.main(["sanitize", "people.csv", "--model", "k=5, frequency-l=1.2:income", "--out", "out.csv"]) == 0
     said = capsys.readouterr().out
     assert "Nobody has said what the columns are" in said
-    assert "- age, zip, sex: may be known to others" in said
-    assert "- income: is what nobody should learn" in said
-    assert "- name: may name a person and is left out." in said
+    assert "The role of age, zip, sex is quasi-identifier: others may know it" in said
+    assert "The role of income is sensitive: nobody should learn it" in said
+    assert "The role of name is identifier: it may name a person and is left out." in said
     head, *rows = read("out.csv")
     assert sorted(head) == ["age", "income", "sex", "zip"]
     assert pd.DataFrame(rows, columns=head).groupby(["age", "zip", "sex"]).size().min() >= 5
