@@ -13,37 +13,33 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from privnb.runtime.errors import ConditionError, PrivnbError
+from privnb.runtime.notices import Notice
 
 VERSIONED = ("duckdb", "numpy", "opendp", "pandas", "pyarrow", "scikit-learn")  # libraries on which results depend
-NOTE = "note"  # the code of a sentence that has no other one
 INTERRUPTED, FAULT = "interrupted", "fault"  # the codes of what is no error of a class
 
 
-class Notice(NamedTuple):
-    """Something that the user should know and that stops nothing.
+class Error(NamedTuple):
+    """Why a command did not do what it was asked to do.
 
     Attributes
     ----------
+    status : int
+        The exit status.
     code : str
         A stable name for programs, in lower case with hyphens.
     message : str
-        A sentence for people.
+        Sentences for people.
     """
 
+    status: int
     code: str
     message: str
 
     @classmethod
-    def of(cls, message: object) -> Notice:
-        """Return a sentence of another room as a warning, with the code that it carries if it carries one."""
-        return cls(str(getattr(message, "code", NOTE)), str(message))
-
-
-class Error(NamedTuple):
-    """Why a command did not do what it was asked to do: a stable code, and a sentence for people."""
-
-    code: str
-    message: str
+    def of(cls, error: PrivnbError) -> Error:
+        """Return an error of the package."""
+        return cls(error.status, error.code, str(error))
 
 
 @dataclass(frozen=True)
@@ -55,40 +51,36 @@ class Answer:
     values : dict
         For programs, as `answer.schema.json` describes them for each command.
     sentences : sequence of str
-        For people, on standard output.
-    warnings : sequence of Notice
-        In the text they are among the sentences already.
+        For people, on standard output. A Notice among them is a warning, which `--quiet` leaves out.
     notes : sequence of str
         For people, on standard error: how the work went.
-    unmet : str
-        The condition that is not met, a sentence; the exit status is then 1.
+    error : Error, optional
+        What went wrong although there is an answer, such as a condition that is not met.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
     sentences: Sequence[str] = ()
-    warnings: Sequence[Notice] = ()
-    unmet: str = ""
+    error: Error | None = None
     notes: Sequence[str] = ()
 
     @property
     def status(self) -> int:
         """The exit status."""
-        return ConditionError.status if self.unmet else 0
+        return self.error.status if self.error else 0
 
     @property
-    def error(self) -> Error | None:
-        """The condition that is not met as an error; None if there is none."""
-        return Error(ConditionError.code, self.unmet) if self.unmet else None
+    def warnings(self) -> list[Notice]:
+        """The warnings among the sentences and the notes."""
+        return [each for each in (*self.sentences, *self.notes) if isinstance(each, Notice)]
 
 
-def error_of(error: PrivnbError) -> Error:
-    """Return an error of the package with its code."""
-    return Error(error.code, str(error))
+def unmet(sentence: str) -> Error | None:
+    """Return a condition that is not met as an error; None for an empty sentence."""
+    return Error.of(ConditionError(sentence)) if sentence else None
 
 
 def document(
     command: str | None,
-    status: int,
     values: Mapping[str, Any] | None,
     warnings: Iterable[Notice],
     error: Error | None,
@@ -100,8 +92,6 @@ def document(
     ----------
     command : str, optional
         The subcommand; None if it was not recognized.
-    status : int
-        The exit status.
     values : dict, optional
         None if the command did not come to an answer.
     warnings : iterable of Notice
@@ -112,10 +102,10 @@ def document(
     content = {
         "privnb": metadata.version("privnb"),
         "command": command,
-        "status": status,
+        "status": error.status if error else 0,
         "values": values,
-        "warnings": [each._asdict() for each in warnings],
-        "error": None if error is None else error._asdict(),
+        "warnings": [{"code": each.code, "message": str(each)} for each in warnings],
+        "error": error and {"code": error.code, "message": error.message},
         "seconds": round(seconds, 3),
         "versions": versions,
     }

@@ -2,8 +2,9 @@
 
 from argparse import Namespace
 
-from privnb.cli.answer import Answer, Notice
+from privnb.cli.answer import Answer, unmet
 from privnb.cli.arguments import Parser
+from privnb.runtime.notices import Notice
 
 TOTALS = """\
 FILE has the columns total (a name), covers (the records or groups that it is of, with ; between) and value; a column
@@ -52,17 +53,16 @@ def run(args: Namespace) -> Answer:
             for each in found
         ],
     }
-    notices = [Notice("more-may-follow", BOUNDS)]
+    more = Notice(BOUNDS, "more-may-follow")
     if not found:
-        return Answer(values, [f"No value of {len(names)} follows from {published} alone.", BOUNDS], notices)
+        return Answer(values, [f"No value of {len(names)} follows from {published} alone.", more])
     return Answer(
         values,
         [
             f"{len(found)} of {len(names)} values follow exactly from {published}:",
             *map(str, found),
             "Publish fewer totals, or totals of sets that overlap otherwise, and audit them again.",
-            BOUNDS,
+            more,
         ],
-        notices,
-        f"{len(found)} of {len(names)} values follow from the totals.",
+        unmet(f"{len(found)} of {len(names)} values follow from the totals."),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privnb.cli import tables
-from privnb.cli.answer import Answer, Notice
+from privnb.cli.answer import Answer, unmet
 from privnb.cli.arguments import (
     Parser,
     add_memory,
@@ -20,6 +20,7 @@ from privnb.cli.arguments import (
     asked_roles,
     has_roles,
 )
+from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,22 +28,26 @@ if TYPE_CHECKING:
     from privnb.datasets.dataset import Chosen
     from privnb.datasets.unknown_files import Unknown
     from privnb.microdata.schema import Schema
+    from privnb.privacy_models import PrivacyModel
+    from privnb.publishing.recounted import Recount
     from privnb.tables.long_tables import Memory
 
 COUNTS = "Counts of fewer than 10 people are shown here: they are for the table's owner, not for a report."
+UNCOUNTED = "Ask the maker of the release for evidence, and then accept that with --accept-uncounted."
 
 
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     command.description = (
-        "Check a table: who is indistinguishable, and which k that is. Of a release the provenance beside it is read "
-        "and what it claims is counted again. Status 1 if a model is not kept, if the gate refuses the file, or if a "
-        "person stands alone in a table of which nobody said what the quasi-identifiers are."
+        "Check a table: how many people are indistinguishable. For a release the command reads the provenance next to "
+        "it and counts each claim again in the file. Status 1 if a claim does not hold or cannot be counted, if the "
+        "gate refuses the file, or if a person is alone in a class and nobody named the quasi-identifiers."
     )
     add_table(command)
     add_roles(command)
     add_model(command, "status 1 unless every class keeps these models")
-    command.value("--description", "NAME", "the dataset whose release this is: its roles count, and its gate")
+    command.flag("--accept-uncounted", text="status 0 also if a claim cannot be counted in the file")
+    command.value("--description", "NAME", "the dataset that the release was made of: its roles and its gate apply")
     add_study(command)
     command.value("--card", "CARD", "verify this release card against the file instead")
     command.value("--policy", "POLICY", "with --card: the policy as it is now")
@@ -92,6 +97,7 @@ def run(args: Namespace) -> Answer:
     if args.card:
         return _check_card(args)
     from privnb.microdata.schema import SchemaError
+    from privnb.runtime.sentences import listed
 
     subject = _subject(args)
     models, unread = _models(args, subject)
@@ -106,13 +112,13 @@ def run(args: Namespace) -> Answer:
     recounted = [*_recounts(subject, models), *unread]
     verdict = _verdict(subject) if subject.described else None
     k = grades.value[grades.measure == "k achieved"].iloc[0]
-    notices = [*_notices(args, subject, lost), *(verdict.notices if verdict else ())]
+    uncounted = [each.model for each in recounted if each.is_kept is None]
+    are = "are" if uncounted[1:] else "is"
     sentences = [
+        *_claims(args, subject, recounted),
         *map(_line, grades.itertuples()),
-        *(each.message for each in notices if each.code in _EARLY),
-        *map(str, recounted),
+        *_notices(args, subject, lost),
         *(verdict.sentences if verdict else ()),
-        *(each.message for each in notices if each.code not in {*_EARLY, *_OF_GATE}),
     ]
     values = {
         "table": args.table,
@@ -133,13 +139,30 @@ def run(args: Namespace) -> Answer:
     edited = "The file is not the one that its provenance is of: its SHA-256 is another."
     wrong = [edited] if as_written is False else []
     wrong += [str(each) for each in recounted if each.is_kept is False]
+    if uncounted and not args.accept_uncounted:
+        wrong.append(f"{listed(uncounted)} cannot be counted in {args.table} and {are} not verified. {UNCOUNTED}")
     wrong += ["The gate refuses the file."] if verdict is not None and verdict.is_refused else []
     if not subject.source and k < 2 and not args.model:
         wrong.append(
-            "a person stands alone, and nobody said which columns are quasi-identifiers. Name them with --quasi, or "
-            "the dataset whose release this is with --description."
+            "A person is alone in a class, and nobody named the quasi-identifiers. Name them with --quasi, or name "
+            "with --description the dataset that the release was made of."
         )
-    return Answer(values, sentences, notices, " ".join(wrong))
+    return Answer(values, sentences, unmet(" ".join(wrong)))
+
+
+def _claims(args: Namespace, subject: _Subject, recounted: Sequence[Recount]) -> list[str]:
+    """Return which models were counted again in a file, and which ones were not."""
+    if not recounted:
+        return ["Its provenance claims no privacy model."] * bool(subject.done)
+    counted, not_counted = (
+        ", ".join(each.model for each in recounted if (each.is_kept is None) is unknown) or "none"
+        for unknown in (False, True)
+    )
+    what = "Models that were asked for" if args.model else "Claims in the provenance"
+    return [
+        f"{what}, counted again in the file: {counted}. Not counted: {not_counted}.",
+        *(str(each) if each.is_kept is not None else Notice(str(each), "claim-not-counted") for each in recounted),
+    ]
 
 
 def _subject(args: Namespace) -> _Subject:
@@ -269,8 +292,8 @@ def _line(row: Any) -> str:
     return f"{row.measure:<20}{number:>10}  {row.meaning}"
 
 
-def _models(args: Namespace, subject: _Subject) -> tuple[list[Any], list[Any]]:
-    """Return the models that are asked for, or else claimed, and the claims that cannot be read."""
+def _models(args: Namespace, subject: _Subject) -> tuple[list[PrivacyModel], list[Recount]]:
+    """Return the models that are asked for, or else claimed, and the claims that cannot be counted."""
     from privnb.publishing.in_words import asked_models
     from privnb.publishing.recounted import claimed
 
@@ -279,7 +302,7 @@ def _models(args: Namespace, subject: _Subject) -> tuple[list[Any], list[Any]]:
     return claimed(subject.done)
 
 
-def _recounts(subject: _Subject, models: Sequence[Any]) -> list[Any]:
+def _recounts(subject: _Subject, models: Sequence[PrivacyModel]) -> list[Recount]:
     from privnb.publishing.recounted import Recount, recounts
 
     if not models:
@@ -321,12 +344,7 @@ class _Gate:
 
     is_refused: bool
     sentences: list[str]
-    notices: list[Notice]
     data: dict[str, Any]
-
-
-_OF_GATE = ("gate", "overridden")
-_EARLY = ("not-in-the-file", "copies", "not-described", "people-not-counted", "counts-of-few", "roles-assumed")
 
 
 def _verdict(subject: _Subject) -> _Gate:
@@ -343,13 +361,11 @@ def _verdict(subject: _Subject) -> _Gate:
     said = verdict.refusal or " ".join(["The gate refuses this file.", *before])
     override = recorded.get("override", "") if is_refused else ""
     sentences = [said if is_refused else "The gate allows it."]
-    notices = [Notice("gate", str(each)) for each in verdict.notices if str(each) not in before]
     if override:
-        sentences.append(f"Its owner overrides this refusal: {override}")
-        notices.append(Notice("overridden", sentences[-1]))
-    sentences += [each.message for each in notices if each.code == "gate"]
+        sentences.append(Notice(f"Its owner overrides this refusal: {override}", "override"))
+    sentences += [each.notice for each in verdict.notices if str(each) not in before]
     data = verdict.data() | {"allowed": not is_refused, "override": override}
-    return _Gate(is_refused and not override, sentences, notices, data)
+    return _Gate(is_refused and not override, sentences, data)
 
 
 def _notices(args: Namespace, subject: _Subject, lost: str | None) -> list[Notice]:
@@ -363,28 +379,28 @@ def _notices(args: Namespace, subject: _Subject, lost: str | None) -> list[Notic
         strange = [name for name in table.names if name not in subject.described.columns.names()]
     if lacking:
         said = f"Not in {args.table}, and so not counted: {', '.join(lacking)}, by {subject.source} quasi-identifiers."
-        found.append(Notice("not-in-the-file", said))
+        found.append(Notice(said, "not-in-the-file"))
     if not subject.done:  # in a release, records are alike on purpose
         roles = {each.name: each.role for each in schema.attributes if each.name in table.names} if schema else {}
         if said := table.copies(roles | ({subject.person: Role.PERSON} if subject.person else {}), subject.memory):
-            found.append(Notice("copies", said))
+            found.append(Notice(said, "records-repeated"))
     if strange:
         said = f"Not described by {subject.source}, and so not counted: {', '.join(strange)}."
-        found.append(Notice("not-described", said))
+        found.append(Notice(said, "not-described"))
     if lost:
         said = (
             f"'{lost}' of {subject.source}, the key of people, is not in {args.table}: these are counts of records, of "
             "which a person may have several."
         )
-        found.append(Notice("people-not-counted", said))
+        found.append(Notice(said, "people-not-counted"))
     if not subject.source:
         others = f" but {', '.join(subject.sensitive)}" if subject.sensitive else ""
         said = (
             f"Nobody said which columns are quasi-identifiers: it is assumed that an adversary knows all{others}. Name "
             "them with --quasi."
         )
-        found.append(Notice("roles-assumed", said))
-    return [*found, Notice("counts-of-few", COUNTS)]
+        found.append(Notice(said, "roles-assumed"))
+    return [*found, Notice(COUNTS, "counts-of-few")]
 
 
 def _check_card(args: Namespace) -> Answer:
@@ -401,8 +417,8 @@ def _check_card(args: Namespace) -> Answer:
         "card": {"path": args.card, "sha256": card.sha256, "wrong": wrong, "keeps": answer["keeps"]},
     }
     if wrong:
-        return Answer(values, (), (), " ".join([f"{args.card} does not hold for {args.table}:", *wrong]))
+        return Answer(values, (), unmet(" ".join([f"{args.card} does not hold for {args.table}:", *wrong])))
     k = "" if release["k"] is None else f", k is {release['k']:,} again"
     said = f"{args.card} is of {args.table}: the same digest, {release['rows']:,} rows{k}."
-    unmet = "" if answer["keeps"] else "the release does not keep its policy."
-    return Answer(values, [said, *answer["sentences"]], (), unmet)
+    broken = "" if answer["keeps"] else "the release does not keep its policy."
+    return Answer(values, [said, *answer["sentences"]], unmet(broken))

@@ -17,13 +17,14 @@ from importlib import import_module, metadata
 from typing import Any
 
 from privnb.cli import answer, old_forms
-from privnb.cli.answer import Answer, Error, Notice
+from privnb.cli.answer import Answer, Error
 from privnb.cli.arguments import Parser, add_common
 from privnb.cli.colours import say
 from privnb.runtime import progress
 from privnb.runtime.entry_points import EntryPointWarning
 from privnb.runtime.errors import InputError, PrivnbError, ResourceError
 from privnb.runtime.names import Shown
+from privnb.runtime.notices import Notice
 from privnb.runtime.processes import fit_to_limit, memory_limit, wants_memory
 from privnb.runtime.stopping import stoppable
 
@@ -70,7 +71,7 @@ class _Run:
         self.command = own[0] if own and own[0] in COMMANDS else None
         self.is_json = "--json" in own
         self.is_quiet = bool({"-q", "--quiet"} & {*own})
-        self.notices = [Notice("old-form", old)] if old else []
+        self.notices = [Notice(old, "old-form")] if old else []
 
     def status(self) -> int:
         """Run the subcommand and print what came of it; return the exit status."""
@@ -82,7 +83,7 @@ class _Run:
         except KeyboardInterrupt as stop:
             status = 128 + (stop.args[0] if stop.args else signal.SIGINT)
             with contextlib.suppress(OSError):  # a terminal that is gone
-                self._say(status, Error(answer.INTERRUPTED, "stopped."))
+                self._say(Error(int(status), answer.INTERRUPTED, "stopped."))
             return int(status)
 
     def _run(self) -> int:
@@ -120,7 +121,7 @@ class _Run:
                 if not isinstance(message, EntryPointWarning):
                     usual(message, category, *place, **more)
                     return
-                notice = Notice.of(message)
+                notice = Notice(str(message), message.code)
                 self.notices.append(notice)
                 if not self.is_json and not self.is_quiet:
                     self._warn([notice])
@@ -132,10 +133,11 @@ class _Run:
         """Print an answer, as text or as JSON."""
         notices = [*self.notices, *found.warnings]
         if self.is_json:
-            self._document(found.status, found.values, notices, found.error)
+            self._document(found.values, notices, found.error)
             return
-        if found.sentences:
-            print(*found.sentences, sep="\n")
+        shown = [each for each in found.sentences if not (self.is_quiet and isinstance(each, Notice))]
+        if shown:
+            print(*shown, sep="\n")
         if found.notes and not self.is_quiet:
             print(*found.notes, sep="\n", file=sys.stderr)
         if found.error is not None:
@@ -146,30 +148,30 @@ class _Run:
         if isinstance(error, BrokenPipeError):  # the reader has seen enough, such as `| head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 128 + signal.SIGPIPE
-        known = _known(error)
+        known = known_error(error)
         if known is None:
             if self.is_json:
                 said = "this is a fault of privnb. The standard error output says where; please report it."
-                self._document(FAULT, None, self.notices, Error(answer.FAULT, said))
+                self._document(None, self.notices, Error(FAULT, answer.FAULT, said))
             raise error
-        self._say(*known)
-        return known[0]
+        self._say(known)
+        return known.status
 
-    def _say(self, status: int, error: Error) -> None:
+    def _say(self, error: Error) -> None:
         if self.is_json:
-            self._document(status, None, self.notices, error)
+            self._document(None, self.notices, error)
         else:
             self._complain(error)
 
-    def _document(self, status: int, values: Any, notices: Sequence[Notice], error: Error | None) -> None:
-        print(answer.document(self.command, status, values, notices, error, time.monotonic() - self.began), flush=True)
+    def _document(self, values: Any, notices: Sequence[Notice], error: Error | None) -> None:
+        print(answer.document(self.command, values, notices, error, time.monotonic() - self.began), flush=True)
 
     def _complain(self, error: Error) -> None:
         say("privnb:", "red", error.message, sys.stderr)
 
     def _warn(self, notices: Sequence[Notice]) -> None:
         for each in notices:
-            say("privnb:", "yellow", each.message, sys.stderr)
+            say("privnb:", "yellow", each, sys.stderr)
 
 
 def run_and_trace() -> int:
@@ -181,26 +183,26 @@ def run_and_trace() -> int:
         return FAULT
 
 
-def _known(error: Exception) -> tuple[int, Error] | None:
-    """Return exit status and error of an exception, or None for a fault of the package."""
+def known_error(error: Exception) -> Error | None:
+    """Return what an exception says to people, or None for a fault of the package."""
     if isinstance(error, PrivnbError):
-        return error.status, answer.error_of(error)
+        return Error.of(error)
     status = ResourceError.status
     if wants_memory(error):
         said = (
             f"there is not enough memory{memory_limit()}. Allow this process more, lower --memory where the command "
             "has it, or give fewer records or columns."
         )
-        return status, Error("memory-error", said)
+        return Error(status, "memory-error", said)
     if isinstance(error, ModuleNotFoundError) and not (error.name or "privnb").startswith("privnb"):
         said = (
             f"this needs the module {error.name}, which is not installed. Notebooks, reports and the explorer come "
             "with privnb[notebook], tables of Excel, SPSS, Stata and SAS with privnb[files]."
         )
-        return status, Error("module-error", said)
+        return Error(status, "module-error", said)
     if isinstance(error, OSError) and error.filename is not None:  # a file that cannot be read or written
         kind = InputError if error.errno in NOT_THERE else ResourceError
-        return kind.status, Error(kind.code, f"{error.filename}: {error.strerror}.")
+        return Error(kind.status, kind.code, f"{error.filename}: {error.strerror}.")
     return None
 
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from privnb.cli import tables
-from privnb.cli.answer import Answer, Notice
+from privnb.cli.answer import Answer, unmet
 from privnb.cli.arguments import Parser, add_outside, add_release, add_roles, add_study, add_table
+from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
     from privnb.microdata.schema import Role
@@ -65,14 +66,13 @@ def run(args: Namespace) -> Answer:
     help_said, kept = what_would_help(ended.found, made.dataset), as_they_are(made.dataset)
     warnings = [
         *tables.assumed(named),
-        *([Notice("what-would-help", help_said)] if help_said else []),
-        *([Notice("published-as-they-are", str(kept))] if kept else []),
+        *([Notice(help_said, "what-would-help")] if help_said else []),
+        *([Notice(str(kept), "published-as-they-are")] if kept else []),
     ]
     return Answer(
         _values(args, ended, table.roles_changed or {}),
-        [ended.said, *(each.message for each in warnings)],
-        warnings,
-        "" if ended.found.chosen is not None else f"no release keeps the policy '{policy.name}'.",
+        [ended.said, *warnings],
+        unmet("" if ended.found.chosen is not None else f"no release keeps the policy '{policy.name}'."),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privnb.cli import serving
-from privnb.cli.answer import Answer, Notice
+from privnb.cli.answer import Answer, unmet
 from privnb.cli.arguments import (
     Parser,
     add_encoding,
@@ -20,6 +20,7 @@ from privnb.cli.arguments import (
     has_roles,
 )
 from privnb.cli.tables import described, is_file
+from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
     from privnb.datasets.own_table import OwnTable
@@ -135,10 +136,8 @@ def _shown(
         ],
         "lacks": table.roles.lacks,
     }
-    notices = [Notice("alert", f"{each.name}: {alert}.") for each in columns for alert in each.alerts]
-    notices += [Notice("copies", table.copies)] if table.copies else []
-    unmet = f"{table.path.name} is not confirmed; what it lacks is listed above." if args.confirm else ""
-    return Answer(values, lines, notices, unmet if table.is_draft else "")
+    lacks = f"{table.path.name} is not confirmed; what it lacks is listed above." if args.confirm else ""
+    return Answer(values, lines, unmet(lacks if table.is_draft else ""))
 
 
 def changed(table: OwnTable, args: Namespace) -> tuple[OwnTable, list[str]]:
@@ -166,8 +165,12 @@ def changed(table: OwnTable, args: Namespace) -> tuple[OwnTable, list[str]]:
     lacks = roles.lacks
     if roles != table.roles or (args.confirm and table.is_draft):
         table, lacks = table.save(roles, confirm=args.confirm)
-    alerts = [f"{each.name}: {alert}." for each in table.seen(roles) for alert in each.alerts]
-    return table, [*renaming(table.renamed), *alerts, *filter(None, [table.copies]), roles.publishes, *lacks]
+    notices = [
+        *(Notice(each, "column-renamed") for each in renaming(table.renamed)),
+        *(Notice(f"{each.name}: {alert}.", "alert") for each in table.seen(roles) for alert in each.alerts),
+        *([Notice(table.copies, "records-repeated")] if table.copies else []),
+    ]
+    return table, [*notices, roles.publishes, *lacks]
 
 
 def _form(args: Namespace) -> Answer:

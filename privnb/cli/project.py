@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from privnb.runtime.errors import InputError, MissingFileError, OutputExistsError
+from privnb.runtime.errors import InputError, MissingFileError, OutputExistsError, UsageError
 from privnb.runtime.names import meant, name_list
 from privnb.runtime.unfinished import atomic_write
 
@@ -22,6 +23,7 @@ LISTS = ("sensitive", "quasi", "keep", "drop")  # keys whose value is a column o
 TEXTS = ("person", "study", "description", "algorithm", "outside", "memory", "encoding", "allow", "profile", "store")
 NUMBERS = ("records", "seeds")
 FLAGS = ("spreadsheet_safe", "bounds")
+INPUTS = ("table", "description", "policy")
 KEYS = ("name", "table", "model", "policy", "out", *LISTS, *TEXTS, *NUMBERS, *FLAGS, "check")
 OF_DECIDE = (
     "study",
@@ -61,24 +63,27 @@ class Step:
         """The command that makes the release."""
         by_policy = "policy" in self.settings
         verb, asked = ("decide", "policy") if by_policy else ("sanitize", "model")
-        words = [verb, self.settings["table"], f"--{asked}", self.settings[asked], "--out", self.out]
-        for key in OF_DECIDE if by_policy else OF_SANITIZE:
-            if key in self.settings:
-                words += _option(key, self.settings[key])
-        return words
+        keys = (asked, "out", *(OF_DECIDE if by_policy else OF_SANITIZE))
+        options = [word for key in keys if key in self.settings for word in _option(key, self.settings[key])]
+        return [verb, *options, "--", self.settings["table"]]
 
     @property
     def check(self) -> list[str]:
-        """The command that checks the written release."""
+        """The command that checks the written release. Its people were counted when it was made, a moment ago."""
         model = self.settings.get("check")
-        return ["check", self.out, *(["--model", model] if model else [])]
+        return ["check", "--accept-uncounted", *([f"--model={model}"] if model else []), "--", self.out]
+
+    def needs(self, out: str) -> bool:
+        """Whether the release is made of another one."""
+        inputs = [Path(self.settings[key]).resolve() for key in INPUTS if key in self.settings]
+        return any(Path(out).resolve() in (each, *each.parents) for each in inputs)
 
     def digest(self) -> str:
         """Return the SHA-256 of all that the release depends on: the settings, the package, and the input files.
 
         Raises MissingFileError for a table or a policy that does not exist.
         """
-        files = {path: _content(path) for key in ("table", "description", "policy") for path in self._files(key)}
+        files = {path: _content(path) for key in INPUTS for path in self._files(key)}
         said = [metadata.version("privnb"), dict(self.settings), files]
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
@@ -135,6 +140,8 @@ class Project:
         for what, names in {"out": [os.path.normpath(s.out) for s in steps], "name": [s.name for s in steps]}.items():
             if twice := [name for name, times in Counter(names).items() if times > 1]:
                 raise InputError(f"{path.name}: two releases have {what} = '{twice[0]}'. Give each its own.")
+        for step in steps:
+            _check_words(path.name, step)
         return cls(path.resolve().parent, steps)
 
     def chosen(self, names: Sequence[str]) -> list[Step]:
@@ -221,12 +228,40 @@ def _step(file: str, number: int, section: Mapping[str, Any]) -> Step:
     return Step(str(section.get("name") or Path(section["out"]).name), section)
 
 
+def _check_words(file: str, step: Step) -> None:
+    """Raise InputError for values that the commands of a release do not take."""
+    from privnb.cli.command import parser
+
+    for words, model in ((step.words, "model"), (step.check, "check")):
+        try:
+            parser().parse_args(words)
+        except UsageError as error:
+            raise InputError(f"{file}: release '{step.name}': {in_keys(str(error), model)}") from None
+
+
 def _option(key: str, value: Any) -> list[str]:
     """Return the option of a command that says what a key of the project file says."""
     option = f"--{key.replace('_', '-')}"
     if key in FLAGS:
         return [option] * bool(value)
-    return [option, name_list([value] if isinstance(value, str) else value) if key in LISTS else str(value)]
+    return [f"{option}={name_list([value] if isinstance(value, str) else value) if key in LISTS else value}"]
+
+
+def in_keys(text: str, model: str = "model") -> str:
+    """Return a text about options of a command as one about keys of the project file.
+
+    `model`: the key that says what `--model` says.
+
+    >>> print(in_keys("Name the key with --person, or try --outside missing (`privnb decide --out`)."))
+    Name the key with `person = ...`, or try `outside = "missing"` (`privnb decide --out`).
+    """
+
+    def key_of(found: re.Match[str]) -> str:
+        key = {"model": model}.get(found[1], str(found[1]).replace("-", "_"))
+        value = f'"{found[2]}"' if found[2] else found[3] or "..."
+        return f"`{key} = {'true' if key in FLAGS else value}`" if key in KEYS else found[0]
+
+    return re.sub(r'`[^`]*`|--([a-z-]+)(?: (missing|widen)| ("[^"]*"))?', key_of, text)
 
 
 def _content(path: str) -> str:

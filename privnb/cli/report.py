@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privnb.cli import tables
-from privnb.cli.answer import Answer, Notice
+from privnb.cli.answer import Answer
 from privnb.cli.arguments import Parser, add_parameters, add_roles, add_table, name_list
 from privnb.runtime.names import names_in
+from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
     from privnb.reporting.notebooks import Notebook
@@ -80,9 +81,7 @@ def run(args: Namespace) -> Answer:
         "results": index.resolve().with_name("results.csv"),
     }
     links = [index.resolve().as_uri(), *([pdf.as_uri()] if pdf else [])]  # which a terminal opens at a click
-    return Answer(
-        values, links, [Notice("left-out", each) for each in withheld], notes=[" ".join([time_taken, *withheld])]
-    )
+    return Answer(values, links, notes=[time_taken, *(Notice(each, "left-out") for each in withheld)])
 
 
 def _default(folder: Path, chosen: Sequence[Notebook], named: Sequence[str] | None) -> Path:

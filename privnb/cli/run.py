@@ -4,44 +4,102 @@ from __future__ import annotations
 
 import contextlib
 from argparse import Namespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from privnb.cli import project
-from privnb.cli.answer import Answer, Notice
+from privnb.cli.answer import Answer, Error
 from privnb.cli.arguments import Parser, filled
+from privnb.runtime.errors import ConditionError
+from privnb.runtime.notices import Notice
 
 
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     command.add_argument("names", metavar="NAME", nargs="*", type=filled, help="only these releases (all)")
     command.value("--file", "FILE", f"the project file ({project.FILE})", default=project.FILE)
-    command.flag("--force", text="make releases again that are up to date, and replace what stands in their places")
+    command.flag("--force", text="also make releases that are up to date, and replace what is in their places")
     command.examples("run", "run nightly --file customers/privnb.toml --json")
 
 
 def run(args: Namespace) -> Answer:
-    """Make each release that is missing or whose inputs changed, and check it; status 1 if a check is not met."""
-    found = project.Project.read(args.file)
-    values, sentences, warnings, unmet = list[dict[str, Any]](), list[str](), list[Notice](), list[str]()
+    """Make each release that is missing or whose inputs changed, and check it. One that fails does not stop the others,
+    and the status is the highest of all.
+    """
+    found, ended = project.Project.read(args.file), list[_Ended]()
     with contextlib.chdir(found.folder):
         for step in found.chosen(args.names):
-            if not args.force and found.is_up_to_date(step):
-                values.append({"name": step.name, "out": step.out, "state": "up to date"})
-                sentences.append(f"{step.name}: up to date.")
-                continue
-            made = _answer(step, [*step.words, *["--force"] * (args.force or found.is_made(step))])
-            if made.unmet:  # no release keeps the policy
-                state, checked = "not made", made
-            else:
-                found.record(step, is_kept=False)
-                checked = _answer(step, step.check)
-                state = "made, check not met" if checked.unmet else "made"
-                found.record(step, is_kept=not checked.unmet)
-            values.append({"name": step.name, "out": step.out, "state": state, "release": dict(made.values)})
-            sentences += [f"{step.name}: {state}.", *made.sentences]
-            warnings += [*made.warnings]
-            unmet += [f"{step.name}: {checked.unmet}"] * bool(checked.unmet)
-    return Answer({"releases": values}, sentences, warnings, " ".join(unmet))
+            failed = next((each.step.out for each in ended if each.error and step.needs(each.step.out)), None)
+            ended.append(_missing_input(step, failed) if failed else _ended(found, step, is_forced=args.force))
+    errors = [each.error for each in ended if each.error]
+    worst = max(errors, key=lambda each: each.status, default=None)
+    return Answer(
+        {"releases": [each.values for each in ended]},
+        [line for each in ended for line in each.sentences],
+        worst and worst._replace(message="\n".join(each.message for each in errors)),
+    )
+
+
+class _Ended(NamedTuple):
+    """What became of a release: its `state`, the answer of its command if there is one, and what went wrong."""
+
+    step: project.Step
+    state: str
+    answer: Answer = Answer()
+    error: Error | None = None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The same for programs."""
+        error = self.error and {"code": self.error.code, "message": self.error.message}
+        release = {"release": dict(self.answer.values)} if self.answer.values else {}
+        return {"name": self.step.name, "out": self.step.out, "state": self.state, "error": error, **release}
+
+    @property
+    def sentences(self) -> list[str]:
+        """The same for people; each sentence names the release."""
+        return [f"{self.step.name}: {self.state}.", *(_named(self.step, each) for each in self.answer.sentences)]
+
+
+def _ended(found: project.Project, step: project.Step, *, is_forced: bool) -> _Ended:
+    """Make and check a release that is not up to date."""
+    from privnb.cli.command import known_error
+
+    state, made = "not made", Answer()
+    try:
+        if not is_forced and found.is_up_to_date(step):
+            return _Ended(step, "up to date")
+        made = _answer(step, [*step.words[:1], *["--force"] * (is_forced or found.is_made(step)), *step.words[1:]])
+        if made.error:  # no release keeps the policy
+            return _Ended(step, state, made, _of(step, made.error))
+        state = "made, check not met"
+        found.record(step, is_kept=False)
+        checked = _answer(step, step.check)
+        found.record(step, is_kept=not checked.error)
+        if checked.error:
+            return _Ended(step, state, made, _of(step, checked.error, "check"))
+    except Exception as error:
+        known = known_error(error)
+        if known is None:
+            raise
+        return _Ended(step, state, made, _of(step, known, "model" if state == "not made" else "check"))
+    return _Ended(step, "made", made)
+
+
+def _missing_input(step: project.Step, failed: str) -> _Ended:
+    """Return that a release is not made, because one that it is made of failed."""
+    said = f"it is made of {failed}, which failed."
+    return _Ended(step, "not made", error=_of(step, Error(ConditionError.status, "input-failed", said)))
+
+
+def _of(step: project.Step, error: Error, model: str = "model") -> Error:
+    """Return an error that names its release, and keys of the project file."""
+    return error._replace(message=f"{step.name}: {project.in_keys(error.message, model)}")
+
+
+def _named(step: project.Step, sentence: str) -> str:
+    """Return a sentence that names its release, and keys of the project file."""
+    said = f"{step.name}: {project.in_keys(sentence)}"
+    return Notice(said, sentence.code) if isinstance(sentence, Notice) else said
 
 
 def _answer(step: project.Step, words: list[str]) -> Answer:

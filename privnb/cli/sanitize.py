@@ -3,7 +3,7 @@
 from argparse import Namespace
 
 from privnb.cli import tables
-from privnb.cli.answer import Answer, Notice
+from privnb.cli.answer import Answer
 from privnb.cli.arguments import (
     Parser,
     add_encoding,
@@ -61,4 +61,4 @@ def run(args: Namespace) -> Answer:
         "suppressed": made.suppressed,
         "provenance": made.provenance,
     }
-    return Answer(values, made.said, [Notice.of(note) for note in made.notes])
+    return Answer(values, made.said)

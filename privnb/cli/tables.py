@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from privnb.cli.answer import Notice
 from privnb.cli.arguments import asked_roles, has_roles
 from privnb.runtime import unfinished
+from privnb.runtime.notices import Notice
 
 if TYPE_CHECKING:
     from privnb.microdata.schema import Role
@@ -123,7 +123,7 @@ def assumed(table: Table) -> list[Notice]:
     if table.guessed is None:
         return []
     told = f"The roles of the columns are a guess. Describe the table with `privnb describe {table.name}`."
-    return [Notice("roles-guessed", told), *(Notice(code, ASSUMED[code]) for code in table.guessed.assumed)]
+    return [Notice(told, "roles-guessed"), *(Notice(ASSUMED[code], code) for code in table.guessed.assumed)]
 
 
 def roles_of(args: Namespace, table: Table) -> Mapping[str, Role]:

@@ -129,7 +129,7 @@ def _unreadable(model: PrivacyModel, release: Release, schema: Schema) -> str:
 
 
 def claimed(done: Mapping[str, Any]) -> tuple[list[PrivacyModel], list[Recount]]:
-    """Return the models that a provenance claims, and those claims that cannot be read as models.
+    """Return the models that a provenance claims, and the claims that cannot be counted in a file.
 
     >>> claimed({"claims": ["KAnonymity(k=10)", "DeltaPresence(...)"]})
     ([KAnonymity(k=10)], [Recount(model='DeltaPresence(...)', level=None, is_kept=None, why_not='its parameters are \
@@ -147,4 +147,7 @@ not written in the provenance.')])
             models.append(kinds[call.func.id](**given))
         except (SyntaxError, AssertionError, ValueError, KeyError, TypeError):
             unread.append(Recount(str(claim), None, None, "its parameters are not written in the provenance."))
+    if promise := done.get("promise"):
+        why = "it is a promise of the mechanism, which no file shows."
+        unread.append(Recount(f"epsilon={promise['epsilon']:g}", None, None, why))
     return models, unread

@@ -12,10 +12,11 @@ from support.clinic import CLINIC
 
 from privnb import cli
 from privnb.cli import answer, command
-from privnb.cli.answer import Answer, Notice
+from privnb.cli.answer import Answer
 from privnb.publishing import from_files
 from privnb.reporting import report
 from privnb.runtime.errors import ConditionError, InputError, PrivacyError, PrivnbError, ResourceError, UsageError
+from privnb.runtime.notices import Notice
 
 SCHEMA = json.loads(Path(answer.__file__).with_name("answer.schema.json").read_text(encoding="utf-8"))
 TABLE = "age,zip,illness\n" + "".join(f"{20 + i % 4},{i % 2},{'flu' if i % 3 else 'cold'}\n" for i in range(120))
@@ -137,6 +138,12 @@ def test_decide(here, capsys):
         (["check", "people.csv", "--nonsense"], 2, "usage-error"),
         (["nonsense"], 2, "usage-error"),
         (["sanitize", "people.csv", "--model", "k=5", "--out", "people.csv"], 2, "output-exists-error"),
+        (["sanitize", "people.csv", "--model", "k=5", "--out", "out.xlsx"], 2, "usage-error"),
+        (
+            ["sanitize", "people.csv", "--model", "k=5", "--algorithm", "LaplaceNoise", "--out", "a.csv"],
+            2,
+            "usage-error",
+        ),
         (["sanitize", "people.csv", "--model", "k=1000", "--out", "out.csv"], 3, "sanitization-error"),
         (["check", "nobody.csv"], 4, "missing-file-error"),
         (["decide", "people.csv", "--policy", "k-5", "--drop", "age,zip"], 4, "schema-error"),
@@ -205,23 +212,19 @@ def test_a_fault_of_the_package_is_a_document_and_a_traceback(tmp_path):
 
 
 def test_no_number_is_not_one_and_every_value_is_plain():
-    found = json.loads(answer.document("audit", 1, {"a": float("nan"), "b": Path("x")}, (), None, 0.1234))
+    found = json.loads(answer.document("audit", {"a": float("nan"), "b": Path("x")}, (), None, 0.1234))
     assert found["values"] == {"a": None, "b": "x"}
     assert found["seconds"] == 0.123
 
 
-def test_a_sentence_keeps_its_code():
-    class Coded(str):
-        code = "formula"
-
-    assert Notice.of(Coded("It has formulas.")) == Notice("formula", "It has formulas.")
-    assert Notice.of("It has formulas.").code == "note"
-
-
 def test_an_answer_is_printed_as_it_says(capsys, monkeypatch):
-    said = Answer({}, ["one"], [], "two.", notes=["three"])
+    notes = Notice("four", "alert"), Notice("five", "left-out")
+    said = Answer({}, ["one", notes[0]], answer.unmet("two."), ["three", notes[1]])
     monkeypatch.setattr("privnb.cli.audit.run", lambda _: said)
     assert cli.main(["audit", "x"]) == 1
-    assert capsys.readouterr() == ("one\n", "three\nprivnb: two.\n")
+    assert capsys.readouterr() == ("one\nfour\n", "three\nfive\nprivnb: two.\n")
     assert cli.main(["audit", "x", "-q"]) == 1
     assert capsys.readouterr() == ("one\n", "privnb: two.\n")
+    assert cli.main(["audit", "x", "--json"]) == 1
+    warned = json.loads(capsys.readouterr().out)["warnings"]
+    assert warned == [{"code": "alert", "message": "four"}, {"code": "left-out", "message": "five"}]

@@ -242,10 +242,24 @@ class TestCheckOfARelease:
         assert provenance("out.csv")["roles"]["patient"] == "person"
         for _ in range(2):  # the second time without its description
             capsys.readouterr()
-            _, found = self.checked(capsys)
+            status, found = self.checked(capsys)
             assert [each["is_kept"] for each in found["values"]["models"]] == [None]
             assert "counts people by 'patient'" in found["values"]["models"][0]["why_not"]
+            assert (status, found["warnings"][0]["code"]) == (1, "claim-not-counted")
+            assert "KAnonymity(k=5) cannot be counted in out.csv and is not verified." in found["error"]["message"]
+            assert self.checked(capsys, "--accept-uncounted")[0] == 0, "the evidence is another"
+            assert cli.main(["check", "out.csv"]) == 1
+            first = capsys.readouterr().out.splitlines()[0]
+            assert first == "Claims in the provenance, counted again in the file: none. Not counted: KAnonymity(k=5)."
             Path("data/visits/visits.toml").unlink(missing_ok=True)
+
+    def test_a_promise_cannot_be_counted(self, release, capsys):
+        facts = provenance("out.csv") | {"claims": [], "promise": {"epsilon": 0.5}}
+        Path("out.csv.provenance.json").write_text(json.dumps(facts))
+        status, found = self.checked(capsys)
+        assert (status, found["values"]["models"][0]["model"]) == (1, "epsilon=0.5")
+        Path("out.csv.provenance.json").write_text(json.dumps(facts | {"promise": None}))
+        assert self.checked(capsys)[0] == 0, "nothing is claimed"
 
     def test_rows_of_nobody_claim_nothing(self, release, capsys):
         facts = provenance("out.csv") | {"rows": str(Rows.NOBODY)}
@@ -273,7 +287,7 @@ class TestCheckOfARelease:
 
     def test_a_person_who_stands_alone_where_nobody_said_what_is_known(self, here, capsys):
         assert cli.main(["check", "people.csv"]) == 1
-        assert "a person stands alone, and nobody said which columns are quasi-ident" in capsys.readouterr().err
+        assert "A person is alone in a class, and nobody named the quasi-identifiers." in capsys.readouterr().err
         assert cli.main(["check", "people.csv", "--quasi", "name"]) == 0, "it was said"
 
 

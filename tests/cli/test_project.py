@@ -1,15 +1,20 @@
 """Projects: what is made again, what is up to date, what is refused; nothing is lost on the way."""
 
 import json
+from pathlib import Path
 
+import jsonschema
 import pandas as pd
 import pytest
 
 from privnb import cli
+from privnb.cli import answer
 from privnb.cli.project import KEYS, Project
 from privnb.runtime.errors import InputError
 
 ROWS = "".join(f"n{i},{20 + i % 4},{i % 2},{'flu' if i % 3 else 'cold'}\n" for i in range(120))
+SCHEMA = json.loads(Path(answer.__file__).with_name("answer.schema.json").read_text(encoding="utf-8"))
+PARTS = ["release.csv.codebook.csv"]
 RELEASE = {"table": "people.csv", "sensitive": "illness", "drop": ["name"], "model": "k=5", "out": "release.csv"}
 
 
@@ -81,13 +86,42 @@ def test_a_check_that_is_not_met_has_status_1_and_says_which_release(here, capsy
     assert answered(capsys)["status"] == 1, "a later run does not hide it"
 
 
-def test_a_refused_release_stops_the_run_with_its_own_status(here, capsys):
-    later = RELEASE | {"out": "later.csv", "model": "k=1000"}
-    (here / "privnb.toml").write_text(written(RELEASE, later))
-    assert answered(capsys)["status"] == 3
-    assert not (here / "later.csv").exists()
-    found = answered(capsys, "release.csv")
-    assert states(found) == ["up to date"], "what was finished stays"
+def test_a_release_that_fails_stops_only_those_that_are_made_of_it(here, capsys):
+    releases = (
+        RELEASE | {"out": "first.csv", "model": "k=1000"},
+        {"name": "second", "table": "first.csv", "model": "k=5", "out": "second.csv"},
+        RELEASE | {"name": "third", "table": "nobody.csv", "out": "third.csv"},
+        RELEASE,
+    )
+    (here / "privnb.toml").write_text(written(*releases))
+    found = answered(capsys)
+    jsonschema.validate(found, SCHEMA)
+    assert states(found) == ["not made", "not made", "not made", "made"]
+    errors = [each["error"] and each["error"]["code"] for each in found["values"]["releases"]]
+    assert errors == ["sanitization-error", "input-failed", "missing-file-error", None]
+    assert (found["status"], found["error"]["code"]) == (4, "missing-file-error"), "the worst"
+    lines = found["error"]["message"].splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["first.csv", "second", "third"]
+    assert sorted(path.name for path in here.glob("*.csv")) == ["people.csv", "release.csv", *PARTS]
+    assert states(answered(capsys, "release.csv")) == ["up to date"], "what was finished stays"
+
+
+def test_an_error_and_a_warning_name_the_release_and_its_keys(here, capsys):
+    (here / "privnb.toml").write_text(written(RELEASE | {"name": "nightly", "sensitive": "ilness"}))
+    assert answered(capsys)["error"]["message"].startswith("nightly: `sensitive = ...`: there is no column 'ilness'.")
+    (here / "privnb.toml").write_text(written(RELEASE | {"name": "nightly"}))
+    found = answered(capsys)
+    assert found["warnings"]
+    assert all(each["message"].startswith("nightly: ") for each in found["warnings"])
+
+
+def test_people_whom_no_file_counts_were_counted_when_it_was_made(here, capsys):
+    rows = "".join(f"p{i // 3},{20 + i % 4},{'flu' if i % 2 else 'cold'}\n" for i in range(120))
+    (here / "visits.csv").write_text(f"patient,age,illness\n{rows}")
+    section = {"table": "visits.csv", "person": "patient", "sensitive": "illness", "model": "k=5", "out": "out.csv"}
+    (here / "privnb.toml").write_text(written(section))
+    assert answered(capsys)["status"] == 0
+    assert cli.main(["check", "out.csv"]) == 1, "whoever has the file alone cannot count them"
 
 
 @pytest.mark.parametrize(
@@ -101,6 +135,9 @@ def test_a_refused_release_stops_the_run_with_its_own_status(here, capsys):
         ([{key: value for key, value in RELEASE.items() if key != "model"}], "either model"),
         ([{key: value for key, value in RELEASE.items() if key != "out"}], "must name out"),
         ([RELEASE | {"person": "name", "check": "k=5"}], "either person or check"),
+        ([RELEASE | {"outside": "wide"}], "release 'release.csv': argument `outside = ...`: invalid choice: 'wide'"),
+        ([RELEASE | {"model": " "}], "argument `model = ...`: must not be empty"),
+        ([RELEASE | {"check": " "}], "argument `check = ...`: must not be empty"),
         ([RELEASE, RELEASE | {"name": "other", "out": "./release.csv"}], "two releases have out = 'release.csv'"),
         ([RELEASE | {"name": "a"}, RELEASE | {"name": "a", "out": "b.csv"}], "two releases have name = 'a'"),
     ],
@@ -131,9 +168,11 @@ def test_what_is_no_project_is_refused(here, capsys):
 def test_every_key_is_an_option_of_its_command(asked, of_the_other, here):
     """So that a project file can say what a command line can, and no key is lost on the way."""
     values = dict.fromkeys(KEYS, "x") | dict.fromkeys(("bounds", "spreadsheet_safe"), True)
-    values |= dict.fromkeys(("records", "seeds"), 5)
+    values |= {"records": 5, "seeds": 5, "outside": "missing"}
     left_out = of_the_other | {"model", "policy", "check"}  # a check and a key of people exclude each other
     section = {key: value for key, value in values.items() if key not in left_out}
     (here / "privnb.toml").write_text(written(section | {asked: "x"}))
     (step,) = Project.read().steps
-    assert {f"--{key.replace('_', '-')}" for key in {*section, asked} - {"table", "name", "check"}} <= {*step.words}
+    assert {f"--{key.replace('_', '-')}" for key in {*section, asked} - {"table", "name", "check"}} <= {
+        word.partition("=")[0] for word in step.words
+    }
