@@ -47,7 +47,7 @@ def add_arguments(command: Parser) -> None:
     add_roles(command)
     add_model(command, "status 1 unless every class keeps these models")
     command.flag("--accept-uncounted", text="status 0 also if a claim cannot be counted in the file")
-    command.value("--description", "NAME", "the dataset that the release was made of: its roles and its gate apply")
+    command.value("--description", "DATASET", "the dataset that the release was made of: its roles and its gate apply")
     add_study(command)
     command.value("--card", "CARD", "verify this release card against the file instead")
     command.value("--policy", "POLICY", "with --card: the policy as it is now")

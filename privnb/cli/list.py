@@ -15,7 +15,7 @@ Entry = tuple[str, str]  # a name, and a sentence
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     command.add_argument("kind", choices=[*KINDS], metavar="KIND", help=f"one of {', '.join(KINDS)}")
-    command.value("--notebook", "NAME", "with parameters: of this notebook, such as 04")
+    command.value("--notebook", "NOTEBOOK", "with parameters: of this notebook, such as 04")
     command.examples("list models", "list parameters --notebook 04")
 
 

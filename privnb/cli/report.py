@@ -27,7 +27,7 @@ def add_arguments(command: Parser) -> None:
     )
     add_table(command, optional=True)
     command.value(
-        "--notebook", "NAME", "only these; the beginning of a name will do, such as 04",
+        "--notebook", "NOTEBOOK", "only these; the beginning of a name will do, such as 04",
         nargs="+", action="extend", type=name_list,
     )  # fmt: skip
     add_parameters(command)

@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ import pytest
 from support.clinic import CLINIC
 
 from privnb import cli
-from privnb.cli import colours, command, old_forms, tables
+from privnb.cli import colours, command, completion, list as listing, old_forms, tables
 from privnb.datasets.dataset import load
 from privnb.datasets.description import file_digest
 from privnb.microdata.schema import Role
@@ -314,23 +315,63 @@ def test_examples_are_commands_that_there_are(here):
                 assert cli.parser().parse_args(words), line
 
 
+@pytest.fixture(scope="module")
+def scripts():
+    """What completes the command in each shell."""
+    commands = next(each for each in cli.parser()._actions if each.choices)
+    own = completion._bash(commands)
+    return {"bash": own, "zsh": completion.ZSH + own, "fish": completion._fish(commands)}
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_names_commands_and_options(shell, capsys):
-    assert cli.main(["completion", shell]) == 0
-    said = capsys.readouterr().out
-    assert all(name in said for name in command.COMMANDS)
-    assert "policies" in said
-    assert ("--quasi" in said) if shell != "fish" else ("-l quasi" in said)
+def test_completion_names_commands_and_options(shell, scripts):
+    script = scripts[shell]
+    assert all(name in script for name in command.COMMANDS)
+    assert ("--quasi" in script) if shell != "fish" else ("-l quasi" in script)
+    for kind in ("policies", "sanitizers", "notebooks"):
+        assert " ".join(name for name, _ in listing.KINDS[kind]()) in script
 
 
-def test_bash_completes(tmp_path, capsys):
-    cli.main(["completion", "bash"])
-    script = capsys.readouterr().out + (
-        '\ncomplete_it() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _privnb; echo "${COMPREPLY[@]}"; }'
-        "\ncomplete_it privnb sa\ncomplete_it privnb check --qu\ncomplete_it privnb list mod\n"
-    )
-    ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path)
-    assert ran.stdout.splitlines() == ["sanitize", "--quasi --quiet", "models"], ran.stderr
+COMPLETE = """
+complete_it() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _privnb; echo "${COMPREPLY[@]}"; }
+"""
+SHELLS = {  # how each one is asked to complete a line; zsh as its bashcompinit does
+    "bash": (["bash", "-c"], COMPLETE, "complete_it {}"),
+    "zsh": (["zsh", "-fc"], "emulate sh\nsetopt kshglob noshglob braceexpand" + COMPLETE, "complete_it {}"),
+    "fish": (["fish", "--no-config", "-c"], "", "complete -C '{}' | string split -f1 \\t | string join ' '"),
+}
+
+
+@pytest.mark.parametrize("shell", [*SHELLS])
+def test_a_shell_completes_values(shell, scripts, tmp_path):
+    """Without Python: a key press only asks the shell."""
+    start, before, ask = SHELLS[shell]
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    (tmp_path / "data" / "mine").mkdir(parents=True)
+    (tmp_path / "data" / "mine" / "mine.toml").touch()
+    (tmp_path / "mind.csv").touch()
+    lines = {
+        "privnb sa": "sanitize",
+        "privnb check --qu": "--quasi --quiet",
+        "privnb list mod": "models",
+        "privnb sanitize mi": "mind.csv mine",
+        "privnb check --description adu": "adult",
+        "privnb decide x --policy ema": "ema-0070",
+        "privnb sanitize --outside re": "refuse",
+        "privnb sanitize --algorithm Mond": "Mondrian",
+        "privnb report --notebook 08": "08_frontier",
+    }
+    script = "\n".join([scripts[shell], before, *map(ask.format, lines)])
+    if shell == "zsh":
+        script = f"autoload -U +X compinit && compinit -D -u\n{script}"
+    ran = subprocess.run([*start, script], capture_output=True, text=True, cwd=tmp_path, env={"PATH": "/usr/bin:/bin"})
+    begun = [line.split()[-1] for line in lines]  # zsh itself leaves out words that begin otherwise
+    said = [sorted(words.split()) for words in ran.stdout.splitlines()]
+    said = [
+        [each for each in own if shell != "zsh" or each.startswith(word)] for word, own in zip(begun, said, strict=True)
+    ]
+    assert [" ".join(own) for own in said] == [*lines.values()], ran.stderr
 
 
 def test_steps_are_logged_with_their_seconds_and_no_value(here, capsys):
