@@ -18,6 +18,7 @@ from privnb.evaluation.results import SETTING, Results, measured, places_alike, 
 from privnb.measures.base import facts
 from privnb.measures.disclosure.certainty import SURE
 from privnb.measures.intervals import t_interval
+from privnb.measures.utility.populations import SUPPORT
 from privnb.runtime import numerals
 from privnb.runtime.arrays import Array, FloatArray
 from privnb.runtime.errors import UsageError
@@ -28,6 +29,7 @@ from privnb.runtime.validation import at_least, validated
 from privnb.sanitizers.catalogue import title
 
 LOSS = "loss"  # the axis of what users lose, beside one axis per cap
+SIZES = "size_error"  # how wrong a release is about how many people are in large groups
 LARGE = ["utility_loss"]  # what users lose if the large groups alone are asked for
 NONE = "none"
 CERTAIN = ("no", "withheld", "yes")  # whether somebody's sensitive value is, the worst last
@@ -510,23 +512,48 @@ def _losses(results: pd.DataFrame, keys: Sequence[Release], policy: Policy) -> d
     """What the users of each release lose, by release: the weighted mean of its needs, from 0, the original, to 1."""
     sums = {}
     weights = np.array([need.weight for need in policy.needs]) / sum(need.weight for need in policy.needs)
-    parts = [_lost(results, keys, need) for need in policy.needs]
+    parts, misleading = [_lost(results, keys, need) for need in policy.needs], _misleading(results)
     for key in keys:
         own = [part[key] for part in parts]
         reasons = [each["reason"] for each in own if each["reason"]]
         reasons += [
-            f"{facts(need.measure).phrase}: {percent(each['high'])} of what there is to lose is lost, of at most "
-            f"{percent(need.most_lost)}"
+            _too_much(need, each["value"], each["high"])
             for need, each in zip(policy.needs, own, strict=True)
             if each["high"] > need.most_lost + ROUNDING
         ]
+        reasons += misleading.get(key, [])
         numbers = {end: float(np.dot(weights, [each[end] for each in own])) for end in ("value", "low", "high")}
         sums[key] = {**numbers, "baseline": 1.0, "seeds": own[0]["seeds"], "reason": "; ".join(reasons)}
     return sums
 
 
+def _misleading(results: pd.DataFrame) -> dict[Release, list[str]]:
+    """Why releases mislead their users, by release: on average they are more wrong about how many people are in a large
+    group than a release without quasi-identifiers, and by more people than are in the smallest large group.
+    """
+    found = results[results.measure == SIZES].groupby(SETTING)[["value", "baseline"]].mean()
+    wrong = found[found.value > found.baseline.clip(lower=SUPPORT) + ROUNDING]
+    return {
+        key: [
+            f"it misleads about the sizes of large groups, which it misses by {percent(row.value)} of people on "
+            f"average ({percent(row.baseline)} without any quasi-identifier)"
+        ]
+        for key, row in zip(wrong.index, wrong.itertuples(), strict=True)
+    }
+
+
+def _too_much(need: Need, lost: float, most: float) -> str:
+    """Why a release does not keep what a policy needs, in words; `most`: the upper end of what is lost."""
+    phrase = facts(need.measure).phrase
+    if most > 1 + ROUNDING:
+        return f"{phrase} {'is' if lost > 1 + ROUNDING else 'may be'} worse than without any quasi-identifier"
+    return f"{phrase}: {percent(most)} of what there is to lose is lost, of at most {percent(need.most_lost)}"
+
+
 def _lost(results: pd.DataFrame, keys: Sequence[Release], need: Need) -> dict[Release, Numbers]:
-    """The share of one need that each release loses: {release: numbers}."""
+    """The share of one need that each release loses: {release: numbers}. Where the release without quasi-identifiers
+    loses nothing, a release that is worse loses infinitely much.
+    """
     found, plain = {}, (results.control == "") & (results.variant == "") & (results.group == "")
     asked = results[(results.measure == need.measure) & plain]
     of = asked.groupby(SETTING, sort=False).indices
@@ -543,9 +570,16 @@ def _lost(results: pd.DataFrame, keys: Sequence[Release], need: Need) -> dict[Re
             f"what is lost of '{need.measure}' is counted between {title(ORIGINAL)} and {title(BARE)}, and one of them "
             "has none in these results. Evaluate `reference_sanitizers()` too, or name another measure in the policy."
         )
+    worse = -1 if facts(need.measure).better == "higher" else 1
+
+    def share(value: float) -> float:
+        if far != near:
+            return float((value - near) / (far - near))
+        return np.inf if worse * (value - near) > 0 and not nearly_equal(value, near) else 0.0
+
     lost = {}
     for key, each in found.items():
-        middle, *ends = ((each[end] - near) / (far - near) if far != near else 0.0 for end in ("value", "low", "high"))
+        middle, *ends = (share(each[end]) for end in ("value", "low", "high"))
         low, high = sorted(ends)
         if np.isnan(each["high"]):
             why = each["reason"] or f"{facts(need.measure).phrase} is not known"

@@ -302,7 +302,7 @@ def measure_releases(
     """Tidy results of the releases: who shares a combination, what the policy needs, and the risks of those that may be
     chosen by the first; whatever is below the floor is refused, and its risks are not measured.
     """
-    needs = [need.measure for need in policy.needs]
+    needs = [*(need.measure for need in policy.needs), by_policy.SIZES]
     users = appraised(
         dataset, sanitizers, *needs, profile=profile, seeds=seeds, floor=policy.floor, fewest=fewest, store=store
     )

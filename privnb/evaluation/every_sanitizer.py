@@ -23,7 +23,7 @@ from privnb.evaluation.profiles import Profile, ProfileName, evaluated, profile_
 from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import SETTING, Results, join, setting, setting_name, summary
 from privnb.evaluation.store import Folder, Store
-from privnb.evaluation.utility import queries, workload
+from privnb.evaluation.utility import queries, sizes, workload
 from privnb.measures.base import KINDS, facts, marked
 from privnb.microdata.treatment import TRUE
 from privnb.microdata.withholding import LIMIT, MinCount
@@ -46,6 +46,7 @@ QUESTIONS: dict[str, type[Question]] = {
     "disclosure": disclosures.Disclosure,
     "linked": Linked,
     "costs": Costs,
+    "sizes": sizes.Sizes,
     "count_queries": queries.Queries,
     "utility": workload.Utility,
 }
@@ -408,7 +409,7 @@ class _Plan:
         # One for all, since it keeps what they have in common.
         losses: dict[str, Question] = {"trade_off": trade_off.Losses(target)} if target else {}
         losses |= {"combinations": Combinations(self.floor)}
-        losses |= {"linked": Linked(), "costs": Costs()}
+        losses |= {"linked": Linked(), "costs": Costs(), "sizes": sizes.Sizes()}
         if target:
             losses["count_queries"] = queries.Queries(target, min(4, len(self.dataset.schema.quasi_identifiers)))
         if target and not self.dataset.schema[target].numeric:  # a number is seldom predicted exactly

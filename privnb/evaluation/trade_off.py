@@ -246,7 +246,7 @@ def on_lines(dataset: Dataset) -> Dataset:
 
 @validated
 def large_populations(
-    dataset: Dataset, sensitive: AttributeName, support: Share = SUPPORT, hierarchies: Hierarchies = None
+    dataset: Dataset, sensitive: AttributeName | None, support: Share = SUPPORT, hierarchies: Hierarchies = None
 ) -> LargePopulations | None:
     """The large populations of a dataset.
 
@@ -254,14 +254,16 @@ def large_populations(
     ----------
     dataset, support, hierarchies
         As of `Losses`.
-    sensitive : str
+    sensitive : str or None
+        None: their sizes alone are asked for.
 
     Returns
     -------
     LargePopulations or None
         None where no group is so large, or where the sensitive attribute has too many values to ask for.
     """
-    dataset.schema[sensitive]  # refuses a name that does not exist
+    if sensitive is not None:
+        dataset.schema[sensitive]  # refuses a name that does not exist
     try:
         return LargePopulations.of(dataset, sensitive, support, hierarchies)
     except ValueError:

@@ -94,6 +94,26 @@ def test_the_upper_end_of_what_is_lost_counts():
     assert "92% of what there is to lose is lost, of at most 90%" in dict(found.ruled_out)["Mondrian, k = 11"][0]
 
 
+@pytest.mark.parametrize(("error", "without", "kept"), [(0.2, 0.1, False), (0.2, 0.3, True), (0.04, 0.01, True)])
+def test_a_release_that_misleads_about_the_sizes_of_groups_is_ruled_out(error, without, kept):
+    """More wrong than no values at all, and by more than the smallest large group, which has 5% of people."""
+    found = results(RELEASES)
+    sizes = found[found.measure == "cost"].assign(measure="size_error", value=error, baseline=without)
+    decided = decision.decide(pd.concat([found, sizes[sizes.parameters == "k=20"]]), LOSS)
+    why = dict(decided.ruled_out).get("Mondrian, k = 20", [""])[-1]
+    assert why.startswith("it misleads about the sizes of large groups, which it misses by 20% of people") == (not kept)
+    assert ("Mondrian, k = 20" in [*decided.kept.setting]) == kept
+    assert "Mondrian, k = 11" in [*decided.kept.setting]
+
+
+def test_where_there_is_nothing_to_lose_what_is_worse_is_ruled_out():
+    ends = {name: {**RELEASES[name], "cost": 0.1} for name in ("Identity", "Suppress", "Mondrian k=11")}
+    found = results({**ends, "Mondrian k=20": {**RELEASES["Mondrian k=20"], "cost": 0.2}})
+    decided = decision.decide(found, LOSS)
+    assert [*decided.kept.loss] == [0.0, 0.0]
+    assert dict(decided.ruled_out)["Mondrian, k = 20"] == ["cost is worse than without any quasi-identifier"]
+
+
 def test_where_the_chosen_file_is_refused_the_runner_up_is_chosen_and_it_says_why():
     first = decided(policy=LOSS)
     found = first.without_chosen("It was lost.")

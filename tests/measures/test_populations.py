@@ -1,5 +1,6 @@
 """Large populations against plain counting, and the numbers that an independent study found on Adult."""
 
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -8,9 +9,9 @@ from hypothesis import given, settings, strategies as st
 from support.plain_reconstruction import DISEASES, HIERARCHIES, SCHEMA, TREES, count, leaves, toy
 
 from privnb.datasets.dataset import Dataset, load
-from privnb.measures.disclosure.tradeoff import utility_loss
+from privnb.measures.disclosure.tradeoff import utility_loss, utility_losses
 from privnb.measures.utility import populations as module, reconstruction
-from privnb.measures.utility.populations import LargePopulations
+from privnb.measures.utility.populations import LargePopulations, size_error
 from privnb.microdata.hierarchy import Intervals, Ranges, Sets, flat
 from privnb.microdata.hierarchy.taxonomies import widths
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema, SchemaError
@@ -25,6 +26,7 @@ from privnb.sanitizers import (
     SanitizationError,
     Suppress,
 )
+from privnb.sanitizers.base import Sanitizer
 
 SANITIZERS = (
     Identity(),
@@ -37,6 +39,17 @@ SANITIZERS = (
     LaplaceNoise(2.0),
     RandomizedResponse(1.0),
 )
+
+
+@dataclass(frozen=True)
+class Zero(Sanitizer):
+    """Publish the age 0 for everybody."""
+
+    treatment = "noisy"
+
+    def _sanitize(self, dataset, table, rng):
+        table["age"] = 0
+        return table
 
 
 @pytest.fixture(scope="module")
@@ -180,12 +193,74 @@ def test_a_wide_domain_costs_no_more_than_it_tells():
     table = toy(200, 4).table[["disease"]].assign(income=[0] * 100 + list(range(1000, 901_000, 9000)))
     data = Dataset("incomes", table[["income", "disease"]], schema, {"income": Ranges(incomes.domain, exact=True)})
     populations = LargePopulations.of(data, "disease")
-    assert populations.predicates == ["income 0"]
+    assert populations.lines["income"].part.max() < len(populations)
     trivial = utility_loss(populations, Suppress().sanitize(data, rng=0))
     assert trivial > 0
     alone = Mondrian(KAnonymity(100)).sanitize(data, rng=0)  # 0 is a class of its own
-    assert utility_loss(populations, alone) == pytest.approx(0, abs=1e-12)
+    losses = utility_losses(populations, alone)
+    assert losses["income 0"] == pytest.approx(0, abs=1e-12)
+    assert 0 < utility_loss(populations, alone) < trivial
     assert utility_loss(populations, Mondrian(KAnonymity(101)).sanitize(data, rng=0)) == pytest.approx(trivial)
+
+
+def test_numbers_without_levels_are_asked_about_in_halves():
+    """Of eight people of eight ages two are enough: the halves, their halves, and no single age."""
+    table = toy(8, 0).table.assign(age=range(8), town="a", grade="low")
+    data = Dataset("toy", table, SCHEMA, HIERARCHIES)
+    of_age = {each for each in LargePopulations.of(data, "disease", 0.25).predicates if each.startswith("age")}
+    assert {each for each in of_age if "," not in each} == {
+        "age 0-3",
+        "age 4-7",
+        "age 0-1",
+        "age 2-3",
+        "age 4-5",
+        "age 6-7",
+    }
+    asked = LargePopulations.of(data, "disease", 0.25, {"age": TREES["age"]})
+    assert {each for each in asked.predicates if "," not in each} >= {"age 0-1", "age 0 half"}, "as a tree has them"
+    named = LargePopulations.of(data, "disease", 0.25, {"age": HIERARCHIES["age"]})
+    assert not [each for each in named.predicates if each.startswith("age")], "of a hierarchy that is named, its nodes"
+
+
+def test_values_that_many_people_share_are_no_reason_to_ask_about_nothing_else():
+    table = toy(100, 1).table.assign(age=[0] * 60 + [1, 2, 3, 4, 5, 6, 7, 7] * 5)
+    populations = LargePopulations.of(Dataset("toy", table, SCHEMA, HIERARCHIES), "disease", 0.2)
+    of_age = {each for each in populations.predicates if each.startswith("age") and "," not in each}
+    assert of_age == {"age 0", "age 1-7", "age 1-4", "age 5-7"}
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows=st.integers(6, 25), seed=st.integers(0, 10**6), sanitizer=st.sampled_from(SANITIZERS))
+def test_shares_of_people_are_those_of_plain_counting(rows, seed, sanitizer):
+    data = toy(rows, seed, TREES)
+    try:
+        release = sanitizer.sanitize(data, rng=seed)
+    except SanitizationError:
+        return
+    populations = LargePopulations.of(data, None, 0.25)
+    groups = [read(predicate, TREES) for predicate in populations.predicates]
+    expected = [count(release, group, set(DISEASES)) / rows for group in groups]
+    assert populations.shares(release) == pytest.approx(expected, abs=1e-9)
+    assert populations.shares(Identity().sanitize(data, rng=0)) == pytest.approx(populations.counts[:, 0] / rows)
+    actual = [(populations.counts[i, 0] / rows, each) for i, each in enumerate(expected)]
+    assert size_error(populations, release) == pytest.approx(np.mean([abs(a - b) for a, b in actual]))
+
+
+def test_a_release_that_says_false_things_is_more_wrong_than_one_that_says_nothing():
+    """Ages 0 to 7 are equally common. Halves and quarters have 1/2 and 1/4 of people, and a release without ages says
+    so; where everybody is 0 years old, four of the six are wrong: by 1/2, 1/2, 3/4 and thrice 1/4.
+    """
+    data = toy(80, 2)
+    table = data.table.assign(age=[*range(8)] * 10, town="a", grade="low", disease="flu")
+    data = Dataset("toy", table, SCHEMA, HIERARCHIES)
+    populations = LargePopulations.of(data, None, 0.2)
+    of_age = [i for i, each in enumerate(populations.predicates) if each.startswith("age") and "," not in each]
+    assert len(of_age) == 6
+    nothing, zero = Suppress("age").sanitize(data, rng=0), Zero().sanitize(data, rng=0)
+    assert size_error(populations, nothing) == pytest.approx(0)
+    wrong = np.abs(populations.shares(zero) - populations.counts[:, 0] / 80)
+    assert sorted(wrong[of_age]) == pytest.approx([0.25, 0.25, 0.25, 0.5, 0.5, 0.75])
+    assert size_error(populations, zero) == pytest.approx(wrong.mean())
 
 
 # The study's numbers of large populations, and utility loss of the release without quasi-identifiers.
@@ -228,7 +303,7 @@ def test_what_cannot_be_asked_is_refused(monkeypatch):
         LargePopulations.of(data, "wage")
     with pytest.raises(ValueError, match="'town' is a quasi-identifier of 'toy': groups are named by it"):
         LargePopulations.of(data, "town")
-    with pytest.raises(ValueError, match=r"has 40 people \(100\.0% of all\)\. Lower the support"):
+    with pytest.raises(ValueError, match=r"with 40 people \(100\.0% of all\)\. Lower the support"):
         LargePopulations.of(data, "disease", 1)
     populations = LargePopulations.of(data, "disease", 0.2)
     fewer = {name: HIERARCHIES[name] for name in ("age", "town")}

@@ -11,6 +11,7 @@ import pandas as pd
 from numba import njit
 
 from privnb.datasets.dataset import Dataset
+from privnb.measures.base import measure
 from privnb.measures.utility.reconstruction import Boxes, HierarchyLine, codes_of, values_asked
 from privnb.microdata.release import Release
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
@@ -29,7 +30,8 @@ class LargePopulations:
     A conjunction is of one attribute or more; nodes with the same leaves count once. The populations depend on the
     original alone: find them once, with `LargePopulations.of`, and ask every release about them.
 
-    `nodes[name]`: boolean array (nodes, parts of the line), those of an attribute that are large by themselves;
+    `records`: of the original. `nodes[name]`: boolean array (nodes, parts of the line), those of an attribute that are
+    large by themselves;
     `labels`: what each node is called, through all attributes. Population i is that of number `parent[i]` (0:
     everybody, j + 1: population j) with one condition more, `labels[node[i]]`; parents come first. `counts`: float
     array (populations, sensitive values + 1), people with each of `values`, and a 0. `conditions`: the most that one
@@ -39,8 +41,9 @@ class LargePopulations:
     """
 
     HINT: ClassVar[str] = "LargePopulations.of makes them."
-    sensitive: str
+    sensitive: str | None
     support: float
+    records: int
     values: np.ndarray
     lines: Mapping[str, HierarchyLine]
     nodes: Mapping[str, np.ndarray]
@@ -53,18 +56,19 @@ class LargePopulations:
     @classmethod
     @validated
     def of(
-        cls, dataset: Dataset, sensitive: str, support: Share = SUPPORT, hierarchies: Hierarchies = None
+        cls, dataset: Dataset, sensitive: str | None, support: Share = SUPPORT, hierarchies: Hierarchies = None
     ) -> "LargePopulations":
-        """Find those of a dataset for questions about its attribute `sensitive`.
+        """Find those of a dataset for questions about its attribute `sensitive`, or about their sizes alone.
 
         Parameters
         ----------
         dataset : Dataset
-        sensitive : str
+        sensitive : str or None
+            None: `values` is empty, and `counts` has one column, for everybody.
         support : float
             The smallest share of the records, above 0, at most 1.
         hierarchies : dict of str to Generalization, optional
-            Whose nodes are meant, by quasi-identifier; for those not named, the dataset's own.
+            Whose nodes alone are meant, by quasi-identifier; for those not named, the dataset's own, and halves.
 
         Returns
         -------
@@ -82,22 +86,27 @@ class LargePopulations:
         lines, nodes, labels = {}, {}, []
         for name in dataset.schema.quasi_identifiers:
             hierarchy = asked[name]
-            large = _large_nodes(codes_of(dataset, name, hierarchy), hierarchy, least)
-            if not len(large):
+            people = np.bincount(codes_of(dataset, name, hierarchy), minlength=hierarchy.size)
+            sets = _large_nodes(people, hierarchy, least)
+            has_levels = hasattr(hierarchy, "groups") or name in (hierarchies or {})
+            if not has_levels and people[~np.any([*sets.values()], axis=0)].sum() >= least:
+                sets |= _large_halves(people, least)
+            if not sets:
                 continue
-            # Values that no large node tells apart are one part of the line.
-            nodes[name], part = np.unique(large, axis=1, return_inverse=True)
-            lines[name] = HierarchyLine(hierarchy, part.ravel())
+            large = np.array([*sets.values()])
+            nodes[name], part = _parts(large)
+            lines[name] = HierarchyLine(hierarchy, part)
             places = np.nonzero(large)
             labels += [f"{name} {label}" for label in hierarchy.labels(places[1], places[0])]
         if not labels:
             raise UsageError(
-                f"no value of a quasi-identifier of '{dataset.name}', and no node below a root, has {least} people "
-                f"({support:.1%} of all). Lower the support, or give the attributes hierarchies."
+                f"no quasi-identifier of '{dataset.name}' has a value, a node below a root or a half of its values "
+                f"with {least} people ({support:.1%} of all). Lower the support, or give the attributes hierarchies."
             )
         original = Boxes.of_original(dataset, sensitive, lines)
         parent, node, conditions = _conjunctions(original, nodes, least)
-        found = cls(sensitive, support, values, lines, nodes, tuple(labels), parent, node, np.empty(0), conditions)
+        shapes = lines, nodes, tuple(labels), parent, node
+        found = cls(sensitive, support, len(dataset), values, *shapes, np.empty(0), conditions)
         return replace(found, counts=found._expected(original))
 
     def __len__(self) -> int:
@@ -122,9 +131,18 @@ class LargePopulations:
 
         Of a population in which a noisy release shows nobody, all people of the release.
         """
+        found, everybody = self._found(release)
+        return np.where(found.sum(axis=1, keepdims=True) > 0, found, everybody)
+
+    def shares(self, release: Release) -> FloatArray:
+        """The share of all people that a release lets one expect in each population: float array (populations,)."""
+        found, everybody = self._found(release)
+        return found.sum(axis=1) / everybody.sum()
+
+    def _found(self, release: Release) -> tuple[FloatArray, FloatArray]:
+        """`_expected` of a release, and all its people, float array (sensitive values + 1,)."""
         boxes = Boxes.of_release(release, self.sensitive, self.lines, self.values)
-        found = self._expected(boxes)
-        return np.where(found.sum(axis=1, keepdims=True) > 0, found, boxes.counts.sum(axis=0))
+        return self._expected(boxes), boxes.counts.sum(axis=0)
 
     def _expected(self, boxes: Boxes) -> FloatArray:
         """How many people of each sensitive value are to be expected in each population: float array (populations,
@@ -165,15 +183,59 @@ class LargePopulations:
         return place[1:] - 1, attribute, node - begins[attribute], conditions[order], size[order] == 1
 
 
-def _large_nodes(codes: IntArray, hierarchy: Any, least: int) -> BoolArray:
-    """The leaves and inner nodes of at least `least` records, but for the whole: boolean array (nodes, positions)."""
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of people", baseline="trivial release")
+def size_error(populations: LargePopulations, release: Release) -> float:
+    """How wrong the release is about how many people are in large groups.
+
+    The mean over large populations of the difference between the share of all people who are in one and the share that
+    the release lets one expect; 0 as the original. How to read it: a release without quasi-identifiers takes every
+    value for equally likely. A release that is more wrong than that one tells its users something false.
+
+    Source: this package, after Li and Li, KDD 2009, section 4.2.
+    """
+    actual = populations.counts.sum(axis=1) / populations.records
+    return float(np.abs(populations.shares(release) - actual).mean())
+
+
+def _large_nodes(people: IntArray, hierarchy: Any, least: int) -> dict[bytes, BoolArray]:
+    """The leaves and inner nodes of at least `least` records but for the whole, each once: boolean arrays (positions,).
+
+    `people`: records at each position.
+    """
     found: dict[bytes, BoolArray] = {}
     for level in getattr(hierarchy, "groups", [np.arange(hierarchy.size)]):
-        for group in np.flatnonzero(np.bincount(level[codes]) >= least):
+        for group in np.flatnonzero(np.bincount(level, people) >= least):
             node = level == group
-            found.setdefault(node.tobytes(), node)
-    some = [node for node in found.values() if not node.all()]
-    return np.array(some, dtype=np.bool_).reshape(-1, hierarchy.size)
+            if not node.all():
+                found.setdefault(node.tobytes(), node)
+    return found
+
+
+def _large_halves(people: IntArray, least: int) -> dict[bytes, BoolArray]:
+    """The halves of the line at the median record, and the halves of each, as long as both have at least `least`
+    records: boolean arrays (positions,), each once. `people`: records at each position.
+    """
+    through, runs, found = np.append(0, np.cumsum(people)), [(0, len(people))], dict[bytes, BoolArray]()
+    places = np.arange(len(people))
+    for first, last in runs:
+        middle = int(np.searchsorted(through, (through[first] + through[last]) / 2))
+        if min(through[middle] - through[first], through[last] - through[middle]) >= least:
+            halves = [(first, middle), (middle, last)]
+            nodes = [(places >= begin) & (places < end) for begin, end in halves]
+            found |= {node.tobytes(): node for node in nodes}
+            runs += halves
+    return found
+
+
+def _parts(large: BoolArray) -> tuple[BoolArray, IntArray]:
+    """The nodes by the parts of the line that they tell apart, boolean array (nodes, parts), and the part of each
+    position, integer array (positions,).
+
+    Most neighbours are alike, and a line may have a million positions: only the first of a run is compared.
+    """
+    first = np.append(True, (large[:, 1:] != large[:, :-1]).any(axis=0))
+    nodes, part = np.unique(large[:, first], axis=1, return_inverse=True)
+    return nodes, part.ravel()[np.cumsum(first) - 1]
 
 
 def _conjunctions(boxes: Boxes, nodes: Mapping[str, BoolArray], least: int) -> tuple[IntArray, IntArray, int | None]:

@@ -53,9 +53,14 @@ class Boxes:
     counts: np.ndarray
 
     @classmethod
-    def of_original(cls, dataset: Dataset, sensitive: str, lines: Mapping[str, HierarchyLine]) -> "Boxes":
+    def of_original(cls, dataset: Dataset, sensitive: str | None, lines: Mapping[str, HierarchyLine]) -> "Boxes":
         """All people where they are."""
-        value, values = dataset.schema[sensitive].coded(dataset.cells[sensitive])
+        value: IntArray
+        values: Array
+        if sensitive is None:
+            value, values = np.zeros(len(dataset), dtype=np.int64), np.empty(0)
+        else:
+            value, values = dataset.schema[sensitive].coded(dataset.cells[sensitive])
         labels = {name: line.part[codes_of(dataset, name, line.hierarchy)] for name, line in lines.items()}
         shares = {name: np.eye(int(line.part.max()) + 1) for name, line in lines.items()}
         first, index = distinct_codes(list(labels.values()), [len(each) for each in shares.values()])
@@ -63,7 +68,9 @@ class Boxes:
         return cls({name: each[first] for name, each in labels.items()}, shares, counts)
 
     @classmethod
-    def of_release(cls, release: Release, sensitive: str, lines: Mapping[str, HierarchyLine], values: Array) -> "Boxes":
+    def of_release(
+        cls, release: Release, sensitive: str | None, lines: Mapping[str, HierarchyLine], values: Array
+    ) -> "Boxes":
         """As published. `lines`: the questions', whatever hierarchies the release has; `values`: the sensitive values
         of the original, sorted.
         """
@@ -110,8 +117,12 @@ def codes_of(dataset: Dataset, name: str, hierarchy: Any) -> IntArray:
     return dataset.codes[name] if dataset.hierarchies[name] is hierarchy else hierarchy.codes(dataset.marked(name))
 
 
-def values_asked(dataset: Dataset, sensitive: str) -> Array:
-    """The sensitive values that occur, sorted. Raises ValueError for a quasi-identifier and for too many values."""
+def values_asked(dataset: Dataset, sensitive: str | None) -> Array:
+    """The sensitive values that occur, sorted; none without a sensitive attribute. Raises ValueError for a
+    quasi-identifier and for too many values.
+    """
+    if sensitive is None:
+        return np.empty(0)
     if dataset.schema[sensitive].name in dataset.schema.quasi_identifiers:
         raise UsageError(
             f"'{sensitive}' is a quasi-identifier of '{dataset.name}': groups are named by it. Ask for the values of a "
@@ -174,12 +185,14 @@ def _of_sets(release: Release, name: str) -> tuple[IntArray, Any]:
     return alike, values
 
 
-def _sensitive_counts(release: Release, sensitive: str, values: Array, index: IntArray) -> FloatArray:
+def _sensitive_counts(release: Release, sensitive: str | None, values: Array, index: IntArray) -> FloatArray:
     """People of each box with each of the `values`, or with none of them: float array (boxes, values + 1).
 
     `index`: integer array (n,), the box of each record.
     """
     boxes = int(index.max()) + 1
+    if sensitive is None:
+        return np.bincount(index, minlength=boxes)[:, None].astype(float)
     if sensitive in release.cells:
         codes, labels = _read(release, sensitive)
         meanings = _meanings(labels, values, release.schema[sensitive])

@@ -1,0 +1,43 @@
+"""A release that says false things costs its users more than one that says nothing, and is not recommended."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import privnb as pn
+
+
+@dataclass(frozen=True)
+class Fifty(pn.Sanitizer):
+    """Publish the age 50 for everybody."""
+
+    treatment = "noisy"
+
+    def _sanitize(self, dataset, table, rng):
+        table["age"] = 50
+        return table
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Ages that are equally common, and illnesses that depend on nothing: groups have nothing to lose but chance."""
+    draws, n = np.random.default_rng(0), 1000
+    columns = {"age": draws.integers(20, 80, n), "sex": draws.choice(["m", "f"], n)}
+    return pn.read(pd.DataFrame(columns | {"illness": draws.choice(["flu", "cold", "none"], n)}), sensitive="illness")
+
+
+@pytest.mark.parametrize("falsifying", [Fifty(), pn.LaplaceNoise(epsilon=0.001)], ids=str)
+def test_a_falsified_release_is_ruled_out(table, falsifying):
+    found = pn.compare(table, [falsifying, pn.Mondrian(k=50)], policy="k-5", seeds=2).choose().found.decision
+    assert found.sanitizer == "Mondrian"
+    setting = found.releases[found.releases.sanitizer == type(falsifying).__name__].setting.item()
+    assert "it misleads about the sizes of large groups" in dict(found.ruled_out)[setting][-1]
+
+
+def test_noise_that_leaves_groups_their_sizes_is_open_to_choice(table):
+    found = pn.compare(table, [pn.LaplaceNoise(epsilon=1.0)], policy="k-5", seeds=2).choose().found.decision
+    reasons = dict(found.ruled_out).get("Laplace noise, epsilon = 1", [])
+    assert "LaplaceNoise" in {*found.releases.sanitizer}
+    assert "misleads" not in " ".join(reasons)
