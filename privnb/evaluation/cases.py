@@ -34,7 +34,8 @@ from privnb.microdata.release import Release
 from privnb.microdata.treatment import Unreadable
 from privnb.microdata.withholding import LIMIT, MinCount
 from privnb.runtime import expect
-from privnb.runtime.errors import UsageError
+from privnb.runtime.errors import PrivnbError, UsageError
+from privnb.runtime.own_methods import is_own
 from privnb.runtime.progress import track
 from privnb.runtime.validation import Count, OneOrMore, Seed, as_list, validated
 from privnb.sanitizers import SanitizationError
@@ -75,6 +76,10 @@ class Case:
             return self.sanitizer.sanitize(self.dataset, rng=self.stream("sanitize")), None
         except SanitizationError as error:  # kept, since a search that fails takes as long as one that does not
             return None, error
+        except PrivnbError as error:
+            if not is_own(self.sanitizer):
+                raise
+            return None, SanitizationError(str(error))
 
     @property
     def release(self) -> Release:

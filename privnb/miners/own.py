@@ -12,7 +12,9 @@ from privnb.runtime import expect
 from privnb.runtime.arrays import Array
 from privnb.runtime.errors import UsageError, UsageTypeError
 from privnb.runtime.names import name_list
+from privnb.runtime.own_methods import failure
 
+INVENTED = 40  # records with which an error is tried again
 SEED = 0  # of estimators that draw and are given no seed, as of the package's own miners
 TRY = "Try HistGradientBoostingClassifier() for labels, or HistGradientBoostingRegressor() for numbers."
 
@@ -22,7 +24,8 @@ class Guarded:
     """An estimator of somebody else's, whose errors and answers are checked.
 
     Whatever it raises becomes `Failed`, which results state as a refusal: nothing ends in the middle of an evaluation.
-    The error names the class of what was raised and not its message, which may quote records.
+    `Failed` names the class and the line of what was raised. The message of the error may quote records; it is shown
+    if the estimator says the same about invented numbers.
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ class Guarded:
         except MemoryError:
             raise
         except Exception as error:
-            raise self._failed("learning", type(error).__name__) from error
+            raise self._failed("learning", self._said(error, features, target)) from error
         object.__setattr__(self, "labels", int(target.max()) + 1 if target.dtype.kind in "iu" else 0)
         return self
 
@@ -59,7 +62,7 @@ class Guarded:
         except MemoryError:
             raise
         except Exception as error:
-            raise self._failed("predicting", type(error).__name__) from error
+            raise self._failed("predicting", self._said(error, features)) from error
         if guesses.shape != (len(features),) or guesses.dtype.kind not in "biuf":
             raise self._failed("predicting", f"it gave an array of shape {guesses.shape} for {len(features)} records")
         if not np.isfinite(guesses).all():
@@ -70,6 +73,22 @@ class Guarded:
         if (codes != guesses).any() or not ((codes >= 0) & (codes < self.labels)).all():
             raise self._failed("predicting", "it gave labels that it was not shown")
         return codes
+
+    def _said(self, error: Exception, features: Array, target: Array | None = None) -> str:
+        """Return where an error was raised, with its message if invented numbers lead to the same error."""
+        from sklearn.base import clone
+
+        said, rng = failure(self.estimator, error), np.random.default_rng(SEED)
+        of_labels = self.labels > 0 if target is None else target.dtype.kind in "iu"
+        invented = rng.integers(0, 2, (INVENTED, features.shape[1])).astype(features.dtype)
+        try:
+            answers = np.arange(INVENTED) % 2 if of_labels else rng.random(INVENTED)
+            clone(self.estimator).fit(invented, answers).predict(invented)
+        except Exception as again:
+            message = next(iter(str(again).splitlines()), "").rstrip(".")
+            if message and type(again) is type(error):
+                return f"{said}. Invented numbers lead to the same error, which says: {message}"
+        return said
 
     def _failed(self, doing: str, why: str) -> Failed:
         return Failed(

@@ -13,7 +13,7 @@ import os
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
@@ -59,10 +59,19 @@ def validated(function: Function) -> Function:
 
 
 class Validated:
-    """A dataclass whose fields are checked by their annotations when one is made.
+    """A frozen dataclass whose fields are checked by their annotations when one is made.
 
     A class with a `__post_init__` of its own calls `super().__post_init__()` first.
     """
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        own, fields = vars(cls), "__dataclass_fields__"
+        if not hasattr(cls, fields) or ("__init__" in own and fields not in own) or cls.__hash__ is None:
+            raise UsageTypeError(
+                f"{cls.__name__} must be a frozen dataclass. Write `@dataclass(frozen=True)` above the class, and each "
+                "parameter as a field, such as `step: int = 10`."
+            )
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for name, check in argument_checks(type(self)).items():  # type: ignore[arg-type]

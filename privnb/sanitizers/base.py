@@ -19,9 +19,10 @@ from privnb.microdata.schema import PUBLISHED, Categories, Numbers, Schema
 from privnb.microdata.treatment import KINDS, Rows, treated
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
 from privnb.runtime import expect, lazy_pandas as pd
-from privnb.runtime.errors import UsageTypeError
+from privnb.runtime.errors import PrivnbError, UsageTypeError
 from privnb.runtime.family import check_fact, members
 from privnb.runtime.names import name_list
+from privnb.runtime.own_methods import failure, is_own
 from privnb.runtime.validation import Randomness, Validated, validated
 from privnb.sanitizers.claims import find_perturbed, refusal
 from privnb.sanitizers.errors import SanitizationError
@@ -235,12 +236,26 @@ class Sanitizer(Validated, ABC):
         SanitizationError
             When the table cannot give what was asked, has a key of people whom this one does not count, and for a
             release that is not what it says: every claimed model is graded, every label compared with its original (see
-            `claims`).
+            `claims`). Any other error of a sanitizer that is not the package's is its cause.
         """
         if isinstance(dataset, Counted) and not self.by_combinations:
             raise UsageTypeError(f"dataset must be a Dataset, got {expect.found(dataset)}. Load one: load(name).")
         if not self.counts_people:
             check_one_record_each(repr(self), dataset)
+        try:
+            return self._checked(dataset, rng)
+        except (PrivnbError, MemoryError):
+            raise
+        except Exception as error:
+            if not is_own(self):
+                raise
+            raise SanitizationError(
+                f"{self!r} fails with {failure(self, error)}. The message of the error may quote records and is not "
+                f"shown. Try `{type(self).__name__}(...).sanitize(dataset)`: the traceback shows it."
+            ) from error
+
+    def _checked(self, dataset: Any, rng: Randomness) -> Release:
+        """Return the release, checked."""
         source = FreshEntropy(np.random.PCG64()) if rng is None else np.random.default_rng(rng)
         unused, table = str(source.bit_generator.state), dataset.cells if self.coded else dataset.table
         table, gaps = table[dataset.schema.published].copy(deep=False), None

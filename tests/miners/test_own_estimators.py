@@ -1,5 +1,7 @@
 """Estimators of scikit-learn's kind as miners: cloned, seeded, named, guarded, and part of what a store knows."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -36,18 +38,18 @@ PIPELINE = make_pipeline(StandardScaler(), LogisticRegression())
 
 
 class Breaks(ClassifierMixin, BaseEstimator):
-    """Raise an error that quotes a record, in learning or in predicting."""
+    """Raise an error that quotes a record, in learning or in predicting, if the records are not invented ones."""
 
     def __init__(self, when="fit"):
         self.when = when
 
     def fit(self, features, target):
-        if self.when == "fit":
+        if self.when == "fit" and features.max() > 1:
             raise ZeroDivisionError("somebody has gout")
         return self
 
     def predict(self, features):
-        if self.when == "predict":
+        if self.when == "predict" and features.max() > 1:
             raise ZeroDivisionError("somebody has gout")
         return {"short": np.zeros(3), "unknown": np.full(len(features), 99), "half": np.full(len(features), 0.5)}[
             self.when
@@ -150,6 +152,18 @@ def test_what_fails_is_refused_without_its_words_and_stands_in_no_average(when):
         assert ([*found.guesses], found.failed) == (["majority"], {"Breaks": "refused"})
         assert "the miner 'Breaks' failed in" in found.reasons["Breaks"]
         assert "gout" not in found.reasons["Breaks"]
+
+
+class NeedsLicence(GaussianNB):
+    def fit(self, features, target):
+        raise RuntimeError("There is no licence.\nSee the manual.")
+
+
+def test_a_message_that_invented_numbers_lead_to_is_shown():
+    found = mine(MONDRIAN.sanitize(DATA, rng=1), "disease", [NeedsLicence(), "majority"], rng=1)
+    assert re.search(
+        r"RuntimeError in line \d+ of `fit`\. .* says: There is no licence\. ", found.reasons["NeedsLicence"]
+    )
 
 
 def test_numbers_that_are_not_finite_are_no_guesses():

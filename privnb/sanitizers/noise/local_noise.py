@@ -129,7 +129,7 @@ class NumericNoise(LocalNoise):
     @classmethod
     def examples(cls, schema: Schema) -> list[Self]:
         number: Any = next(schema[name] for name in schema.quasi_identifiers if schema[name].numeric)
-        return [cls.at({"epsilon": 0.5}), cls(1.0, {number.name: number.numbers.width})]  # type: ignore[call-arg]
+        return [cls.at({"epsilon": 0.5}), cls(1.0, {number.name: number.numbers.width})]
 
     def _noisy(self, schema: Schema) -> list[Attribute]:
         noisy = numeric(self, schema)
