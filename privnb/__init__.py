@@ -162,4 +162,10 @@ def __getattr__(name: str) -> Any:
 
         if (found := find_method(name)) is not None:
             return found
-    raise AttributeError(f"privnb has no '{name}'. It has what {', '.join(ROOMS)} export, and `dir(privnb)` lists.")
+        from privnb.runtime.names import meant
+
+        near = meant([name], __all__)
+        raise AttributeError(
+            f"privnb has no '{name}'.{near} It has what {', '.join(ROOMS)} export, and `dir(privnb)` lists."
+        )
+    raise AttributeError(f"privnb has no '{name}'.")

@@ -97,7 +97,7 @@ class Dataset(Microdata):
         at which a published label may end.
     """
 
-    HINT: ClassVar[str] = "Load one: load(name)."
+    HINT: ClassVar[str] = "Load one: load(name), or take `.dataset` of a table."
     notes: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:  # never the records: a notebook keeps what it shows

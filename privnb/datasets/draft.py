@@ -173,9 +173,7 @@ def drafted(
     """
     file = Path(file)
     table, layout, files = reading.read_unknown(file, encoding)
-    name = name or named(file)
-    if not re.fullmatch(r"\w[\w.-]*", name):
-        raise UsageError(f"a dataset's name is a folder's name: letters, digits, - and _; got {name!r}.")
+    name = checked_name(name or named(file))
     _check_several(file, len(table))
     place = Path(folder) / name
     if place.exists():
@@ -257,6 +255,13 @@ def named(file: Path) -> str:
     'patients-2020'
     """
     return re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a dataset. Raise UsageError for one that cannot be the name of a folder."""
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise UsageError(f"the name of a dataset must be letters, digits, - and _; got {name!r}.")
+    return name
 
 
 def _check_several(file: Path, records: int) -> None:

@@ -181,17 +181,10 @@ def evaluate(
         Tidy results, see `results`. Where a release is not possible, or an attack or measure cannot read it, its row
         has no value, and says so in `status` and `reason`.
     """
-    attacks, measures = (as_list(each) for each in (attacks, measures))
+    attacks = as_list(attacks)
     expect.all_of("attacks", attacks, Attack, Question, instead="Give a list of some such as Linkage().")
-    instead = (
-        "Give a list of functions, not of names, such as certainty_penalty of privnb.measures.utility.information_loss."
-    )
-    expect.all_of("measures", measures, FunctionType, Question, instead=instead)
-    questions = [
-        each if isinstance(each, Question) else made(each)
-        for made, asked in ((question_of, attacks), (OfMeasure, measures))
-        for each in asked
-    ]
+    questions = [each if isinstance(each, Question) else question_of(each) for each in attacks]
+    questions += questions_of_measures(measures)
     if not questions:
         raise UsageError("nothing is asked. Give attacks, measures, or both.")
     runs = [
@@ -347,6 +340,16 @@ class OfMeasure(Question):
             value = withholding.Revealing(value, case.release.suppressed_people, n, tuple(interval))
         made = self.row(case)(value, interval=interval)
         return withheld(tidy([made]), case.fewest, n) if of.counts_people else [made]
+
+
+def questions_of_measures(measures: Any) -> list[Question]:
+    """Return the question that each of one or several measures asks."""
+    measures = as_list(measures)
+    instead = (
+        "Give a list of functions, not of names, such as certainty_penalty of privnb.measures.utility.information_loss."
+    )
+    expect.all_of("measures", measures, FunctionType, Question, instead=instead)
+    return [each if isinstance(each, Question) else OfMeasure(each) for each in measures]
 
 
 @dataclass(frozen=True)

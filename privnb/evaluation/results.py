@@ -60,9 +60,15 @@ LETTERS = ("k", "l", "t", "delta", "epsilon")
 KIND_OF_L = re.compile(r"(?:partition=\w+ )?(\w+) l=")  # in the parameters of a setting
 
 
+INSTEAD = {"results": "Try its `.results`.", "decide": "To decide on a table, try `table.decide(policy)`."}
+
+
 def check_results(name: str, value: pd.DataFrame, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
     """Raise TypeError unless `value` is a table, and ValueError unless it has these of the columns of results."""
-    return expect.table(name, value, columns, "It must be tidy results, as the functions of `evaluation` give them.")
+    hint = next((hint for has, hint in INSTEAD.items() if hasattr(value, has)), "")
+    return expect.table(
+        name, value, columns, hint or "It must be tidy results, as the functions of `evaluation` give them."
+    )
 
 
 Row = dict[str, Any]  # as `row` makes it

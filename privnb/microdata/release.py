@@ -96,7 +96,7 @@ class Release(_Coded):
         and written with each row as often.
     """
 
-    HINT: ClassVar[str] = "A sanitizer makes one: KMember(10).sanitize(dataset, rng=1)."
+    HINT: ClassVar[str] = "KMember(10).sanitize(dataset) gives one, and so does `.release` of a sanitized table."
     if TYPE_CHECKING:
         table: pd.DataFrame
     else:

@@ -23,10 +23,12 @@ REPEATS = 1000  # of what is drawn: more tell nothing new, and take days
 def found(value: Any) -> str:
     """A value as an error shows it: plain ones as they are written, of any other the kind.
 
-    >>> found(2.5), found([1, 2]), found({}), found(np.zeros(3))
-    ('2.5', 'a list', 'a dict', 'an ndarray')
+    >>> found(2.5), found([1, 2]), found({}), found(np.zeros(3)), found(int)
+    ('2.5', 'a list', 'a dict', 'an ndarray', 'the class int')
     """
-    if value is None or isinstance(value, str | bytes | bool | Real | np.generic | type):
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if value is None or isinstance(value, str | bytes | bool | Real | np.generic):
         shown = repr(value)
         return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}..."
     kind = type(value).__name__

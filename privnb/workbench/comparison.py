@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -14,11 +14,11 @@ from privnb import decision
 from privnb.decision import policies, policy_search
 from privnb.decision.by_policy import LOSS
 from privnb.decision.policies import Policy
-from privnb.evaluation.cases import evaluate
+from privnb.evaluation.cases import evaluate, questions_of_measures
 from privnb.evaluation.results import SETTING, join, setting, setting_name
 from privnb.microdata.withholding import LIMIT
 from privnb.publishing import in_words
-from privnb.runtime import expect
+from privnb.runtime import expect, validation
 from privnb.runtime.errors import PrivnbError, UsageError, UsageTypeError
 from privnb.runtime.validation import validated
 from privnb.sanitizers.base import Sanitizer
@@ -27,12 +27,12 @@ from privnb.workbench.decision import TableDecision
 from privnb.workbench.measurements import Measurements
 from privnb.workbench.origin import Origin
 from privnb.workbench.release import predicted
-from privnb.workbench.views import view
+from privnb.workbench.views import Noun, view
 
 POLICY = "ontario-2025"
 
 
-class Comparison:
+class Comparison(Noun):
     """Releases of one table, measured in the same way.
 
     `compare` makes one. The two reference releases, the original and the one without quasi-identifiers, are always
@@ -98,6 +98,8 @@ class Comparison:
 
         if not x and not y:
             return charts.within_caps(self.choose().found.decision)
+        if not x or not y:
+            raise UsageError(f"x and y must both be names of measures, or neither; got {x!r} and {y!r}.")
         return charts.frontier(points(self.results, privacy=x, utility=y))
 
     def choose(self, policy: str | os.PathLike[str] | None = None) -> TableDecision:
@@ -127,10 +129,10 @@ def compare(
     table: Origin,
     sanitizers: Any,
     *,
-    policy: str | os.PathLike[str] = POLICY,
+    policy: validation.Path = POLICY,
     models: Any = (),
     target: str | None = None,
-    measures: Sequence[Callable[..., Any]] = (),
+    measures: Any = (),
     seeds: int = 0,
     store: str = "",
 ) -> Comparison:
@@ -148,7 +150,7 @@ def compare(
         Models of users that predict `target` from each release: see `SanitizedTable.utility`.
     target : str, optional
         What they predict; None: the first sensitive column.
-    measures : list of functions
+    measures : function, or list of functions
         Functions that are marked with `@measure`.
     seeds : int
         Repeats of what is drawn; 0: 3.
@@ -179,12 +181,14 @@ def compare(
         raise UsageError("sanitizers must have at least one; got none. Give some such as [Mondrian(k=10)].")
     repeats = seeds or policy_search.SEEDS["quick"]
     both, able = [*reference_sanitizers(), *tried], policy_search.with_possible_needs(data, asked)
-    results = policy_search.measure_releases(data, both, able, "quick", repeats, LIMIT, store)
-    extra: list[Any] = [*measures]
+    extra = questions_of_measures(measures)
     if models:
         extra.append(Kept(predicted(data.schema, target), models))
-    if extra:
-        results = join(results, evaluate(data, both, measures=extra, seeds=repeats, store=store))
+    # The user's own first: an error of theirs shows before anything else is measured.
+    own = evaluate(data, both, measures=extra, seeds=repeats, store=store) if extra else None
+    results = policy_search.measure_releases(data, both, able, "quick", repeats, LIMIT, store)
+    if own is not None:
+        results = join(results, own)
     return Comparison(table, tried, asked, results, _failures(table, tried, results))
 
 

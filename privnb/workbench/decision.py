@@ -18,18 +18,20 @@ from privnb.decision.policy_search import Searched
 from privnb.evaluation.samples import record_by_record
 from privnb.microdata.schema import Role
 from privnb.publishing import decided
+from privnb.runtime import validation
 from privnb.runtime.errors import PrivacyError
 from privnb.runtime.sentences import say
+from privnb.runtime.validation import validated
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench.origin import Origin
 from privnb.workbench.release import SanitizedTable, sanitized
-from privnb.workbench.views import view
+from privnb.workbench.views import Noun, view
 
 FIRST = 8  # releases that are shown at once
 PLAIN = {"setting": "release", "loss": "lost", "kept": "keeps the policy"}
 
 
-class ReleaseCard:
+class ReleaseCard(Noun):
     """The card of a release that was written: what is known of it, to read and to sign.
 
     Attributes
@@ -70,7 +72,7 @@ class ReleaseCard:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TableDecision:
+class TableDecision(Noun):
     """What a policy leads to on a table.
 
     Parameters
@@ -148,7 +150,16 @@ class TableDecision:
             **options,
         )  # fmt: skip
 
-    def write(self, out: str | os.PathLike[str], **options: Any) -> ReleaseCard:
+    def write(
+        self,
+        out: str | os.PathLike[str],
+        *,
+        spreadsheet_safe: bool = False,
+        bounds: bool = False,
+        force: bool = False,
+        allow: str | None = None,
+        memory: str = decided.MEMORY,
+    ) -> ReleaseCard:
         """Write the chosen release with its provenance, codebook and card.
 
         A release whose file breaks the policy is not written; the runner-up is made instead, and the card says so.
@@ -157,8 +168,8 @@ class TableDecision:
         ----------
         out : str or path-like
             A new file that ends in .parquet or .csv, or a new folder.
-        **options
-            `spreadsheet_safe`, `allow`: see `publishing.decided.end`.
+        spreadsheet_safe, bounds, force, allow, memory
+            As in `publishing.decided.end`.
 
         Returns
         -------
@@ -169,16 +180,17 @@ class TableDecision:
         PrivacyError
             If no release may be written.
         """
-        decided.refuse_place(out, **{key: options[key] for key in ("spreadsheet_safe", "force") if key in options})
-        ended = self.end(out, **options)
+        decided.refuse_place(out, spreadsheet_safe=spreadsheet_safe, force=force)
+        ended = self.end(out, spreadsheet_safe=spreadsheet_safe, bounds=bounds, force=force, allow=allow, memory=memory)
         if ended.card is None:
             raise PrivacyError(ended.said)
         return ReleaseCard(ended.card, Path(out))
 
 
+@validated
 def decide(
     table: Origin,
-    policy: str | os.PathLike[str],
+    policy: validation.Path,
     *,
     profile: str = "quick",
     records: int = 0,

@@ -15,7 +15,7 @@ from privnb.evaluation.results import REASONS, bounded, counts_people, identifie
 from privnb.measures.base import facts
 from privnb.runtime import numerals
 from privnb.runtime.validation import validated
-from privnb.workbench.views import view
+from privnb.workbench.views import Noun, view
 
 if TYPE_CHECKING:
     from privnb.decision.policies import Policy
@@ -25,7 +25,7 @@ NARROW = ["setting", "question", "value", "interval", "without release", "better
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Measurements:
+class Measurements(Noun):
     """Numbers about one release or several.
 
     Parameters

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from privnb.runtime import validation
+from privnb.runtime.validation import OneOrMore, as_list, validated
 from privnb.workbench.table import Table, read
 
 
-def report(
-    table: Any, out: str | os.PathLike[str], *, notebooks: Iterable[str] | None = None, **parameters: Any
-) -> Path:
+@validated
+def report(table: Any, out: validation.Path, *, notebooks: OneOrMore[str] | None = None, **parameters: Any) -> Path:
     """Make a report of a table: a site of pages, its numbers as `results.csv`, and the executed notebooks.
 
     Parameters
@@ -21,7 +20,7 @@ def report(
         Of `read`; anything that `read` takes is read first.
     out : str or path-like
         The folder of the report: nothing, an empty folder, or an older report.
-    notebooks : list of str, optional
+    notebooks : str, or list of str, optional
         Only these, by the beginning of their names, such as "04"; None: all.
     **parameters
         Parameters of the notebooks, such as `K="5, 10"` or `RECORDS=3000`.
@@ -41,7 +40,7 @@ def report(
 
     table = table if isinstance(table, Table) else read(table)
     given = {"DATASET": str(table.described_path()), **({"STUDY": table.study} if table.study else {}), **parameters}
-    return build(Path(out), None if notebooks is None else [*notebooks], given, compare=Ledger.of)
+    return build(Path(out), None if notebooks is None else as_list(notebooks), given, compare=Ledger.of)
 
 
 def explore(table: Any, **options: Any) -> Any:

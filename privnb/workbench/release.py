@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
 from privnb.decision import policies
-from privnb.evaluation.cases import OfMeasure, Question, ask
+from privnb.evaluation.cases import OfMeasure, Question, ask, questions_of_measures
 from privnb.evaluation.risks import questions
 from privnb.measures.disclosure.certainty import NEAR
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Schema
 from privnb.publishing import from_files
+from privnb.publishing.decided import MEMORY
 from privnb.publishing.job import Made
 from privnb.runtime.errors import UsageError
-from privnb.runtime.validation import OneOrMore, Randomness
+from privnb.runtime.validation import Randomness
 from privnb.sanitizers import Identity
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench.measurements import Measurements
 from privnb.workbench.origin import Origin
-from privnb.workbench.views import view
+from privnb.workbench.views import Noun, view
 
 EXAMPLES = 3  # labels of a column that its row shows
 UTILITY = ("certainty_penalty", "average_class_size")
 
 
-class SanitizedTable:
+class SanitizedTable(Noun):
     """A release of a table, in memory, for its owner.
 
     `Table.sanitize` makes one. It shows what was done to each column, the size of the smallest class and the claims,
@@ -134,7 +135,7 @@ class SanitizedTable:
         models: Any = "three",
         *,
         target: str | None = None,
-        measures: OneOrMore[Callable[..., Any]] = (),
+        measures: Any = (),
     ) -> Measurements:
         """Measure what an honest user keeps: how well models that learn from the release predict, and the loss of
         detail.
@@ -160,11 +161,20 @@ class SanitizedTable:
         target = predicted(schema, target)
         losses = [certainty_penalty, average_class_size] if self.release.generalized else []
         kept = Kept(target, models)
-        functions = [measures] if callable(measures) else [*measures]
-        runs = [(Identity(), 1, [kept]), (self.sanitizer, 1, [kept, *map(OfMeasure, [*losses, *functions])])]
+        asked = [kept, *map(OfMeasure, losses), *questions_of_measures(measures)]
+        runs = [(Identity(), 1, [kept]), (self.sanitizer, 1, asked)]
         return Measurements(ask(self.table.dataset, runs, description="measure the release"))
 
-    def write(self, out: str | os.PathLike[str], **options: Any) -> Made:
+    def write(
+        self,
+        out: str | os.PathLike[str],
+        *,
+        spreadsheet_safe: bool = False,
+        bounds: bool = False,
+        force: bool = False,
+        allow: str | None = None,
+        memory: str = MEMORY,
+    ) -> Made:
         """Write a release of the table for others, with its provenance and its codebook.
 
         The file is made anew with fresh randomness, checked, and passed by the gate; it is written whole or not at all.
@@ -173,8 +183,8 @@ class SanitizedTable:
         ----------
         out : str or path-like
             A new file that ends in .parquet or .csv, or a new folder.
-        **options
-            Those of `publishing.from_files.sanitize`, such as `spreadsheet_safe` and `allow`.
+        spreadsheet_safe, bounds, force, allow, memory
+            As in `publishing.from_files.sanitize`.
 
         Returns
         -------
@@ -193,7 +203,11 @@ class SanitizedTable:
             study=table.study,
             roles=table.roles_changed,
             outside=table.outside,
-            **options,
+            spreadsheet_safe=spreadsheet_safe,
+            bounds=bounds,
+            force=force,
+            allow=allow,
+            memory=memory,
         )
 
     def _answers(self, asked: Sequence[Question]) -> pd.DataFrame:

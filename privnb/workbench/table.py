@@ -14,21 +14,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 
 from privnb.datasets.dataset import Chosen, Dataset, described_by, find
-from privnb.datasets.draft import drafted, named
+from privnb.datasets.draft import checked_name, drafted, named
 from privnb.datasets.outside import Outside
 from privnb.datasets.own_table import OwnTable
 from privnb.datasets.roles import Roles, checked
 from privnb.microdata.counts import coded, distinct_codes, people_among, people_in
 from privnb.microdata.schema import Role, SchemaError
+from privnb.privacy_models.base import PrivacyModel
 from privnb.runtime import expect, unfinished, validation
-from privnb.runtime.errors import OutputExistsError, UsageError
+from privnb.runtime.errors import OutputExistsError, UsageError, UsageTypeError
 from privnb.runtime.names import meant
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import B
 from privnb.runtime.validation import Randomness, instead, optional, validated
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench import sources
-from privnb.workbench.views import view
+from privnb.workbench.views import Noun, view
 
 if TYPE_CHECKING:
     from privnb.workbench.comparison import Comparison
@@ -45,7 +46,7 @@ ASSUMED = {  # what is assumed about a table until its owner says otherwise, by 
 }
 
 
-class Table:
+class Table(Noun):
     """A table with the role of each column: what the whole loop starts from.
 
     `read` makes one. It shows its columns, their roles and who is unique; no cell of a record is shown.
@@ -166,6 +167,7 @@ class Table:
 
         return charts.uniqueness(uniqueness(self.dataset))
 
+    @validated
     def set_roles(self, roles: RoleNames = None, **more: str | Role) -> Table:
         """Give columns other roles, and return the table.
 
@@ -228,7 +230,7 @@ class Table:
         """
         if self._own is None:
             raise UsageError(f"'{self.name}' is described by {self.path.name} already. Change that file instead.")
-        name = name or self.name
+        name = checked_name(name or self.name)
         place = Path(folder) / name
         if place.exists():
             raise OutputExistsError(f"{place} exists already and is left as it is. Try another name.")
@@ -275,6 +277,12 @@ class Table:
         from privnb.publishing.in_words import asked
         from privnb.workbench.release import SanitizedTable
 
+        if not isinstance(model, str | Sanitizer):
+            models = repr(model) if isinstance(model, PrivacyModel) else "k=10"
+            raise UsageTypeError(
+                f'model must be a sanitizer, or models in words such as "k=10"; got {expect.found(model)}. Try '
+                f"Mondrian({models})."
+            )
         schema = self.dataset.schema
         made = model if isinstance(model, Sanitizer) else asked(model, algorithm, schema)
         return SanitizedTable(self, made, made.sanitize(self.dataset, rng=rng))
@@ -307,6 +315,7 @@ class Table:
         return decide(self, policy, **options)
 
 
+@validated
 def read(
     source: Any,
     *,
@@ -360,6 +369,8 @@ def read(
     >>> read(frame, sensitive="ill", name="patients").roles["ill"]
     <Role.SENSITIVE: 'sensitive'>
     """
+    if isinstance(source, str | os.PathLike):
+        expect.path("source", source)
     names = [sensitive] if isinstance(sensitive, str) else expect.texts("sensitive", sensitive, "names of columns")
     given = {each: _role(role) for each, role in (roles or {}).items()} | dict.fromkeys(names, Role.SENSITIVE)
     given |= {person: Role.PERSON} if person else {}
@@ -368,6 +379,10 @@ def read(
         return table.set_roles(given) if given else table
     if study is not None:
         raise UsageError(f"study must be None for a table that is not described yet; got {study!r}. Leave it out.")
+    if outside != "refuse":
+        raise UsageError(
+            f'outside must be "refuse" for a table that is not described yet; got {outside!r}. Leave it out.'
+        )
     stack = ExitStack()
     try:
         folder = stack.enter_context(unfinished.folder())
@@ -400,7 +415,7 @@ def _file(source: Any, connection: Any, name: str | None, folder: Path) -> tuple
     if connection is None and isinstance(source, str | os.PathLike):
         return Path(source), name or named(Path(source))
     made = sources.arrow_of(source) if connection is None else sources.answer_to(source, connection)
-    path = folder / f"{name or 'table'}.parquet"
+    path = folder / f"{checked_name(name or 'table')}.parquet"
     sources.write_parquet(made, path)
     return path, name or "table"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 import pandas as pd
 
@@ -12,8 +13,33 @@ from privnb.runtime.names import shown
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import Part, say, table_html
 
+# What somebody asks a noun for that has another one, by its name.
+ELSEWHERE = {
+    **dict.fromkeys(
+        ["risks", "utility"],
+        'A release has it: `table.sanitize("k=10")` makes one, and `table.sanitize(Identity())` the table as it is.',
+    ),
+    "write": 'A release has it: try `table.sanitize("k=10").write(FILE)`, or `comparison.choose().write(FILE)`.',
+    "choose": "A comparison has it: try `table.compare(SANITIZERS).choose()`.",
+    "report": "It is a function: try `privnb.report(table, FOLDER)`.",
+    "explore": "It is a function: try `privnb.explore(table)`.",
+    "save": "A table has it; a release is saved by `write(FILE)`.",
+    **dict.fromkeys(
+        ["head", "tail", "columns", "shape", "describe", "loc", "iloc", "to_csv", "to_parquet", "to_html"],
+        "A DataFrame has it: try `.frame`.",
+    ),
+}
 # Notebooks align cells to the right, which no text can be read in.
 STYLE = "<style>.privnb-view td, .privnb-view th {text-align: left; vertical-align: top; white-space: normal}</style>"
+
+
+class Noun:
+    """What `read` and its methods return: an attribute that it lacks is looked up in `ELSEWHERE`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ELSEWHERE:
+            raise AttributeError(f"{type(self).__name__} has no `{name}`. {ELSEWHERE[name]}", name=name, obj=self)
+        return object.__getattribute__(self, name)  # raises the error of Python, or of the property itself
 
 
 def view(sentences: Sequence[Part], table: pd.DataFrame, folded: Mapping[str, pd.DataFrame] | None = None) -> str:

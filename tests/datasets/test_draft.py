@@ -417,7 +417,7 @@ def test_a_file_that_is_not_there(here):
 @pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "", "a b"])
 def test_names_that_are_no_folders(here, name):
     Path("!.csv").write_text(TEXT)
-    with pytest.raises(ValueError, match="a dataset's name is a folder's name"):
+    with pytest.raises(ValueError, match="the name of a dataset must be letters"):
         draft("!.csv", name)
     assert not Path("data").exists()
 

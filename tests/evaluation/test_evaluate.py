@@ -256,7 +256,10 @@ def test_what_cannot_be_asked_is_refused(people):
         with pytest.raises(ValueError, match=message):
             evaluate(people, [KMember(5)], **asked)
     for asked, message in (
-        ({"attacks": [Commonest]}, r"attacks\[0\] must be a Attack or Question, got <class .*Give .* such as Linkage"),
+        (
+            {"attacks": [Commonest]},
+            r"attacks\[0\] must be a Attack or Question, got the class .*such as Linkage",
+        ),
         ({"attacks": "Linkage"}, r"attacks\[0\] must be a Attack or Question, got 'Linkage'\. Give a list"),
         ({"measures": [3]}, r"measures\[0\] must be a function or Question, got 3\. Give a list of functions"),
         ({"measures": ["kept_cells"]}, r"measures\[0\] must .* got 'kept_cells'\. .* not of names, such as"),

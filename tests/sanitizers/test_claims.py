@@ -313,7 +313,7 @@ def test_single_values_may_be_suppressed(by_hand):
         ({"rows": [60]}, ValueError, "rows must be positions of different records, from 0 to 59"),
         ({"claims": KAnonymity(2)}, TypeError, "claims must be a list, of PrivacyModel each, got a KAnonymity"),
         ({"claims": ("10-anonymity",)}, TypeError, r"claims\[0\] must be a PrivacyModel, got '10-anonymity'"),
-        ({"claims": (KAnonymity,)}, TypeError, r"claims\[0\] must be a PrivacyModel, got <class"),
+        ({"claims": (KAnonymity,)}, TypeError, r"claims\[0\] must be a PrivacyModel, got the class"),
         ({"promise": "epsilon 1"}, TypeError, "promise must be a Promise or None, got 'epsilon 1'"),
         ({"note": None}, TypeError, "note must be a str, got None"),
     ],

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from privnb.evaluation.combinations import FLOOR, Floor
 from privnb.measures.disclosure.certainty import NEAR
 from privnb.runtime import entry_points, expect, numerals, validation
-from privnb.runtime.errors import InputError, UsageError
+from privnb.runtime.errors import InputError, MissingFileError, UsageError
 from privnb.runtime.names import meant
 from privnb.runtime.validation import Positive, Probability, Validated, at_least, between, optional, validated
 
@@ -237,8 +237,8 @@ def read(policy: validation.Path) -> Policy:
     ------
     PolicyError
         For another name, and for a file that is no policy.
-    OSError
-        For a file that cannot be read.
+    MissingFileError, OSError
+        For a file that does not exist or cannot be read.
 
     >>> read("ontario-2025").floor
     11
@@ -253,6 +253,9 @@ def read(policy: validation.Path) -> Policy:
             f"'{given}' is no policy of the package, which has {', '.join(ready())}.{meant([given], ready())} Name one "
             "of these, or give the path of a file that ends in .toml."
         )
+    if not Path(given).is_file():
+        known = f"{', '.join(ready())}.{meant([given], ready())}"
+        raise MissingFileError(f"there is no file '{given}'. Name a file that exists, or a ready policy: {known}")
     return parsed(Path(given).read_bytes(), Path(given).name.removesuffix(".toml"))
 
 
