@@ -26,8 +26,8 @@ from privnb.microdata.hierarchy.generalization import Generalization
 from privnb.microdata.hierarchy.merging import merged
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 from privnb.microdata.withholding import LIMIT
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray, FloatArray, IntArray
+from privnb.runtime.lazy import pd
 from privnb.tables.notation import Notation
 
 Tree = Callable[..., Generalization]  # of an attribute

@@ -13,8 +13,8 @@ import numpy as np
 
 from privnb.microdata import cuts, withholding
 from privnb.microdata.schema import Numbers
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.lazy import pd
 from privnb.tables import notation
 from privnb.tables.notation import NUMBER, Notation
 

@@ -31,9 +31,10 @@ from privnb.microdata.hierarchy.categories import values_of
 from privnb.microdata.hierarchy.generalization import Generalization
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
-from privnb.runtime import expect, lazy_pandas as pd, progress, validation
+from privnb.runtime import expect, progress, validation
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import MissingFileError, UsageError
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import meant, shown
 from privnb.runtime.notices import Notice
 from privnb.runtime.sentences import Sentences, say, table_html

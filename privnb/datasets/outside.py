@@ -16,8 +16,8 @@ import numpy as np
 from privnb.microdata import withholding
 from privnb.microdata.cuts import grain
 from privnb.microdata.schema import Attribute, Categories, Numbers, text
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.notices import Notice
 
 Outside = Literal["refuse", "missing", "widen"]

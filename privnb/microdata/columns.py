@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from privnb.microdata.counts import factorized, is_coded, objects
-from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.lazy import pd
 
 
 @cache

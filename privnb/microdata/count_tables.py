@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 
 LARGEST = 2**22  # cells
 Element = TypeVar("Element", bound=Hashable)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.lazy import pd
 
 
 class DistinctRows(NamedTuple):

@@ -29,9 +29,10 @@ from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Role, Schema, SchemaError
 from privnb.microdata.treatment import TRUE, Rows, Treatment, Unreadable, treated
 from privnb.microdata.withholding import LIMIT, MinCount
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import Randomness, validated
 
 

@@ -19,9 +19,10 @@ from privnb.microdata.bands import Bands
 from privnb.microdata.columns import WrittenOut, by_value, having, in_codes, plain
 from privnb.microdata.counts import coded, distinct_codes, factorized, people_in
 from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import validated
 
 

@@ -20,9 +20,10 @@ import numpy as np
 from privnb.microdata import cuts
 from privnb.microdata.columns import by_value, of_codes, plain
 from privnb.microdata.counts import coded, factorized, is_coded, looked_up
-from privnb.runtime import expect, lazy_pandas as pd, names
+from privnb.runtime import expect, names
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.errors import InputError
+from privnb.runtime.lazy import pd
 from privnb.runtime.tolerances import ROUNDING, STEP
 from privnb.runtime.validation import Positive, Validated, instead
 

@@ -13,9 +13,10 @@ from privnb.microdata.counts import coded, once_each, tabulated_in_parts
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, SchemaError
 from privnb.microdata.treatment import Unreadable
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.family import check_fact
+from privnb.runtime.lazy import pd
 from privnb.runtime.tolerances import EXACT
 from privnb.runtime.validation import Validated, validated
 

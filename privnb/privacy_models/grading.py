@@ -17,8 +17,9 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import checked_times
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models.base import Graded, PrivacyModel, Tally, worst_levels
-from privnb.runtime import expect, lazy_pandas as pd, progress
+from privnb.runtime import expect, progress
 from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import meant
 from privnb.runtime.validation import optional, validated
 from privnb.tables.notation import NUMBER

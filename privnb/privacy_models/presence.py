@@ -12,9 +12,10 @@ from privnb.microdata.release import Release
 from privnb.microdata.schema import Schema, text
 from privnb.privacy_models.anonymity import People
 from privnb.privacy_models.base import PrivacyModel
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.runtime.tolerances import EXACT
 
 

@@ -13,8 +13,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.errors import UsageError, UsageTypeError
+from privnb.runtime.lazy import pd
 
 LONGEST = 60  # letters of a value that an error repeats
 REPEATS = 1000  # of what is drawn: more tell nothing new, and take days

@@ -1,8 +1,7 @@
-"""Libraries of tables of any length, imported when something of them is first asked for.
+"""Libraries of tables, imported when something of them is first asked for: `from privnb.runtime.lazy import pd, pa`.
 
-`from privnb.runtime.lazy import pa, pc`: pyarrow takes longer to import than all that `from privnb import Mondrian`
-needs. A module that uses this one starts with `from __future__ import annotations`, since an annotation that is
-evaluated asks for the library. pandas is in `lazy_pandas`.
+Each of them takes longer to import than all that `from privnb import Mondrian` needs besides. A module that uses this
+one starts with `from __future__ import annotations`, since an annotation that is evaluated asks for the library.
 """
 
 from importlib import import_module
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import duckdb
     import narwhals as nw
+    import pandas as pd
     import pyarrow as pa
     import pyarrow.compute as pc
 else:
@@ -24,6 +24,6 @@ else:
         def __getattr__(self, name: str) -> Any:
             return getattr(import_module(self._name), name)
 
-    duckdb, nw, pa, pc = map(Later, ("duckdb", "narwhals", "pyarrow", "pyarrow.compute"))
+    duckdb, nw, pa, pc, pd = map(Later, ("duckdb", "narwhals", "pyarrow", "pyarrow.compute", "pandas"))
 
-__all__ = ["duckdb", "nw", "pa", "pc"]
+__all__ = ["duckdb", "nw", "pa", "pc", "pd"]

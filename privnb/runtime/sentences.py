@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import chain
 
-from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import shown
 
 # Before and after what is bold, emphasized, or as in a terminal. Unicode keeps these characters for a program's own

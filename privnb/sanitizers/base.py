@@ -18,9 +18,10 @@ from privnb.microdata.rows import Counted, Microdata
 from privnb.microdata.schema import PUBLISHED, Categories, Numbers, Schema
 from privnb.microdata.treatment import KINDS, Rows, treated
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.errors import PrivnbError, UsageTypeError
 from privnb.runtime.family import check_fact, members
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import name_list
 from privnb.runtime.own_methods import failure, is_own
 from privnb.runtime.validation import Randomness, Validated, validated

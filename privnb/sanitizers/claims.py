@@ -21,8 +21,9 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, SchemaError, commonest, text
 from privnb.microdata.treatment import UNTRUE, Rows
 from privnb.privacy_models.base import PrivacyModel, ungraded
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, IntArray
+from privnb.runtime.lazy import pd
 
 
 def refusal(dataset: Any, release: Release) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numpy.random import Generator
 
 from privnb.microdata.rows import Microdata
-from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.lazy import pd
 from privnb.sanitizers.base import Sanitized, Sanitizer
 
 

@@ -11,9 +11,10 @@ from privnb.microdata.counts import FEW, distinct_codes, factorized, is_coded, s
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import Microdata
 from privnb.microdata.treatment import Rows, Treatment
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 
 
 def stated(facts: dict[str, Any], rows: Rows, new: Sequence[str]) -> dict[str, Treatment]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from privnb.microdata.counts import people_among
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.lazy import pd
 
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]\d{1,3})?")
 WHOLE = re.compile(r"-?(0|[1-9]\d*)")

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from privnb.microdata.schema import SchemaError, text
-from privnb.runtime import lazy_pandas as pd, validation
+from privnb.runtime import validation
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.errors import InputFileError, MissingFileError
-from privnb.runtime.lazy import pa, pc
+from privnb.runtime.lazy import pa, pc, pd
 from privnb.runtime.names import OWN, apart
 from privnb.runtime.validation import validated
 from privnb.tables import engine, text_files

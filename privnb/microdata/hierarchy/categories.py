@@ -28,8 +28,9 @@ from privnb.microdata.hierarchy.generalization import (
 )
 from privnb.microdata.hierarchy.intervals import Ranges
 from privnb.microdata.schema import Attribute, Categories, Numbers, SchemaError, text
-from privnb.runtime import expect, lazy_pandas as pd, validation
+from privnb.runtime import expect, validation
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import validated
 
 HEADER = re.compile(r"\s*(level|generali[sz]ation|hierarchy)[\W_]*\d*\s*", re.IGNORECASE)  # names of levels, not labels

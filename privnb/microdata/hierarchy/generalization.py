@@ -27,9 +27,10 @@ import numpy as np
 from privnb.microdata.columns import of_codes
 from privnb.microdata.counts import factorized, looked_up
 from privnb.microdata.schema import SchemaError, commonest, text
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 
 SUPPRESSED = "*"  # the root of every hierarchy
 

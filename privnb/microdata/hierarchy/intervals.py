@@ -14,8 +14,9 @@ import numpy as np
 from privnb.microdata import cuts
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine
 from privnb.microdata.schema import Numbers, SchemaError, commonest, text
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.tolerances import STEP
 
 NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)"  # 9e-05 is how small numbers are written

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from privnb.microdata.hierarchy.categories import Taxonomy
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import at_least, validated
 
 LISTED = 3  # a label of more members says how many there are

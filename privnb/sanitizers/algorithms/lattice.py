@@ -20,9 +20,9 @@ from privnb.microdata.counts import distinct_codes, tabulate
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, LeveledRanges, Taxonomy
 from privnb.privacy_models.base import Tally
 from privnb.privacy_models.requirement import Requirement
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, IntArray
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.sanitizers.algorithms.options import OF_CELLS, OF_CLASSES
 
 LARGEST = 2**22  # nodes: a search looks all of them over after each check

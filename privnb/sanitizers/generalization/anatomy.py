@@ -13,8 +13,9 @@ from privnb.microdata.counts import coded
 from privnb.microdata.rows import Microdata
 from privnb.microdata.withholding import few, tells
 from privnb.privacy_models import FrequencyDiversity
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import at_least
 from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError

@@ -14,8 +14,8 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import Rows
 from privnb.privacy_models import PrivacyModel
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import instead
 from privnb.sanitizers.base import MODELS, Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError

@@ -19,9 +19,10 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, Schema
 from privnb.privacy_models import KAnonymity, PrivacyModel, TCloseness
 from privnb.privacy_models.base import Tally
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.runtime.tolerances import ROUNDING
 from privnb.runtime.validation import one_of, validated
 from privnb.sanitizers.algorithms.lattice import Classes, Lattice, loss_of

@@ -14,9 +14,10 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
 from privnb.privacy_models import DistinctDiversity, KAnonymity, PrivacyModel
 from privnb.privacy_models.anonymity import People
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import Seed
 from privnb.sanitizers.base import MODELS, Sanitized, Sanitizer
 from privnb.sanitizers.eligibility import check_k, quasi_identifiers

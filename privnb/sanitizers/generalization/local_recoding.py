@@ -12,8 +12,8 @@ from privnb.microdata.counts import distinct_codes
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
 from privnb.privacy_models import KAnonymity, TCloseness
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.lazy import pd
 from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.generalization.model_based import ModelBasedSanitizer, lines, recoded, requirement_of
 

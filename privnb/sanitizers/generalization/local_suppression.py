@@ -15,8 +15,8 @@ from privnb.microdata.counts import distinct_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import Microdata
 from privnb.privacy_models import KAnonymity
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import BoolArray, IntArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import at_least
 from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.eligibility import check_k, quasi_identifiers

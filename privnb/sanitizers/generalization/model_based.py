@@ -14,9 +14,10 @@ from privnb.microdata.schema import Role
 from privnb.privacy_models import PrivacyModel
 from privnb.privacy_models.requirement import Requirement
 from privnb.privacy_models.words import keywords, models_of_keywords
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import BoolArray, IntArray
 from privnb.runtime.errors import UsageError, UsageTypeError
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import meant
 from privnb.sanitizers.base import MODELS, Sanitizer
 from privnb.sanitizers.eligibility import quasi_identifiers

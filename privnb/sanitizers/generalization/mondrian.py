@@ -14,8 +14,8 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, Schema
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
 from privnb.privacy_models.requirement import Requirement
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import one_of
 from privnb.sanitizers.algorithms.options import CHOICES, MEDIANS
 from privnb.sanitizers.base import Facts, Sanitized

@@ -11,8 +11,8 @@ from numpy.random import Generator
 from privnb.microdata.columns import of_codes
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy
 from privnb.microdata.rows import Microdata
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import at_least
 from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.eligibility import categorical

@@ -12,8 +12,9 @@ from privnb.microdata.columns import of_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, Schema
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import name_list, names_in
 from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError

@@ -14,7 +14,8 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
 from privnb.privacy_models import KAnonymity, PrivacyModel
 from privnb.privacy_models.requirement import Requirement
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import validated
 from privnb.sanitizers.algorithms.specialization import Cut, named
 from privnb.sanitizers.base import AnyMicrodata, Facts, Sanitized

@@ -11,8 +11,8 @@ from numpy.random import Generator
 from privnb.microdata.columns import plain
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema, decimals
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, FloatArray, IntArray
+from privnb.runtime.lazy import pd
 from privnb.sanitizers.base import Facts, Sanitized, Sanitizer
 from privnb.sanitizers.eligibility import numeric
 from privnb.sanitizers.errors import SanitizationError

@@ -12,7 +12,7 @@ from privnb.microdata.columns import plain
 from privnb.microdata.counts import combinations
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Role, Schema
-from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import name_list, names_in
 from privnb.runtime.validation import Share, instead
 from privnb.sanitizers.base import Sanitized

@@ -14,9 +14,10 @@ from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema
 from privnb.privacy_models import KAnonymity, check_k, tally
 from privnb.privacy_models.anonymity import OwnAnonymity
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.sanitizers import eligibility
 from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.errors import SanitizationError

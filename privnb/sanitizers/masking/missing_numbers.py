@@ -10,8 +10,8 @@ import numpy as np
 
 from privnb.microdata.columns import plain
 from privnb.microdata.schema import Schema
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array, BoolArray, IntArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import name_list
 from privnb.sanitizers.errors import SanitizationError
 

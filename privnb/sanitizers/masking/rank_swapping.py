@@ -10,8 +10,9 @@ from numpy.random import Generator
 
 from privnb.microdata.columns import plain
 from privnb.microdata.rows import Microdata
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.runtime.tolerances import ROUNDING
 from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.eligibility import quasi_identifiers

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from privnb.microdata.rows import Microdata
-from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import between
 from privnb.sanitizers.base import Sanitized, Sanitizer
 from privnb.sanitizers.errors import SanitizationError

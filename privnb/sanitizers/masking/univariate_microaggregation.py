@@ -9,7 +9,7 @@ from numpy.random import Generator
 from privnb.microdata.rows import Microdata
 from privnb.privacy_models import KAnonymity
 from privnb.privacy_models.anonymity import People
-from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.lazy import pd
 from privnb.sanitizers import eligibility
 from privnb.sanitizers.base import Sanitized
 from privnb.sanitizers.masking.base import Masking

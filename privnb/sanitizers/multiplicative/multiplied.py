@@ -13,8 +13,9 @@ from privnb.microdata.columns import of_codes, plain
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import name_list
 from privnb.runtime.validation import optional
 from privnb.sanitizers.base import Sanitized, Sanitizer

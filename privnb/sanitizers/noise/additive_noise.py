@@ -10,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 
 from privnb.microdata.schema import Attribute, Schema, decimals
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import Positive
 from privnb.sanitizers.eligibility import check_numeric, numeric
 from privnb.sanitizers.noise.laws import Gaussian, Uniform

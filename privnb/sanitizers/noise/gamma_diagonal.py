@@ -14,8 +14,8 @@ from privnb.microdata.provenance import Promise
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import Jointly
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import IntArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import name_list, names_in
 from privnb.runtime.validation import Positive, Probability, instead
 from privnb.sanitizers.base import Facts, Sanitized, Sanitizer

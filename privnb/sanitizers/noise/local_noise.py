@@ -13,8 +13,9 @@ from privnb.microdata.provenance import Promise
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema, decimals
 from privnb.microdata.treatment import Law
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import Array, IntArray
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import name_list
 from privnb.runtime.validation import optional
 from privnb.sanitizers.base import Facts, FreshEntropy, Sanitized, Sanitizer

@@ -13,7 +13,7 @@ from privnb.microdata.provenance import Promise
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Role
 from privnb.microdata.treatment import Jointly, Law
-from privnb.runtime import lazy_pandas as pd
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import names_in, offered
 from privnb.runtime.validation import Positive
 from privnb.sanitizers.base import Facts, Sanitized

@@ -15,9 +15,10 @@ from privnb.microdata.columns import of_codes
 from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Schema
 from privnb.microdata.treatment import Jointly, Law
-from privnb.runtime import expect, lazy_pandas as pd
+from privnb.runtime import expect
 from privnb.runtime.arrays import FloatArray, IntArray
 from privnb.runtime.errors import UsageError
+from privnb.runtime.lazy import pd
 from privnb.runtime.names import names_in
 from privnb.runtime.validation import Share, optional
 from privnb.sanitizers.base import Sanitized, Sanitizer

@@ -9,8 +9,8 @@ from numpy.random import Generator
 
 from privnb.microdata.schema import Attribute, Schema
 from privnb.microdata.treatment import Law
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import Positive
 from privnb.sanitizers.eligibility import categorical
 from privnb.sanitizers.noise.laws import Response

@@ -10,8 +10,8 @@ from numpy.random import Generator
 
 from privnb.microdata.schema import Attribute, Schema
 from privnb.microdata.treatment import Law
-from privnb.runtime import lazy_pandas as pd
 from privnb.runtime.arrays import Array
+from privnb.runtime.lazy import pd
 from privnb.runtime.validation import between
 from privnb.sanitizers.errors import SanitizationError
 from privnb.sanitizers.noise.laws import Diagonal
