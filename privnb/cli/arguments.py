@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 TABLE = "a file, a folder of its parts, the name of a described dataset, or its .toml file"
 ROLES = {  # the role that each option gives to the columns that it lists, and what that means
-    "sensitive": ("sensitive", "what nobody should learn"),
-    "quasi": ("quasi-identifier", "quasi-identifiers: what others may know of a person"),
-    "keep": ("neutral", "published as they are"),
-    "drop": ("unused", "not published"),
-    "person": ("person", "the key of the person or household whose record each row is"),
+    "sensitive": ("sensitive", "columns that nobody should learn of a person"),
+    "quasi": ("quasi-identifier", "quasi-identifiers: columns that others may know of a person"),
+    "keep": ("neutral", "columns that are published as they are"),
+    "drop": ("unused", "columns that are not published"),
+    "person": ("person", "the column that identifies the person or household of each row"),
 }
 
 
@@ -53,11 +53,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         near = meant([wrong[1]], re.findall(r"[\w-]+", wrong[2])) if wrong else ""
-        raise UsageError(f"{message}.{near} `{self.prog} --help` says more.")
+        raise UsageError(f"{message}.{near} See `{self.prog} --help`.")
 
 
 class _Formatter(argparse.HelpFormatter):
-    """Keeps a help short: an option with its value stands on the line of its meaning."""
+    """Keeps a help short: an option with its value is on the line of its meaning."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=30, width=110)
@@ -93,7 +93,7 @@ def add_common(command: Parser, *, answers: bool) -> None:
     """Add what every subcommand has; `answers`: whether it has an answer for programs."""
     if answers:
         command.flag("--json", text="print one JSON document instead of text")
-    command.flag("-q", "--quiet", text="show no progress and no notes, nothing but the answer")
+    command.flag("-q", "--quiet", text="print only the answer and errors: no progress, notes or warnings")
     command.flag("-v", "--verbose", text="log each step with its seconds")
 
 
@@ -109,7 +109,7 @@ def add_roles(command: Parser, *, may_be_none: bool = False) -> None:
     """Add the roles of columns. `may_be_none`: whether `--sensitive ""` says that no column is sensitive."""
     for name, (_, meaning) in ROLES.items():
         kind = str if may_be_none and name == "sensitive" else name_list
-        none = '; "" if there is nothing' if may_be_none and name == "sensitive" else ""
+        none = '; "" for none' if may_be_none and name == "sensitive" else ""
         command.value(f"--{name}", "A" if name == "person" else "A,B", meaning + none, type=kind)
 
 
@@ -169,39 +169,48 @@ def add_model(command: Parser, text: str, **how: Any) -> None:
 
 def add_study(command: Parser) -> None:
     """Add the study of a description."""
-    command.value("--study", "NAME", "in the roles of this study of the description")
+    command.value("--study", "NAME", "the study of the description whose roles apply")
 
 
 def add_encoding(command: Parser) -> None:
     """Add the encoding of text files."""
-    command.value("--encoding", "NAME", "of text files that are not UTF-8, such as cp1252 or cp932 (it is proposed)")
+    command.value(
+        "--encoding",
+        "NAME",
+        "the encoding of text files that are not UTF-8, such as cp1252 or cp932 (privnb proposes one)",
+    )
 
 
 def add_memory(command: Parser) -> None:
     """Add the memory that the work may take."""
-    command.value("--memory", "SIZE", "what it may take at most (2GB), or auto for what is left", default="2GB")
+    command.value(
+        "--memory",
+        "SIZE",
+        "the memory that the work may take (2GB), or auto for what the machine has left",
+        default="2GB",
+    )
 
 
 def add_outside(command: Parser) -> None:
-    """Add what becomes of values outside of a described domain."""
+    """Add how values outside a described domain are taken."""
     command.add_argument(
         "--outside", choices=["refuse", "missing", "widen"], default="refuse",
-        help="what becomes of values outside of a described domain (refuse)",
+        help="refuse values outside a described domain, take them as missing, or widen the domain (refuse)",
     )  # fmt: skip
 
 
 def add_release(command: Parser) -> None:
     """Add how a release is written, and the owner's reason for one that the gate refuses."""
-    command.flag("--force", text="replace a release that is there")
-    command.flag("--bounds", text="write labels of numbers as two columns of numbers, age_low and age_high")
+    command.flag("--force", text="replace an existing release")
+    command.flag("--bounds", text="write labels of numbers as two columns of numbers, such as age_low and age_high")
     command.flag("--spreadsheet-safe", text="put an apostrophe before each text that a spreadsheet would run (CSV)")
-    command.value("--allow", "REASON", "release what the gate refuses, for this reason, which is published")
+    command.value("--allow", "REASON", "the reason to release what the gate refuses; it is published")
 
 
 def add_parameters(command: Parser) -> None:
     """Add the parameters of notebooks."""
     command.value(
-        "-p", "NAME=VALUE", "set a parameter of the notebooks, such as -p K=25; may be repeated",
+        "-p", "NAME=VALUE", "set a parameter of the notebooks, such as -p K=25; repeat it for several",
         dest="parameter", action="append", default=[], type=assignment,
     )  # fmt: skip
 
@@ -209,7 +218,7 @@ def add_parameters(command: Parser) -> None:
 def add_server(command: Parser) -> None:
     """Add how a page is served."""
     command.value(
-        "--allow-host", "HOST", "also answer requests that address this name, such as a hub's; may be repeated",
+        "--allow-host", "HOST", "also answer requests to this host name, such as a hub's; repeat it for several",
         action="append", default=[],
     )  # fmt: skip
     command.value("--base-url", "PATH", "the path below which a hub serves the page (/)", default="/")

@@ -1,4 +1,4 @@
-"""Say which single values follow from published totals."""
+"""Report which single values follow from published totals."""
 
 from argparse import Namespace
 
@@ -7,21 +7,21 @@ from privnb.cli.arguments import Parser
 from privnb.runtime.notices import Notice
 
 TOTALS = """\
-FILE has the columns total (a name), covers (the records or groups that it is of, with ; between) and value; a column
-kind, which may be left out, says sum, max or min:
+FILE has the columns total (a name), covers (its records or groups, separated by ;) and value. An optional column kind
+is sum, max or min:
   total,covers,value
   all wards,north;south;east,61.5
   north and south,north;south,40
-Here east = 21.5 follows.
+These totals disclose east = 21.5.
 """
-BOUNDS = "Whoever knows some of the values, or bounds on them, may learn more than this."
+BOUNDS = "An adversary who knows some of the values, or bounds on them, may learn more than this."
 
 
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     command.description = (
-        "Say which single values follow exactly from published totals, with the totals that prove it. Status 1 if any "
-        "does."
+        "Report which single values follow exactly from published totals, with the totals that prove it. Status 1 if "
+        "there are any."
     )
     command.value("file", "FILE", "a table with one row per published total")
     command.examples("audit totals.csv", "audit totals.csv --json")
@@ -30,7 +30,7 @@ def add_arguments(command: Parser) -> None:
 
 
 def run(args: Namespace) -> Answer:
-    """Say which single values follow from published totals, with the totals that prove it; status 1 if any does."""
+    """Report which single values follow from published totals, with their proof; status 1 if any does."""
     from privnb.measures.count_tables.totals import disclosed, read_totals
     from privnb.microdata.schema import SchemaError
 

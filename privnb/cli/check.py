@@ -50,14 +50,14 @@ def add_arguments(command: Parser) -> None:
     command.value("--description", "DATASET", "the dataset that the release was made of: its roles and its gate apply")
     add_study(command)
     command.value("--card", "CARD", "verify this release card against the file instead")
-    command.value("--policy", "POLICY", "with --card: the policy as it is now")
+    command.value("--policy", "POLICY", "with --card: the policy in its current form")
     add_memory(command)
     command.examples("check release.csv", 'check people.csv --quasi age,zip --model "k=5, l=2:illness"')
 
 
 @dataclass
 class _Subject:
-    """What is checked: a table, its provenance, and what its columns are."""
+    """The table that is checked, its provenance, and the roles of its columns."""
 
     name: str
     table: Unknown
@@ -79,13 +79,13 @@ class _Subject:
 
     @property
     def buckets(self) -> pd.DataFrame | None:
-        """The second table of a bucketized release, beside the file."""
+        """The second table of a bucketized release, next to the file."""
         import pandas as pd
 
         from privnb.tables.writing import BUCKETS
 
-        beside = Path(f"{self.name}{BUCKETS}")
-        return pd.read_csv(beside) if beside.is_file() else None
+        buckets = Path(f"{self.name}{BUCKETS}")
+        return pd.read_csv(buckets) if buckets.is_file() else None
 
 
 def run(args: Namespace) -> Answer:
@@ -105,7 +105,7 @@ def run(args: Namespace) -> Answer:
     if lost and args.model:
         raise SchemaError(
             f"'{lost}' of {subject.source}, the key of people, is not in {args.table}: people cannot be counted. Name "
-            "the column that is it with --person."
+            "their column with --person, or leave out --model."
         )
     as_written = _is_as_written(subject)
     grades = _grades(subject)
@@ -408,7 +408,7 @@ def _check_card(args: Namespace) -> Answer:
     from privnb.decision.card import Card, CardError, verify
 
     if has_roles(args) or any(getattr(args, name) is not None for name in ("description", "study", "model")):
-        raise CardError("--card asks for all of it by itself: leave out what grades a table, or leave out --card.")
+        raise CardError("--card needs no roles, models or description. Leave them out, or leave out --card.")
     card = Card.read(args.card)
     wrong = verify(card, args.table, args.policy and policies.read(args.policy))
     release, answer = card.content["release"], card.content["answer"]

@@ -1,4 +1,4 @@
-"""Print what completes the command in a shell: bash, zsh or fish."""
+"""Print the script that completes the command in a shell: bash, zsh or fish."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choose a release by a policy: caps on its risks, what users must keep."""
+"""Choose a release by a policy, which caps its risks and states what users must keep."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     add_table(command)
     command.value("--policy", "POLICY", "a .toml file of yours, or one of `privnb list policies`", required=True)
-    command.value("--out", "OUT", "also make the chosen release: a new .csv or .parquet file")
+    command.value("--out", "OUT", "also write the chosen release: a new .csv or .parquet file")
     add_study(command)
     add_roles(command)
     add_outside(command)
-    command.value("--profile", "PROFILE", "how much is tried: quick (minutes) or full", default="quick")
-    command.value("--records", "N", "of a random sample of N records (all)", type=int, default=0)
-    command.value("--seeds", "N", "repeats of what is drawn (the profile's)", type=int, default=0)
-    command.value("--store", "DIR", "a folder that keeps what is finished, so that a stopped run goes on")
+    command.value("--profile", "PROFILE", "the extent of the search: quick (minutes) or full", default="quick")
+    command.value("--records", "N", "search on a random sample of N records (all)", type=int, default=0)
+    command.value("--seeds", "N", "repeats of each random step (as the profile states)", type=int, default=0)
+    command.value("--store", "DIR", "a folder that keeps finished work, so that a stopped run can continue")
     add_release(command)
     command.examples(
         "decide people --policy ontario-2025 --out release.csv",

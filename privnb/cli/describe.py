@@ -1,4 +1,4 @@
-"""Say what the columns of a table are: draft a description, show it, and change it."""
+"""Describe the columns of a table: draft a description, show it, and change it."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ WORDS = ("roles", "days", "confirm", "missing", "encoding", "again")  # what the
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     add_table(command)
-    command.flag("--form", text="say by menu, on a page of this machine, what its columns are")
-    command.value("--name", "NAME", "of a new description: its folder under data/ (the file's name)")
+    command.flag("--form", text="choose the roles by menu, on a page of this machine")
+    command.value("--name", "NAME", "the name of a new description, its folder under data/ (the name of the file)")
     add_roles(command, may_be_none=True)
     command.value(
         "--roles", "'A: ROLE, q*: ROLE'",
-        "any roles, also of all columns whose names begin with q: identifier, person, weight (for how many people a "
-        "row stands), quasi-identifier, sensitive, neutral or unused",
+        "the roles of columns, and of all columns whose names begin with q: identifier, person, weight (the number of "
+        "people that a row represents), quasi-identifier, sensitive, neutral or unused",
     )  # fmt: skip
-    command.value("--days", "'A: dd/mm/yyyy'", "how days are written, where that cannot be seen")
-    command.value("--missing", "'A: 97|98, B: -'", "texts that say that no value is there, beside empty cells and NA")
+    command.value("--days", "'A: dd/mm/yyyy'", "how dates are written, if the file does not show it")
+    command.value("--missing", "'A: 97|98, B: -'", "texts that mark missing values, in addition to empty cells and NA")
     add_encoding(command)
-    command.flag("--again", text="the file was corrected: draft it again with the roles of its description")
-    command.flag("--confirm", text="it is a draft no longer; without a key each row is one person")
+    command.flag("--again", text="draft a corrected file again, with the roles of its description")
+    command.flag("--confirm", text="confirm the draft; without a person column each row is one person")
     add_server(command)
     command.examples(
         "describe people.csv --sensitive illness --person patient_id --confirm",
@@ -181,7 +181,7 @@ def _form(args: Namespace) -> Answer:
     from privnb.reporting.notebooks import ReportError, own_notebooks
 
     if has_roles(args) or any(getattr(args, word) for word in WORDS):
-        raise ReportError("--form asks what the columns are: leave out the roles and whatever else says it in words.")
+        raise ReportError("--form asks for the roles of columns. Leave out all options that state them.")
     path = own_notebooks() / "your_table.ipynb"
     if not path.is_file():
         raise ReportError(f"{path.parent} lacks {path.name}. Copy it there, or work in another folder.")
@@ -200,5 +200,5 @@ def _refuse_of_a_file(args: Namespace) -> None:
     for word in ("name", "missing", "encoding", "again"):
         if getattr(args, word):
             raise UsageError(
-                f"--{word} is for a file that is described anew, and {args.table} is a description. Name the file."
+                f"--{word} is for a file that is described again; got the description {args.table}. Name the file."
             )

@@ -15,7 +15,7 @@ def add_arguments(command: Parser) -> None:
     add_roles(command)
     add_parameters(command)
     add_server(command)
-    command.epilog = "What follows -- is passed on to Voila, which serves the page."
+    command.epilog = "Arguments after -- are passed on to Voila, which serves the page."
     command.examples("explore people", 'explore people -p SANITIZER="Local recoding" -p K=25 -- --no-browser')
 
 

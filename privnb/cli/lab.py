@@ -14,7 +14,7 @@ LAB = "import privnb.reporting; from jupyterlab.labapp import main; main()"
 
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
-    command.epilog = "What follows -- is passed on to JupyterLab."
+    command.epilog = "Arguments after -- are passed on to JupyterLab."
     command.examples("lab", "lab -- --no-browser --port=8890")
 
 

@@ -1,4 +1,4 @@
-"""List what there is: datasets, sanitizers, models, attacks, measures, miners, policies, notebooks, parameters."""
+"""List datasets, sanitizers, models, attacks, measures, miners, policies, notebooks or parameters."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Entry = tuple[str, str]  # a name, and a sentence
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     command.add_argument("kind", choices=[*KINDS], metavar="KIND", help=f"one of {', '.join(KINDS)}")
-    command.value("--notebook", "NOTEBOOK", "with parameters: of this notebook, such as 04")
+    command.value("--notebook", "NOTEBOOK", "with parameters: only those of this notebook, such as 04")
     command.examples("list models", "list parameters --notebook 04")
 
 
 def run(args: Namespace) -> Answer:
     """List everything of a kind: names, and a sentence each."""
     if args.notebook and args.kind != "parameters":
-        raise UsageError(f"--notebook is for the parameters of notebooks, and {args.kind} are asked for. Leave it out.")
+        raise UsageError(f"--notebook is for `privnb list parameters`; got {args.kind}. Leave it out.")
     if args.kind == "parameters":
         return _parameters(args.notebook)
     entries = [*KINDS[args.kind]()]

@@ -23,18 +23,23 @@ def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     command.register("action", "help_of", _Help)
     command.add_argument(
-        "-h", "--help", action="help_of", nargs="?", metavar="NOTEBOOK", help="show this help, or what a notebook takes"
+        "-h",
+        "--help",
+        action="help_of",
+        nargs="?",
+        metavar="NOTEBOOK",
+        help="show this help, or the parameters of a notebook",
     )
     add_table(command, optional=True)
     command.value(
-        "--notebook", "NOTEBOOK", "only these; the beginning of a name will do, such as 04",
+        "--notebook", "NOTEBOOK", "only these notebooks; the beginning of a name is enough, such as 04",
         nargs="+", action="extend", type=name_list,
     )  # fmt: skip
     add_parameters(command)
-    command.value("--out", "DIR", "where the report goes (reports/<dataset>, or reports/<dataset>-<profile>)")
+    command.value("--out", "DIR", "the folder of the report (reports/<dataset>, or reports/<dataset>-<profile>)")
     add_roles(command)
-    command.value("--jobs", "N", "notebooks run at a time (one per core)", type=int)
-    command.flag("--pdf", text="print it to report.pdf too, with Chromium or Chrome")
+    command.value("--jobs", "N", "the number of notebooks that run at a time (one per core)", type=int)
+    command.flag("--pdf", text="also print the report to report.pdf, with Chromium or Chrome")
     command.examples("report people", "report people --notebook 04 -p K=25", "report --help 04")
 
 

@@ -17,7 +17,7 @@ def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     command.add_argument("names", metavar="NAME", nargs="*", type=filled, help="only these releases (all)")
     command.value("--file", "FILE", f"the project file ({project.FILE})", default=project.FILE)
-    command.flag("--force", text="also make releases that are up to date, and replace what is in their places")
+    command.flag("--force", text="also make releases that are up to date, and replace files in their places")
     command.examples("run", "run nightly --file customers/privnb.toml --json")
 
 

@@ -1,4 +1,4 @@
-"""Make a release of a table, from file to file, however long it is."""
+"""Make a release of a table of any length, from file to file."""
 
 from argparse import Namespace
 
@@ -20,10 +20,15 @@ from privnb.cli.arguments import (
 def add_arguments(command: Parser) -> None:
     """Add the arguments of the subcommand."""
     add_table(command)
-    add_model(command, "what every class keeps; `privnb list models` has the names", required=True)
+    add_model(command, "the models that every class keeps; see `privnb list models`", required=True)
     command.value("--out", "OUT", "a new .parquet or .csv file, or a folder", required=True)
-    command.value("--algorithm", "SANITIZER", "one that keeps it, see `privnb list sanitizers`", default="Mondrian")
-    command.value("--description", "DATASET", "the dataset whose description says what the columns are")
+    command.value(
+        "--algorithm",
+        "SANITIZER",
+        "the sanitizer that keeps them (Mondrian); see `privnb list sanitizers`",
+        default="Mondrian",
+    )
+    command.value("--description", "DATASET", "the dataset whose description states what the columns are")
     add_study(command)
     add_roles(command)
     add_outside(command)

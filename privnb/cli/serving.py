@@ -17,7 +17,7 @@ class Page(NamedTuple):
 
 
 def begin() -> None:
-    """Load what a server needs, beside what is checked before it starts."""
+    """Load the libraries of the server while the arguments are checked."""
     from privnb.explorer import LIBRARIES
     from privnb.runtime.processes import begin_to_serve
 

@@ -113,7 +113,7 @@ def described_table(args: Namespace) -> Table:
 
 
 ASSUMED = {  # how a command line says what `workbench.table.ASSUMED` says
-    "no-sensitive-column": "No column is sensitive. Name what nobody should learn with --sensitive.",
+    "no-sensitive-column": "No column is sensitive. Name with --sensitive the columns that nobody should learn.",
     "each-row-a-person": "Each row counts as one person. If people have several rows, name their key with --person.",
 }
 
