@@ -62,7 +62,7 @@ def test_report_of_all_notebooks(project, asked, capsys):
     assert asked == [(project / "reports" / "adult", None, {}, None)]
     said = capsys.readouterr()
     assert said.out == f"file://{project}/reports/adult/index.html\n", "a link that a terminal opens"
-    assert re.fullmatch(r"Made in \d+ s\. Of 9 numbers of adult 2 are withheld\.\n", said.err)
+    assert re.fullmatch(r"Made in \d+ s\.\nOf 9 numbers of adult 2 are withheld\.\n", said.err)
 
 
 def test_report_of_one_notebook_goes_beside_the_whole_one(project, asked):
@@ -503,7 +503,7 @@ def test_notebooks_are_listed_with_commas_or_without(project, asked, words):
 def test_names_of_columns_are_listed_with_spaces_after_commas(project, capsys):
     for names in ("age,ward", "age, ward", " age , ward "):
         assert cli.main(["check", str(CLINIC), "--quasi", names]) == 0
-        assert "What an adversary may know: age, ward." in capsys.readouterr().out
+        assert "An adversary may know: age, ward." in capsys.readouterr().out
 
 
 def test_new_says_that_it_copied_the_table(tmp_path, monkeypatch, capsys):
@@ -627,7 +627,7 @@ def test_the_page_of_a_table_is_opened_for_a_file_or_a_described_table(project, 
         (["people"], 4, "columns.age has no role"),
         (["nobody"], 4, "there is no dataset 'nobody'"),
         (["people", "--name", "people"], 2, "--name is for a file"),
-        (["people", "--sensitive", "age"], 2, "leave out the roles"),
+        (["people", "--sensitive", "age"], 2, "Leave out all options"),
     ):
         assert cli.main(["describe", *arguments, "--form"]) == status, arguments
         assert said in capsys.readouterr().err

@@ -38,7 +38,7 @@ class KAnonymity(PrivacyModel):
     of_members = True
     grows = True
     graded = (Graded(
-        "k achieved", "people", "people", "Nobody can be linked to fewer people than this. Higher is safer.",
+        "k achieved", "people", "people", "An adversary links nobody to fewer people than this. Higher protects more.",
         {"k": 2},
     ),)  # fmt: skip
 
@@ -73,7 +73,8 @@ class AlphaKAnonymity(PrivacyModel):
     of_members = True
     # Recursive (c, 2)-diversity would say no more than this: c = alpha / (1 - alpha).
     graded = (Graded(
-        "alpha", "values", "share", "So many of a class share one value: 1 / (l, frequency). Lower is safer.",
+        "alpha", "values", "share",
+        "The largest share of a class that has one value: 1 / (l, frequency). Lower protects more.",
         {"alpha": 1, "k": 2},
     ),)  # fmt: skip
 

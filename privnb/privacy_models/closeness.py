@@ -60,11 +60,12 @@ class TCloseness(PrivacyModel):
     graded = (
         Graded(
             "t, equal distance", "shares", "share",
-            "So many of a class would need another value to be like the table. Lower is safer.", {"t": 0.5},
+            "The largest share of a class that would need another value to match the table. Lower protects more.",
+            {"t": 0.5},
         ),
         Graded(
             "t, ordered distance", "order", "share",
-            "The same, a value near by counting for less than one far off. Lower is safer.",
+            "The same; near values count for less than distant ones. Lower protects more.",
             {"t": 0.5, "distance": "ordered"},
         ),
     )  # fmt: skip
@@ -126,7 +127,7 @@ class JensenShannonCloseness(PrivacyModel):
     most = math.log(2)
     graded = (Graded(
         "Jensen-Shannon", "shares", "nats",
-        "How far a class's values are from the table's, 0 to ln 2 = 0.693. Lower is safer.", {"t": 0.5},
+        "The largest divergence of a class from the table, 0 to ln 2 = 0.693. Lower protects more.", {"t": 0.5},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any) -> Array:
@@ -168,7 +169,7 @@ class DeltaDisclosure(PrivacyModel):
     better = "lower"
     graded = (Graded(
         "delta", "shares", "nats",
-        "ln of the times that a value is commoner or rarer in a class; inf: absent from it. Lower is safer.",
+        "The largest ln ratio of a value's share in a class and the table; inf: a class lacks it. Lower protects more.",
         {"delta": 1},
     ),)  # fmt: skip
 
@@ -203,7 +204,8 @@ class BasicBetaLikeness(PrivacyModel):
     better = "lower"
     graded = (Graded(
         "beta, basic", "shares", "times",
-        "A value's share of a class is so many times the table's above it; 1: twice. Lower is safer.", {"beta": 1},
+        "The largest gain of a value's share in a class over that in the table; 1: twice. Lower protects more.",
+        {"beta": 1},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any) -> Array:
@@ -230,7 +232,7 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
     kind = "enhanced"
     graded = (Graded(
         "beta, enhanced", "shares", "times",
-        "The same; inf: a value gains more than -ln of its share of the table. Lower is safer.", {"beta": 1},
+        "The same; inf: a value gains more than -ln of its share of the table. Lower protects more.", {"beta": 1},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any) -> Array:

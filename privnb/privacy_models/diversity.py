@@ -45,7 +45,8 @@ class DistinctDiversity(PrivacyModel):
     kind = "distinct"
     grows = True
     graded = (Graded(
-        "l, distinct", "values", "values", "Every class holds so many different values, or more. Higher is safer.",
+        "l, distinct", "values", "values",
+        "Every class has at least this number of different values. Higher protects more.",
         {"l": 2},
     ),)  # fmt: skip
 
@@ -77,7 +78,7 @@ class EntropyDiversity(PrivacyModel):
     kind = "entropy"
     graded = (Graded(
         "l, entropy", "values", "values",
-        "Every class is as open as so many equally likely values. Higher is safer.", {"l": 2},
+        "Every class has at least the entropy of this number of equally likely values. Higher protects more.", {"l": 2},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any = None) -> Array:
@@ -147,7 +148,7 @@ class FrequencyDiversity(PrivacyModel):
     kind = "frequency"
     graded = (Graded(
         "l, frequency", "values", "values",
-        "No value belongs to more than one in so many of a class. Higher is safer.", {"l": 2},
+        "No value belongs to more than one in this number of people of a class. Higher protects more.", {"l": 2},
     ),)  # fmt: skip
 
     def level(self, counts: Array, whole: Any = None) -> Array:

@@ -108,20 +108,20 @@ def grade(
     sizes, all_people = people_in(index, people, times=times), _all(len(table), people, times)
     suppressed = people_among(hidden[index], people, times)
     rows: list[Row] = [
-        ("records", records, "records", f"'{person}' says whose each is."),
-        ("people", all_people, "people", "Each may have several records, and counts in every class that has one."),
+        ("records", records, "records", f"'{person}' names the person of each record."),
+        ("people", all_people, "people", "A person with several records counts in every class that has one of them."),
     ]
-    rows = [("records", records, "people", "Each counts as one person.")] if person is None else rows
+    rows = [("records", records, "people", "Each record counts as one person.")] if person is None else rows
     rows += [
-        ("quasi-identifiers", len(names), "columns", f"What an adversary may know: {', '.join(map(str, names))}."),
-        ("classes", len(sizes), "classes", "Groups of people whom these columns cannot tell apart."),
-        ("smallest class", sizes.min(), "people", "So many share the rarest combination; 1 is a person on display."),
-        ("median class", np.median(sizes), "people", "Half of the classes are this large or smaller."),
-        ("largest class", sizes.max(), "people", "So many share the commonest combination."),
-        ("suppressed", suppressed, "people", "Every quasi-identifier of theirs is *; together they are one class."),
+        ("quasi-identifiers", len(names), "columns", f"An adversary may know: {', '.join(map(str, names))}."),
+        ("classes", len(sizes), "classes", "People of a class are indistinguishable by these columns."),
+        ("smallest class", sizes.min(), "people", "The number of people who share the rarest combination."),
+        ("median class", np.median(sizes), "people", "Half of the classes have at most this size."),
+        ("largest class", sizes.max(), "people", "The number of people who share the commonest combination."),
+        ("suppressed", suppressed, "people", "People whose quasi-identifiers are all *; they are one class."),
     ]
     for few in FEW:
-        meaning = "People who stand alone." if few == 2 else f"People who hide among fewer than {few}."
+        meaning = "People who are alone in their class." if few == 2 else f"People in classes of fewer than {few}."
         among = people_among(sizes[index] < few, people, times)
         rows.append((f"in classes below {few}", among / all_people, "share", meaning))
     # Sizes need no values: every record has the same.
@@ -206,9 +206,14 @@ def _of_sensitive(index: IntArray, column: pd.Series, people: IntArray | None, t
     elif len(values) > MANY:
         reads, how = ("values",), "; too many to compare a class with the table"
     return [
-        ("sensitive values", len(values), "values", f"What nobody should learn: '{column.name}'{how}."),
+        ("sensitive values", len(values), "values", f"The number of different values of '{column.name}'{how}."),
         *_levels(reads, index, codes, people, times),
-        ("one value a class", given_away, "share", f"People whose class gives their '{column.name}' away."),
+        (
+            "one value a class",
+            given_away,
+            "share",
+            f"People whose class discloses their '{column.name}' with certainty.",
+        ),
     ]
 
 

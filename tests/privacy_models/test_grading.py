@@ -175,7 +175,9 @@ def test_many_numbers_are_graded_in_groups():
     table = pd.DataFrame({"half": np.repeat([0, 1], 500), "salary": np.arange(1000) * 7.5})
     grades = grade(table, ["half"], "salary")
     meaning = grades.set_index("measure")["meaning"]["sensitive values"]
-    assert meaning == "What nobody should learn: 'salary', graded in 100 groups of neighbours of about equal size."
+    assert (
+        meaning == "The number of different values of 'salary', graded in 100 groups of neighbours of about equal size."
+    )
     assert value(grades, "sensitive values") == 1000
     assert value(grades, "l, distinct") == value(grades, "l, frequency") == 50
     assert value(grades, "t, ordered distance") == pytest.approx(25 / 99)
@@ -216,7 +218,7 @@ def test_a_column_of_names_needs_no_more_memory_than_one_of_two_values():
 def test_every_model_says_what_its_level_means(each, model):
     assert len(each.name) < 20, "the command prints it in so many characters"
     assert each.unit
-    assert each.meaning.endswith(f". {model.better.capitalize()} is safer.")
+    assert each.meaning.endswith(f". {model.better.capitalize()} protects more.")
     assert model.level(np.array([[1, 2]]), np.array([1, 2])).shape == (1,)
 
 
@@ -250,10 +252,10 @@ def test_check_a_csv_file(file, capsys):
     assert cli.main(["check", file, "--quasi", "age,sex", "--sensitive", "disease"]) == 0
     out = capsys.readouterr().out
     lines = {line[:20].strip(): line[20:].strip() for line in out.splitlines()}
-    assert lines["quasi-identifiers"] == "2  What an adversary may know: age, sex."
+    assert lines["quasi-identifiers"] == "2  An adversary may know: age, sex."
     assert lines["median class"].startswith("2.5  ")
-    assert lines["in classes below 5"] == "54.5%  People who hide among fewer than 5."
-    assert lines["one value a class"] == "9.1%  People whose class gives their 'disease' away."
+    assert lines["in classes below 5"] == "54.5%  People in classes of fewer than 5."
+    assert lines["one value a class"] == "9.1%  People whose class discloses their 'disease' with certainty."
     assert lines["t, equal distance"].startswith("45.5%  ")
     assert lines["delta"].startswith("inf  ")
     assert "fewer than 10 people are shown here" in out
@@ -271,8 +273,8 @@ def test_check_for_a_script(file, capsys):
 def test_check_a_dataset(capsys):
     assert cli.main(["check", str(CLINIC)]) == 0
     out = capsys.readouterr().out
-    assert "What an adversary may know: age, weight, postcode, region." in out
-    assert "'diagnosis' away" in out
+    assert "An adversary may know: age, weight, postcode, region." in out
+    assert "'diagnosis' with certainty" in out
     assert "CANARY" not in out
 
 
@@ -281,8 +283,8 @@ def test_check_a_release_by_its_datasets_description(tmp_path, capsys):
     table.to_csv(tmp_path / "release.csv", index=False)
     assert cli.main(["check", str(tmp_path / "release.csv"), "--description", str(CLINIC), "--model", "k=300"]) == 0
     out = capsys.readouterr().out
-    assert "What an adversary may know: age, weight, postcode." in out
-    assert "'diagnosis' away" in out
+    assert "An adversary may know: age, weight, postcode." in out
+    assert "'diagnosis' with certainty" in out
 
 
 def test_check_reads_what_is_missing_as_the_description_says(tmp_path, capsys):
@@ -370,8 +372,8 @@ def test_check_grades_each_sensitive_attribute(tmp_path, capsys):
     assert cli.main(["check", str(path)]) == 0
     said = capsys.readouterr().out
     for name in secrets:
-        assert said.count(f"What nobody should learn: '{name}'") == 1
-        assert said.count(f"gives their '{name}' away") == 1
+        assert said.count(f"The number of different values of '{name}'") == 1
+        assert said.count(f"discloses their '{name}' with certainty") == 1
     assert said.count("k achieved") == 1
     assert cli.main(["check", str(path), "--sensitive", secrets[1]]) == 0
-    assert f"What nobody should learn: '{secrets[0]}'" not in capsys.readouterr().out
+    assert f"The number of different values of '{secrets[0]}'" not in capsys.readouterr().out
