@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from itertools import groupby
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
@@ -178,8 +178,11 @@ class Sanitizer(Validated, ABC):
 
     @classmethod
     def settings(cls, sensitive: str | None = None) -> list[Self]:
-        """One or two that lists of releases show of a kind that no letter varies: a list; others have their bounds."""
-        return [] if cls.letters or cls.reference else [cls.at({}, sensitive)]
+        """One or two that lists of releases show of a kind that no letter varies: a list. Others have their bounds; a
+        user's own that has another parameter without a default is in no list.
+        """
+        is_settled = not cls.letters and not cls.reference and {*_without_default(cls)} <= {"sensitive"}
+        return [cls.at({}, sensitive)] if is_settled else []
 
     @classmethod
     def examples(cls, schema: Schema) -> list[Self]:
@@ -412,6 +415,10 @@ def with_public_ends(release: Release) -> Release:
 
 def _parameters(sanitizer: Any) -> list[str]:
     return [field.name for field in fields(sanitizer)]
+
+
+def _without_default(sanitizer: Any) -> list[str]:
+    return [each.name for each in fields(sanitizer) if each.default is MISSING and each.default_factory is MISSING]
 
 
 def _short(value: object) -> object:

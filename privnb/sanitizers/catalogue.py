@@ -145,11 +145,12 @@ def family(
     those that count records where it has a key of people; so are the two ends. `of`: the treatments asked for.
     """
     bounds = {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
-    return [
-        next(iter(kind.settings(secret)), None) or kind.at({each: bounds[each] for each in kind.letters[:1]}, secret)
-        for kind, secret in _fit(dataset)
-        if kind.treatment in of
-    ]
+    found = list[Sanitizer]()
+    for kind, secret in _fit(dataset):
+        if kind.treatment in of:
+            main = [kind.at({letter: bounds[letter]}, secret) for letter in kind.letters[:1]]
+            found += (kind.settings(secret) or main)[:1]
+    return found
 
 
 def generalizing(dataset: Any, *models: Any) -> list[Sanitizer]:

@@ -105,6 +105,9 @@ class Comparison(Noun):
     def choose(self, policy: str | os.PathLike[str] | None = None) -> TableDecision:
         """Choose the release that a policy leads to, among those compared.
 
+        The caps and needs of the policy alone count. Numbers of `models` and `measures` are shown, and count where the
+        policy names their measure among its needs.
+
         Parameters
         ----------
         policy : str or path-like, optional

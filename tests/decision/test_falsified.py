@@ -10,13 +10,14 @@ import privnb as pn
 
 
 @dataclass(frozen=True)
-class Fifty(pn.Sanitizer):
-    """Publish the age 50 for everybody."""
+class _Alike(pn.Sanitizer):
+    """Publish one age for everybody."""
 
+    age: int
     treatment = "noisy"
 
     def _sanitize(self, dataset, table, rng):
-        table["age"] = 50
+        table["age"] = self.age
         return table
 
 
@@ -28,7 +29,7 @@ def table():
     return pn.read(pd.DataFrame(columns | {"illness": draws.choice(["flu", "cold", "none"], n)}), sensitive="illness")
 
 
-@pytest.mark.parametrize("falsifying", [Fifty(), pn.LaplaceNoise(epsilon=0.001)], ids=str)
+@pytest.mark.parametrize("falsifying", [_Alike(50), pn.LaplaceNoise(epsilon=0.001)], ids=str)
 def test_a_falsified_release_is_ruled_out(table, falsifying):
     found = pn.compare(table, [falsifying, pn.Mondrian(k=50)], policy="k-5", seeds=2).choose().found.decision
     assert found.sanitizer == "Mondrian"

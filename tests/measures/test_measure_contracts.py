@@ -17,7 +17,7 @@ from privnb.measures.disclosure import channel, gains, linkage, tradeoff, vulner
 from privnb.measures.noise import breaches, noise_privacy
 from privnb.measures.utility import information_loss, masking, mining, queries
 from privnb.measures.utility.attribute_utility import average_utility
-from privnb.measures.utility.populations import LargePopulations
+from privnb.measures.utility.populations import LargePopulations, size_error
 from privnb.microdata.counts import combinations
 from privnb.papers.askari_2012.enumeration.tables import Tables
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, RandomizedResponse, Suppress
@@ -78,6 +78,7 @@ def values():
             "median_relative_error": queries.median_relative_error(asked, release),
             "privacy_loss": tradeoff.privacy_loss(release, "salary"),
             "utility_loss": tradeoff.utility_loss(groups, release),
+            "size_error": size_error(groups, release),
             "average_utility": float(average_utility(TABLES).mean()),
             "prior_accuracy": gains.prior_accuracy(counts),
             "accuracy_gain": gains.accuracy_gain(counts),
@@ -128,7 +129,7 @@ def test_privacy_is_best_under_full_suppression_and_worst_without(values, name):
     assert values[name][3] < values[name][0]
 
 
-@pytest.mark.parametrize("name", [*OF_RELEASES, *OF_BOTH, "utility_loss"])
+@pytest.mark.parametrize("name", [*OF_RELEASES, *OF_BOTH, "utility_loss", "size_error"])
 def test_information_loss_is_least_in_the_original(values, name):
     facts = FOUND[name].facts
     assert facts.kind == "utility"

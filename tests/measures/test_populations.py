@@ -42,13 +42,14 @@ SANITIZERS = (
 
 
 @dataclass(frozen=True)
-class Zero(Sanitizer):
-    """Publish the age 0 for everybody."""
+class _Alike(Sanitizer):
+    """Publish one age for everybody."""
 
+    age: int
     treatment = "noisy"
 
     def _sanitize(self, dataset, table, rng):
-        table["age"] = 0
+        table["age"] = self.age
         return table
 
 
@@ -256,7 +257,7 @@ def test_a_release_that_says_false_things_is_more_wrong_than_one_that_says_nothi
     populations = LargePopulations.of(data, None, 0.2)
     of_age = [i for i, each in enumerate(populations.predicates) if each.startswith("age") and "," not in each]
     assert len(of_age) == 6
-    nothing, zero = Suppress("age").sanitize(data, rng=0), Zero().sanitize(data, rng=0)
+    nothing, zero = Suppress("age").sanitize(data, rng=0), _Alike(0).sanitize(data, rng=0)
     assert size_error(populations, nothing) == pytest.approx(0)
     wrong = np.abs(populations.shares(zero) - populations.counts[:, 0] / 80)
     assert sorted(wrong[of_age]) == pytest.approx([0.25, 0.25, 0.25, 0.5, 0.5, 0.75])

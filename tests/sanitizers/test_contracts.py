@@ -1,6 +1,6 @@
 """What every sanitizer keeps, whatever it does; classes are found, not listed."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,8 @@ from privnb.datasets.dataset import Dataset
 from privnb.microdata.schema import Role
 from privnb.microdata.withholding import LIMIT
 from privnb.runtime.family import sentence, source
-from privnb.sanitizers.base import USUAL
+from privnb.sanitizers import Mondrian, catalogue
+from privnb.sanitizers.base import USUAL, Sanitizer
 from privnb.sanitizers.catalogue import kinds
 from privnb.sanitizers.errors import SanitizationError
 from privnb.testing.sanitizers import CHECKS, HIERARCHIES, SCHEMA, check_claims, toy
@@ -229,3 +230,17 @@ def test_without_quasi_identifiers_nothing_is_hidden_so_nothing_is_shown():
             sanitizer.sanitize(data, rng=0).show()
     with pytest.raises(family.SanitizationError, match="has no quasi-identifier to generalize"):
         family.KMember(2).sanitize(data, rng=0)
+
+
+def test_a_sanitizer_of_ones_own_that_has_a_parameter_without_a_default_is_in_no_list(monkeypatch):
+    """It stopped every search of the session in which it was defined."""
+
+    @dataclass(frozen=True)
+    class _Shifted(Sanitizer):
+        """Publish numbers that are moved by a given step."""
+
+        step: int
+
+    monkeypatch.setattr(catalogue, "kinds", lambda: {"Shifted": _Shifted, "Mondrian": Mondrian})
+    assert [type(each) for each in catalogue.family(toy())] == [Mondrian]
+    assert catalogue.settled(toy()) == []
