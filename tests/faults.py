@@ -4,6 +4,7 @@ from mutants import Fault
 
 CLAIMS = ("sanitizers/test_claims.py",)
 BARE = ("sanitizers/test_bare_tables.py",)
+OWN = ("miners/test_own_estimators.py", "workbench/test_own_methods.py")
 WITHHOLDING = tuple(
     f"microdata/test_withholding.py::test_{name}"
     for name in (
@@ -82,9 +83,10 @@ FAULTS = [
     Fault("claims", "_covered", "(codes <= last[number])", "(codes <= last[number] + 1)", CLAIMS),
     Fault("claims", "_covered", "(first[number] <= codes)", "(first[number] <= codes + 1)", CLAIMS),
     Fault("claims", "_altered", "(here != SUPPRESSED)", "(here == before)", CLAIMS),
-    Fault("claims", "Guarded.fit", "type(error).__name__", "str(error)", ("miners/test_own_estimators.py",)),
+    Fault("claims", "failure", 'f"{type(error).__name__}{place}"', "str(error)", OWN),
+    Fault("claims", "Guarded._said", "type(again) is type(error)", "True", ("miners/test_own_estimators.py",)),
     Fault("claims", "find_perturbed", "names += [] if true or", "names += [] if True or", BARE),
-    Fault("claims", "Sanitizer.sanitize", 'made, {"perturbed": [*gaps.missing] if gaps else []}', "made, {}", BARE),
+    Fault("claims", "Sanitizer._checked", 'made, {"perturbed": [*gaps.missing] if gaps else []}', "made, {}", BARE),
     Fault("claims", "Sanitizer._infer_facts", "if not table.index.equals(index):", "if False:", BARE),
     Fault(
         "claims", "_values", "if changed.any():\n            yield (", "if changed.all():\n            yield (", CLAIMS

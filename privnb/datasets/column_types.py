@@ -587,6 +587,8 @@ def _years(attribute: Attribute, apart: Sequence[str], form: str) -> Taxonomy:
 
 def _order(values: Values) -> Callable[[str], Any] | None:
     """By what the values of a column are sorted that have an order, a function; None for others."""
+    if values.order and {*values.texts} <= {*values.order}:
+        return values.order.index
     if values.match(WHOLE):
         return int
     if values.match(r"[<>≤≥]? ?\d+(\.\d+)?\D.*|[<>≤≥] ?\d+(\.\d+)?|\d+(\.\d+)?"):  # <18, 18-24, 25 to 34, 65+, 9th

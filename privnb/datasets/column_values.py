@@ -30,7 +30,8 @@ FINEST = Decimal("1e-9")  # no step of a domain is finer
 @dataclass(frozen=True, eq=False)
 class Values:
     """What a draft reads of a column: its distinct texts, how many records have each, how many have none, what says
-    so, and how many records have each other text that the description names as one that says so.
+    so, and how many records have each other text that the description names as one that says so; and the texts from
+    the lowest to the highest, if the owner of the table states that.
     """
 
     texts: pd.Series
@@ -38,18 +39,27 @@ class Values:
     missing: int
     mark: str
     named: pd.Series = field(default_factory=lambda: pd.Series(dtype=np.int64))
+    order: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, column: pd.Series, mark: str, times: IntArray | None = None, also: Collection[str] = ()) -> Self:
+    def of(
+        cls,
+        column: pd.Series,
+        mark: str,
+        times: IntArray | None = None,
+        also: Collection[str] = (),
+        order: tuple[str, ...] = (),
+    ) -> Self:
         """Of a Categorical of texts. `mark`: a text that says that none is there, as others do that are in `also`;
-        `times`: how many records each entry stands for, integer array.
+        `times`: how many records each entry stands for, integer array; `order`: the texts from the lowest to the
+        highest.
         """
         texts = pd.Series(column.cat.categories, dtype=object)
         counts = np.bincount(column.cat.codes + 1, times, len(texts) + 1)[1:].astype(np.int64)
         given = (~texts.isin([mark, *also]) & (counts > 0)).to_numpy()
         records = len(column) if times is None else int(times.sum())
         named = pd.Series(counts, texts)[texts.isin(also).to_numpy() & (counts > 0)]
-        return cls(texts[given], counts[given], records - int(counts[given].sum()), mark, named)
+        return cls(texts[given], counts[given], records - int(counts[given].sum()), mark, named, order)
 
     @property
     def records(self) -> int:

@@ -331,8 +331,8 @@ def unconfirmed(text: str) -> str:
         return ""
     return (
         f"{len(proposed)} of {len(stated)} domains were read from the records, and nobody has replaced them: which "
-        "values there can be and where ranges end tells of the records, and no promise of noise holds. The lines "
-        "marked PROPOSAL in the description file say which."
+        "values there can be and where ranges end tells of the records, and no promise of noise holds. The "
+        "description of the table marks each of them as PROPOSAL."
     )
 
 

@@ -74,8 +74,8 @@ HEAD = """\
 #    under one label. Rare values were grouped first, and how rare they are was read from the records: a PROPOSAL, too.
 #    A value added to a domain needs its line there; of more than 200 values the file is the domain. Numbers have no
 #    file: they become ranges that end at cuts.
-# 6. Then delete the line below that says draft; until then nothing loads this description. `privnb describe {stem}
-#    --form` does 1, 2 and 6 by menu.
+# 6. While a line `draft = true` is below, nothing loads this description: delete it when 1 to 5 are done.
+#    `privnb describe {stem} --form` does 1, 2 and 6 by menu.
 {draft}
 [dataset]
 name = {name}
@@ -166,10 +166,11 @@ def drafted(
     missing: Missing = None,
     known: Mapping[str, Sequence[str]] = MappingProxyType({}),
     encoding: str | None = None,
+    orders: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Path, pd.DataFrame]:
     """What `draft` returns, and the records that it read: a Categorical per column, by its name in the description.
 
-    `known`: more texts as of `missing`, which need not stand in the file.
+    `known`: more texts as of `missing`, which need not stand in the file; `orders`: as of `infer_description`.
     """
     file = Path(file)
     table, layout, files = reading.read_unknown(file, encoding)
@@ -180,7 +181,8 @@ def drafted(
         raise OutputExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
     called = table.rename(columns=renamed_in(table))
     codes = [table[name].cat.codes.to_numpy() for name in table]
-    found = infer_description(table, layout, missing=_missing(table, called, missing or {}, known), codes=codes)
+    given = _missing(table, called, missing or {}, known)
+    found = infer_description(table, layout, missing=given, codes=codes, orders=orders)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
@@ -480,6 +482,7 @@ def infer_description(
     codes: Sequence[IntArray] | None = None,
     sensitive: Iterable[str] = (),
     roles: Mapping[str, Role] = MappingProxyType({}),
+    orders: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Inferred:
     """Infer what the columns of a table are.
 
@@ -499,12 +502,16 @@ def infer_description(
         The columns whose owner says that nobody should learn them.
     roles
         The roles that the owner gives, by the name that a column has here.
+    orders
+        By the name that a column has in the file, its texts from the lowest to the highest, if its owner states that.
     """
     renamed, times, missing = renamed_in(cells), times or {}, missing or {}
     names = {own: renamed.get(own, own) for own in cells}
     mark = mark_of([(cells[own], times.get(own)) for own in cells])
     values = {
-        name: Values.of(cells[own], mark or "NA", times.get(own), with_tails(missing.get(name, ())))
+        name: Values.of(
+            cells[own], mark or "NA", times.get(own), with_tails(missing.get(name, ())), tuple(orders.get(own, ()))
+        )
         for own, name in names.items()
     }
     notation = Notation.found([each.numerals for each in values.values()], layout.separator if layout else None)

@@ -31,6 +31,7 @@ from privnb.publishing.lineage import MADE
 from privnb.runtime import expect
 from privnb.runtime.arrays import IntArray
 from privnb.runtime.notices import Notice
+from privnb.runtime.sentences import say
 from privnb.sanitizers.base import Sanitizer
 from privnb.tables import long_tables, reading, spreadsheets
 from privnb.tables.long_tables import LongTable, Memory
@@ -253,6 +254,14 @@ class Made:
             "notices": [each.data() for each in self.notes],
             "provenance": self.provenance,
         }
+
+    def __repr__(self) -> str:
+        where = "" if self.path is None else f"{self.path.name!r}, "
+        return f"Made({where}{self.records} records, {self.classes} classes, {self.sanitizer!r})"
+
+    def _repr_html_(self) -> str:
+        answer, *others = self.said
+        return say(answer, others)._repr_html_()
 
     @property
     def said(self) -> list[str]:

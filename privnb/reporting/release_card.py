@@ -181,6 +181,7 @@ def _shown(risk: Part, content: Part) -> Part:
         "verdict": _verdict(content, risk),
         "gauges": [each for each in gauges if each],
         "caps_said": [_say("cap", cap) for cap in risk["caps"]],
+        "ids": [id for number in (risk["mean"], risk["worst_person"]) if number for id in number.get("ids", [])],
     }
 
 

@@ -23,7 +23,7 @@ from privnb.publishing import leaks
 from privnb.reporting import pages, places, rendering
 from privnb.reporting.notebooks import Notebook, ReportError, check, choose, notebooks_folder
 from privnb.reporting.running import SECONDS, Ended, failed_folder, forget_failures, run, store_folder, without
-from privnb.runtime import processes
+from privnb.runtime import processes, progress
 from privnb.runtime.errors import ConditionError
 from privnb.runtime.unfinished import atomic_write
 
@@ -87,7 +87,8 @@ def build(
 ) -> Path:
     """Run notebooks and put their report at `out`; progress goes to stderr.
 
-    Finished evaluations are kept in the folder `store` beside `out`: after a kill the next build continues.
+    Finished evaluations are kept in the folder `store` beside `out`, which is said: after a kill the next build
+    continues.
 
     Parameters
     ----------
@@ -143,6 +144,9 @@ def build(
         )
     if any("STORE" in notebook.parameters for notebook in chosen):
         store.check(store_folder(out))
+        if not store_folder(out).exists():
+            kept = "keeps finished evaluations, so that the next report is faster. Delete it at any time."
+            progress.say(f"{store_folder(out)} {kept}")
     nothing = check(chosen)
     if len(nothing) == len(chosen):
         reasons = "\n".join(dict.fromkeys(nothing.values()))

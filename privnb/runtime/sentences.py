@@ -35,6 +35,16 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def unmarked(parts: Sequence[Part]) -> list[str]:
+    """Return sentences as plain texts, without the marks of what is stressed, and lists one line each.
+
+    >>> unmarked([f"{B}All{B} of them.", ["a", "b"]])
+    ['All of them.', 'a', 'b']
+    """
+    lines = chain.from_iterable([part] if isinstance(part, str) else part for part in parts)
+    return [re.sub("|".join(MARKS), "", line) for line in lines]
+
+
 class Sentences:
     """What a notebook shows of `parts`: a text is a paragraph, a list of texts a list. `data`: as plain text."""
 

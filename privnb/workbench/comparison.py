@@ -87,7 +87,7 @@ class Comparison(Noun):
     def _repr_html_(self) -> str:
         chosen = self.choose()
         failed = f"{len(self.failed)} of {len(self.sanitizers)} sanitizers have no release; the table says why."
-        return view([*chosen.sentences[:2], *[failed] * bool(self.failed)], self.frame)
+        return view([*chosen.parts[:2], *[failed] * bool(self.failed)], self.frame)
 
     def plot(self, x: str = "", y: str = "") -> Any:
         """Return a chart: what users lose by each release, and how much of its tightest cap it uses; or, with the names

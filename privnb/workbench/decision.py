@@ -20,7 +20,7 @@ from privnb.microdata.schema import Role
 from privnb.publishing import decided
 from privnb.runtime import validation
 from privnb.runtime.errors import PrivacyError
-from privnb.runtime.sentences import say
+from privnb.runtime.sentences import say, unmarked
 from privnb.runtime.validation import validated
 from privnb.sanitizers.base import Sanitizer
 from privnb.workbench.origin import Origin
@@ -103,15 +103,20 @@ class TableDecision(Noun):
         return table.assign(reasons=table.reasons.map("; ".join)).rename(columns=PLAIN | {"reasons": "why not"})
 
     @property
-    def sentences(self) -> list[str | list[str]]:
+    def sentences(self) -> list[str]:
         """The decision for people, the answer first."""
+        return unmarked(self.parts)
+
+    @property
+    def parts(self) -> list[str | list[str]]:
+        """The same as `sentences.say` shows it: paragraphs, lists, and marks of what is bold."""
         unchanged, help = recommended.as_they_are(self.dataset), recommended.what_would_help(self.found, self.dataset)
         said = [[*part] if not isinstance(part, str) else part for part in (unchanged.parts if unchanged else ())]
         return [*self.found.sentences, *filter(None, [help]), *said]
 
     def _repr_html_(self) -> str:
         others = {f"{len(self.frame) - FIRST} more releases": self.frame[FIRST:]}
-        return view(self.sentences, self.frame[:FIRST], others)
+        return view(self.parts, self.frame[:FIRST], others)
 
     def plot(self) -> Any:
         """Return a chart: what users lose by each release, and how much of its tightest cap it uses."""

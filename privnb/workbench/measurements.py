@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from privnb.decision.policies import Policy
 
 BETTER = {"lower": "lower is better", "higher": "higher is better", "": ""}
+# One more than there are colours, so that releases of one colour differ in shape.
+SHAPES = ["circle", "square", "diamond", "triangle-up", "triangle-down", "triangle-right", "triangle-left"]
+DRAWN = 20  # questions in a chart: more do not fit on a screen
 NARROW = ["setting", "question", "value", "interval", "without release", "better", "id"]
 
 
@@ -69,7 +72,7 @@ class Measurements(Noun):
         return pd.DataFrame(rows, columns=columns)
 
     def _repr_html_(self) -> str:
-        table = self.frame.drop(columns="id")
+        table = self.frame
         if table.setting.nunique() == 1:
             table = table.drop(columns="setting")
         of_groups = (self.results.group != "").to_numpy()
@@ -93,28 +96,43 @@ class Measurements(Noun):
         return said or [f"{what}. An interval has 95% confidence." if self.frame.interval.any() else f"{what}."]
 
     def plot(self) -> Any:
-        """Return a chart: each number next to its value without the release."""
+        """Return a chart: the shares among the numbers of everybody, each next to its value without the release; the
+        first `DRAWN` questions.
+        """
         import altair as alt
 
-        from privnb.reporting.charts.base import of_columns
+        from privnb.reporting.charts.base import finish, none, of_columns
         from privnb.reporting.charts.looks import COLOURS
 
-        drawn = self.results.assign(setting=setting_names(self.results), question=self.frame.question)
-        drawn = drawn[drawn.value.notna() & (drawn.value.abs() <= 1)]
-        rows = of_columns(drawn, ["setting", "question", "value", "low", "high", "baseline"])
+        rows = self.results.assign(setting=setting_names(self.results), question=self.frame.question.to_numpy())
+        rows = rows[rows.value.notna() & (rows.value.abs() <= 1) & (rows.group == "")]
+        questions = [*dict.fromkeys(rows.question)][:DRAWN]
+        rows = rows[rows.question.isin(questions)].drop_duplicates(["setting", "question"])
+        if rows.empty:
+            return none("share of everybody among these numbers")
+        drawn = of_columns(rows, ["setting", "question", "value", "low", "high", "baseline"])
         y = alt.Y("question:N", title=None, sort=None, axis=alt.Axis(labelLimit=420))
-        x = alt.X("value:Q", title="value (filled) and value without the release (open)", axis=alt.Axis(format="%"))
+        x = alt.X("value:Q", title="share", axis=alt.Axis(format="%"))
         tips = [
-            "setting:N",
-            "question:N",
-            alt.Tooltip("value:Q", format=".2%"),
-            alt.Tooltip("baseline:Q", format=".2%"),
-        ]
+            "setting:N", "question:N", alt.Tooltip("value:Q", format=".2%"), alt.Tooltip("baseline:Q", format=".2%")
+        ]  # fmt: skip
         colour = alt.Color("setting:N", title="release", scale=alt.Scale(range=COLOURS))
-        points = rows.mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips)
-        spans = rows.mark_rule(size=2).encode(x="low:Q", x2="high:Q", y=y, color=colour)
-        without = rows.mark_point(filled=False, size=70).encode(x="baseline:Q", y=y, color=colour, tooltip=tips)
-        return spans + without + points
+        shape = alt.Shape("setting:N", title="release", scale=alt.Scale(range=SHAPES))
+        points = drawn.mark_point(filled=True, size=70, opacity=1).encode(
+            x=x, y=y, color=colour, shape=shape, tooltip=tips
+        )
+        spans = drawn.mark_rule(size=2).encode(x="low:Q", x2="high:Q", y=y, color=colour)
+        without = drawn.mark_point(filled=False, size=70).encode(
+            x="baseline:Q", y=y, color=colour, shape=shape, tooltip=tips
+        )
+        most = (rows.value - rows.baseline).abs()
+        title = "Each number with its 95% interval"
+        if most.notna().any():
+            title = f"Largest difference from the value without the release: {facts(rows.measure[most.idxmax()]).title}"
+        said = (
+            f"Filled: the value, with its 95% interval. Open: without the release. {len(self)} numbers are in `.frame`."
+        )
+        return finish(spans + without + points, title, said)
 
 
 @validated

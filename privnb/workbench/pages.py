@@ -14,6 +14,9 @@ from privnb.workbench.table import Table, read
 def report(table: Any, out: validation.Path, *, notebooks: OneOrMore[str] | None = None, **parameters: Any) -> Path:
     """Make a report of a table: a site of pages, its numbers as `results.csv`, and the executed notebooks.
 
+    The folder `store` next to it keeps finished evaluations, so that a report that was stopped goes on. The description
+    of a table that was read from a DataFrame is a file only after `table.save()`.
+
     Parameters
     ----------
     table : Table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from privnb.runtime import expect
 from privnb.runtime.errors import InputError, UsageTypeError
 from privnb.runtime.lazy import pa
 
+FEWEST_ROWS = 2
 KINDS = "a file, a folder, the name of a described dataset, a DataFrame, an Arrow table, a Polars or DuckDB relation"
 
 
@@ -22,11 +24,12 @@ def arrow_of(source: Any) -> pa.Table:
     ----------
     source : DataFrame, Arrow table or reader, Polars frame, DuckDB relation
         Any object with the Arrow C stream interface, or a lazy frame that collects into one. The index of a pandas
-        DataFrame is dropped: its labels carry no meaning here.
+        DataFrame is a column if it has a name, as in files that pandas writes; any other index is dropped.
 
     Returns
     -------
     pyarrow.Table
+        A column of ordered categories is a dictionary, whose order `orders` returns.
 
     Raises
     ------
@@ -38,8 +41,7 @@ def arrow_of(source: Any) -> pa.Table:
     if hasattr(source, "collect") and not hasattr(source, "__arrow_c_stream__"):  # a lazy frame
         source = source.collect()
     if hasattr(source, "iloc") and hasattr(source, "columns"):
-        _check_pandas(source)
-        return _checked(_from_pandas(source))
+        return _checked(_from_pandas(_checked_pandas(source)))
     if not hasattr(source, "__arrow_c_stream__") or hasattr(source, "iloc"):  # a Series is one column of a table
         raise UsageTypeError(f"source must be {KINDS}; got {expect.found(source)}. Try pandas.DataFrame(...).")
     return _checked(pa.table(source))
@@ -70,7 +72,8 @@ def answer_to(query: str, connection: Any) -> pa.Table:
         if hasattr(connection, "register"):  # DuckDB's, of which a cursor lacks what was registered
             found = _answered(connection.sql(query))
         elif hasattr(connection, "cursor"):
-            found = _fetched(connection.cursor(), query)
+            with closing(connection.cursor()) as cursor:
+                found = _fetched(cursor, query)
         elif hasattr(connection, "connect") or hasattr(connection, "exec_driver_sql"):
             import pandas as pd
 
@@ -80,22 +83,54 @@ def answer_to(query: str, connection: Any) -> pa.Table:
                 f"connection must be a DBAPI or ADBC connection, or one of SQLAlchemy; got {expect.found(connection)}. "
                 'Try sqlite3.connect("people.db").'
             )
-    except UsageTypeError:
+    except (UsageTypeError, SchemaError):
         raise
     except Exception as error:  # each database raises errors of its own
-        said = next(iter(str(error).splitlines()), "") or type(error).__name__
+        said = _reason(error)
         raise InputError(f"the database refuses the query: {said.rstrip('.')}. Correct the query.") from error
     if not found.num_rows:
         raise InputError("the query returns no rows. Try a query that returns the records of the table.")
     return _checked(found)
 
 
+def orders(table: pa.Table) -> dict[str, list[str]]:
+    """Return the categories of each column of ordered texts, from the lowest to the highest."""
+    found = {}
+    for field in table.schema:
+        if pa.types.is_dictionary(field.type) and _is_text(field.type.value_type):
+            column = table.column(field.name).unify_dictionaries()
+            found[field.name] = column.chunk(0).dictionary.to_pylist()
+    return found
+
+
 def write_parquet(table: pa.Table, path: Path) -> None:
     """Write an Arrow table to a Parquet file that only its owner can read."""
     from pyarrow import parquet
 
+    for number, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(number, field.name, _decoded(table.column(number)))
     path.touch(0o600)
     parquet.write_table(table, path)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return any(of(kind) for of in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a dictionary column as plain values; Arrow casts no views of texts."""
+    kind = pa.string() if _is_text(column.type.value_type) else column.type.value_type
+    chunks = [(chunk.indices, chunk.dictionary.cast(kind)) for chunk in column.chunks]
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(*each).dictionary_decode() for each in chunks], kind)
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of what a database says; of an error about a value, which may be a record's, its class."""
+    causes = [error, *filter(None, [error.__cause__, getattr(error, "orig", None)])]
+    about_a_value = any(kind.__name__ == "DataError" for each in causes for kind in type(each).__mro__)
+    said = next(iter(str(error).splitlines()), "")
+    return type(error).__name__ if about_a_value or not said else said
 
 
 def _answered(relation: Any) -> pa.Table:
@@ -118,30 +153,29 @@ def _fetched(cursor: Any, query: str) -> pa.Table:
     return pa.Table.from_arrays([_column(name, list(cells)) for name, cells in zip(names, columns, strict=True)], names)
 
 
-def _check_pandas(frame: Any) -> None:
-    """Raise SchemaError for row or column labels of several levels, and for column names that are not text."""
+def _checked_pandas(frame: Any) -> Any:
+    """Return the frame with a named index as its first column. Raise SchemaError for row or column labels of several
+    levels, and for column names that are not text.
+    """
     for what, index in {"index": frame.index, "columns": frame.columns}.items():
         if getattr(index, "nlevels", 1) > 1:
             raise SchemaError(
                 f"the {what} of the DataFrame must have one level; got a MultiIndex of {index.nlevels}. Try "
                 f"{'frame.reset_index()' if what == 'index' else 'joining the levels of each name'}."
             )
+    if frame.index.name is not None and frame.index.name not in frame.columns:
+        frame = frame.reset_index()
     if wrong := [name for name in frame.columns if not isinstance(name, str)]:
         raise SchemaError(
             f"the names of columns must be text; got {wrong[0]!r}. Try frame.rename(columns=str), or name the columns."
         )
+    return frame
 
 
 def _from_pandas(frame: Any) -> pa.Table:
     names = [*frame.columns]
     _check_names(names)
-    columns = []
-    for name in names:
-        cells = frame[name]
-        if hasattr(cells, "cat"):  # categories that no cell has are not values of the column
-            cells = cells.astype(cells.cat.categories.dtype)
-        columns.append(_column(name, cells))
-    return pa.Table.from_arrays(columns, names)
+    return pa.Table.from_arrays([_column(name, frame[name]) for name in names], names)
 
 
 def _column(name: str, cells: Any) -> pa.Array:
@@ -163,16 +197,23 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _checked(table: pa.Table) -> pa.Table:
-    """Return the table, its dictionaries decoded. Raise SchemaError for a column whose cells are no single values."""
+    """Return the table, its dictionaries without an order decoded. Raise SchemaError for a column whose cells are not
+    single values.
+    """
     _check_names(table.column_names)
-    if not table.num_columns or not table.num_rows:
-        raise SchemaError("the table must have at least one column and one row; got none. Check how it was made.")
+    if not table.num_columns or table.num_rows < FEWEST_ROWS:
+        raise SchemaError(
+            f"the table must have at least one column and {FEWEST_ROWS} rows, so that there is somebody to hide among; "
+            f"got {table.num_columns:,} and {table.num_rows:,}. Check how it was made."
+        )
     for number, field in enumerate(table.schema):
         kind = field.type
         if pa.types.is_dictionary(kind):
-            kind = kind.value_type
-            table = table.set_column(number, field.name, table.column(number).cast(kind))
-        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+            is_ordered, kind = kind.ordered, kind.value_type
+            if not is_ordered or not _is_text(kind):
+                table = table.set_column(number, field.name, _decoded(table.column(number)))
+        types = pa.types
+        if any(of(kind) for of in (types.is_nested, types.is_binary, types.is_large_binary, types.is_interval)):
             raise SchemaError(
                 f"each cell of the column '{field.name}' must be one value; got {kind}. Try one column for each part, "
                 "or drop the column."
@@ -180,7 +221,7 @@ def _checked(table: pa.Table) -> pa.Table:
         if pa.types.is_timestamp(kind) and kind.tz is not None:
             raise SchemaError(
                 f"the times of the column '{field.name}' must have no time zone; got {kind.tz}. Try times in one zone "
-                "without its name, such as dt.tz_convert(None) in pandas, which gives UTC."
+                "without its name: dt.tz_convert(None) in pandas gives UTC, and a cast to timestamp is enough in SQL."
             )
         if pa.types.is_null(kind):
             table = table.set_column(number, field.name, table.column(number).cast(pa.string()))

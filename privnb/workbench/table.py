@@ -386,8 +386,8 @@ def read(
     stack = ExitStack()
     try:
         folder = stack.enter_context(unfinished.folder())
-        file, called = _file(source, connection, name, folder)
-        own = OwnTable.open(*drafted(file, called, folder / "data", encoding=encoding))
+        file, called, orders = _file(source, connection, name, folder)
+        own = OwnTable.open(*drafted(file, called, folder / "data", encoding=encoding, orders=orders))
         own = _saved(own, {checked(each, own.roles.chosen): role for each, role in given.items()})
         if file.parent == folder:
             file.unlink()  # the described copy remains
@@ -410,14 +410,18 @@ def _described(folder: Path) -> bool:
     return any(folder.glob("*.toml"))
 
 
-def _file(source: Any, connection: Any, name: str | None, folder: Path) -> tuple[Path, str]:
-    """Return the file of a table, written to a folder if it is none yet, and what the table is called."""
+def _file(
+    source: Any, connection: Any, name: str | None, folder: Path
+) -> tuple[Path, str, Mapping[str, Sequence[str]]]:
+    """Return the file of a table, written to a folder if it is none yet, what the table is called, and the orders of
+    categories that no file states.
+    """
     if connection is None and isinstance(source, str | os.PathLike):
-        return Path(source), name or named(Path(source))
+        return Path(source), name or named(Path(source)), {}
     made = sources.arrow_of(source) if connection is None else sources.answer_to(source, connection)
     path = folder / f"{checked_name(name or 'table')}.parquet"
     sources.write_parquet(made, path)
-    return path, name or "table"
+    return path, name or "table", sources.orders(made)
 
 
 def _role(role: Any) -> Role:

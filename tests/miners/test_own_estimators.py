@@ -159,6 +159,18 @@ class NeedsLicence(GaussianNB):
         raise RuntimeError("There is no licence.\nSee the manual.")
 
 
+class Quotes(GaussianNB):
+    """Raise an error that quotes a record, and another one about invented numbers."""
+
+    def fit(self, features, target):
+        raise (ValueError if features.max() > 1 else KeyError)(f"{features.max()}")
+
+
+def test_another_error_of_invented_numbers_is_not_shown():
+    found = mine(MONDRIAN.sanitize(DATA, rng=1), "disease", [Quotes(), "majority"], rng=1)
+    assert "Invented" not in found.reasons["Quotes"]
+
+
 def test_a_message_that_invented_numbers_lead_to_is_shown():
     found = mine(MONDRIAN.sanitize(DATA, rng=1), "disease", [NeedsLicence(), "majority"], rng=1)
     assert re.search(

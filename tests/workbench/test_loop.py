@@ -3,14 +3,17 @@
 import re
 from dataclasses import replace
 
+import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
+from IPython.core.formatters import format_display_data
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import privnb as pn
 from privnb.decision.by_policy import LOSS, keeps
 from privnb.evaluation.results import COLUMNS
+from privnb.runtime import sentences
 from privnb.workbench import measurements
 
 PEOPLE = pd.DataFrame(
@@ -180,3 +183,37 @@ def test_a_wrong_place_is_refused_before_anything_runs(tmp_path, comparison):
 def test_charts_are_drawn(table, release, comparison):
     for each in (table, release, release.risks(), comparison, comparison.choose()):
         assert "vega-lite" in re.sub(r"\s", "", each.plot().to_json())
+
+
+@pytest.mark.slow
+def test_a_chart_of_numbers_is_bounded_titled_and_draws_itself_without_a_network(comparison):
+    chart = comparison.measurements.plot()
+    bundle = format_display_data(chart)[0]
+    assert "image/svg+xml" in bundle
+    assert "text/html" not in bundle
+    spec = chart.to_dict()
+    assert spec["title"]["text"][0].startswith("Largest difference from the value without the release")
+    [rows] = spec["datasets"].values()
+    assert len({row["question"] for row in rows}) == measurements.DRAWN
+
+
+def test_a_renderer_that_the_host_chose_draws_charts(table):
+    with alt.renderers.enable("json"):
+        assert "application/json" in format_display_data(table.plot())[0]
+
+
+def test_sentences_are_plain_texts(comparison):
+    said = comparison.choose().sentences
+    assert all(isinstance(each, str) for each in said)
+    assert not {*"".join(said)} & {*sentences.MARKS}
+
+
+def test_what_was_written_shows_itself_with_the_answer_first(tmp_path, release):
+    made = release.write(tmp_path / "release.csv")
+    assert repr(made) == "Made('release.csv', 200 records, 40 classes, Mondrian(KAnonymity(k=5)))"
+    assert re.match(r".*?<p>[^<]*release\.csv: 200 records in 40 classes, the smallest of 5", made._repr_html_())
+
+
+def test_a_table_shows_the_id_of_each_number(release):
+    risks = release.risks()
+    assert risks.frame.id[0] in risks._repr_html_()

@@ -1,5 +1,6 @@
 """Tables from anywhere: files, frames of each library, databases; and what is refused."""
 
+import contextlib
 import sqlite3
 from pathlib import Path
 
@@ -124,8 +125,8 @@ REFUSED = {
     "time zones": (one_row(t=pd.Timestamp("2020-01-01", tz="Europe/Berlin"), b=1), "no time zone"),
     "nested types": (pa.table({"a": [{"b": 1}, {"b": 2}]}), "one value"),
     "bytes": (pa.table({"a": [b"1", b"2"]}), "one value"),
-    "no rows": (PEOPLE.head(0), "at least one column and one row"),
-    "no columns": (pd.DataFrame(index=[1, 2]), "at least one column and one row"),
+    "no rows": (PEOPLE.head(0), "at least one column and 2 rows"),
+    "no columns": (pd.DataFrame(index=[1, 2]), "at least one column and 2 rows"),
 }
 
 
@@ -167,3 +168,98 @@ def test_missing_files_are_named():
         pn.read(Path("nobody.csv"))
     with pytest.raises(pn.MissingFileError, match="Known"):
         pn.read("nobody")
+
+
+GRADES = ["low", "middle", "top", "never seen"]
+
+
+def graded(kind):
+    grades = pd.Series(["top", "low", "middle", "low", None] * 8)
+    frame = PEOPLE.assign(grade=pd.Categorical(grades, GRADES, ordered=True))
+    if kind == "polars":
+        return pl.from_pandas(PEOPLE.assign(grade=grades)).with_columns(pl.col("grade").cast(pl.Enum(GRADES)))
+    return {"pandas": frame, "arrow": pa.Table.from_pandas(frame)}[kind]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow", "polars"])
+def test_ordered_categories_keep_their_order(kind, tmp_path):
+    table = pn.read(graded(kind), sensitive="ill")
+    assert table.dataset.schema["grade"].domain.values == ("low", "middle", "top", "?")
+    assert table.frame.set_index("column").loc["grade", "why"].startswith("in order: 3 values")
+    saved = pn.read(table.save(folder=tmp_path)).dataset.schema["grade"]
+    assert saved.domain.values == ("low", "middle", "top", "?")
+
+
+def test_categories_of_polars_without_an_order_are_texts():
+    frame = pl.from_pandas(PEOPLE).with_columns(pl.col("sex").cast(pl.Categorical))
+    assert sources.orders(sources.arrow_of(frame)) == {}
+    assert pn.read(frame).dataset.schema["sex"].domain.values == ("f", "m")
+
+
+def test_a_named_index_is_a_column_and_any_other_is_not():
+    assert [*pn.read(PEOPLE.set_index("ill")).roles] == ["ill", "age", "zip", "sex"]
+    assert [*pn.read(PEOPLE.set_index("ill", drop=False)).roles] == [*PEOPLE]
+    assert [*pn.read(PEOPLE.set_index(np.arange(40) * 2)).roles] == [*PEOPLE]
+    with pytest.raises(pn.InputError, match="names of columns must be text; got 3"):
+        pn.read(PEOPLE.rename_axis(3))
+
+
+QUERIES = {
+    "lists": ("select [1] as a, 1 as b from range(2)", "must be one value; got list"),
+    "structs": ("select {'x': 1} as a, 1 as b from range(2)", "must be one value; got struct"),
+    "intervals": ("select interval 1 day as a, 1 as b from range(2)", "must be one value; got month_day_nano"),
+    "time zones": ("select timestamptz '2020-01-01 00:00:00+00' as a, 1 as b from range(2)", "cast to timestamp"),
+    "two columns of one name": ("select 1 as a, 2 as a from range(2)", "'a' twice"),
+    "one row": ("select 1 as a, 2 as b", "at least one column and 2 rows"),
+}
+
+
+@pytest.mark.parametrize(("query", "said"), QUERIES.values(), ids=QUERIES)
+def test_an_answer_that_is_no_table_is_refused(query, said):
+    with pytest.raises(pn.InputError, match=said):
+        pn.read(query, connection=duckdb.connect())
+
+
+def test_an_error_about_a_value_does_not_quote_it():
+    query = "select cast(name as int) as a from (values ('Anna Smith')) people(name)"
+    with pytest.raises(pn.InputError, match="ConversionException") as caught:
+        pn.read(query, connection=duckdb.connect())
+    assert "Anna" not in str(caught.value)
+
+
+@pytest.fixture(params=["adbc", "engine", "connection"])
+def client(request, tmp_path):
+    """A connection of ADBC or SQLAlchemy to a file of SQLite."""
+    file = tmp_path / "people.db"
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        PEOPLE.to_sql("people", connection, index=False)
+    if request.param == "adbc":
+        with pytest.importorskip("adbc_driver_sqlite.dbapi").connect(str(file)) as connection:
+            yield connection
+        return
+    engine = pytest.importorskip("sqlalchemy").create_engine(f"sqlite:///{file}")
+    if request.param == "engine":
+        yield engine
+    else:
+        with engine.connect() as connection:
+            yield connection
+    engine.dispose()
+
+
+def test_adbc_and_sqlalchemy_give_the_same_table(client, table):
+    found = pn.read("select * from people", connection=client, sensitive="ill", name="people")
+    assert found.roles == table.roles
+    pd.testing.assert_frame_equal(found.dataset.table, table.dataset.table)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("selec", "database refuses the query: .*syntax error"),
+        ("select * from people where age > 100", "returns no rows"),
+        ("select age, age from people", "^the columns must have different names; got 'age' twice"),
+    ],
+)
+def test_adbc_and_sqlalchemy_refuse_what_is_no_table(client, query, said):
+    with pytest.raises(pn.InputError, match=said):
+        pn.read(query, connection=client)

@@ -226,4 +226,7 @@ def finish(chart: Chart, title: str, description: str) -> Chart:
     chart["config"] = alt.Config(**LOOKS)  # item by item: `properties` would copy the chart with all its layers
     if isinstance(chart, alt.Chart | alt.LayerChart) and chart.width is alt.Undefined:
         chart["width"] = WIDTH
+    # A host that has chosen no renderer gets that of `setup` for this chart alone: Altair's asks a network for Vega.
+    if alt.renderers.active == "default":
+        object.__setattr__(chart, "_repr_mimebundle_", lambda **_: render(chart.to_dict()))
     return chart
