@@ -149,9 +149,7 @@ def asked_roles(
                     f"--{name}: there is no column '{column}'.{meant([column], known)} There are: {some_of(known, 20)}."
                 )
             if found.setdefault(column, role) is not role:
-                raise UsageError(
-                    f"'{column}' must have one role; got {found[column]} and {role}. Name it with one option."
-                )
+                raise UsageError(f"'{column}' must have one role; got {found[column]} and {role}. Give it one of them.")
     if len([role for role in found.values() if role is Role.PERSON]) > 1:
         raise UsageError(f"--person must name one column; got {args.person!r}. Join the parts of a key in the file.")
     return found

@@ -59,6 +59,11 @@ class Step:
         return str(self.settings["out"])
 
     @property
+    def call(self) -> str:
+        """The command as the provenance of the release repeats it."""
+        return f"privnb run {self.name}"
+
+    @property
     def words(self) -> list[str]:
         """The command that makes the release."""
         by_policy = "policy" in self.settings
@@ -135,7 +140,10 @@ class Project:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{path.name} is not valid TOML: {error}. Correct that line.") from None
         if {*text} != {"release"} or not isinstance(text["release"], list):
-            raise InputError(f"{path.name} must hold [[release]] sections only; got {', '.join(text) or 'none'}.")
+            found = ", ".join(name for name in text if name != "release")
+            raise InputError(
+                f"{path.name} must have only [[release]] sections; got {found or 'none'}. Put each key below [[release]]."
+            )
         steps = [_step(path.name, number, section) for number, section in enumerate(text["release"], 1)]
         for what, names in {"out": [os.path.normpath(s.out) for s in steps], "name": [s.name for s in steps]}.items():
             if twice := [name for name, times in Counter(names).items() if times > 1]:
@@ -167,6 +175,8 @@ class Project:
         if not out.exists():
             return False
         if made is None or made["output"] != file_digest(out):
+            if self._is_left(step):
+                return False
             raise OutputExistsError(
                 f"{step.out} was not made by this project, or was changed since. Move it away, or run with --force."
             )
@@ -174,7 +184,19 @@ class Project:
 
     def is_made(self, step: Step) -> bool:
         """Whether this project made the release before, so that it may be replaced."""
-        return step.out in self._made
+        return step.out in self._made or self._is_left(step)
+
+    def _is_left(self, step: Step) -> bool:
+        """Whether a run wrote the release and was stopped before it recorded that, as its provenance tells."""
+        from privnb.datasets.description import file_digest
+        from privnb.tables.writing import FACTS
+
+        out = self.folder / step.out
+        try:
+            made = json.loads(Path(f"{out}{FACTS}").read_text(encoding="utf-8"))["made"]
+            return bool(made["call"] == step.call and made["sha256"] == file_digest(out))
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
 
     def record(self, step: Step, *, is_kept: bool) -> None:
         """Keep what a release was made of, in a file of the owner's alone; `is_kept`: whether its check is met. If not,

@@ -107,6 +107,6 @@ def _answer(step: project.Step, words: list[str]) -> Answer:
     from privnb.cli.command import parser
 
     args = parser().parse_args(words)
-    args.call, args.rest = f"privnb run {step.name}", []
+    args.call, args.rest = step.call, []
     answer: Answer = args.run(args)
     return answer

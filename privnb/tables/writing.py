@@ -88,7 +88,7 @@ def output(path: str | os.PathLike[str], *, spreadsheet_safe: bool = False, forc
             "another name."
         )
     if not path.parent.is_dir():
-        raise MissingFileError(f"there is no folder '{path.parent}' to write to.")
+        raise MissingFileError(f"there is no folder '{path.parent}' to write to. Make it, or give another one.")
     return path
 
 

@@ -69,6 +69,16 @@ def test_what_somebody_else_wrote_is_left_as_it_is(here, capsys):
     assert states(answered(capsys, "--force")) == ["made"]
 
 
+def test_a_release_that_no_run_could_record_is_made_again(here, capsys):
+    """A run that is stopped there, or a workspace without its state, needs no hand."""
+    answered(capsys)
+    (here / ".privnb" / "made.json").unlink()
+    assert states(answered(capsys)) == ["made"]
+    (here / ".privnb" / "made.json").unlink()
+    (here / "release.csv").write_text("mine")
+    assert answered(capsys)["error"]["code"] == "output-exists-error", "it is another file than the provenance is of"
+
+
 def test_the_digest_of_the_input_stays_with_the_owner(here, capsys):
     answered(capsys)
     state = here / ".privnb" / "made.json"
@@ -152,6 +162,8 @@ def test_a_wrong_project_file_is_refused_before_anything_runs(releases, said, he
 
 def test_what_is_no_project_is_refused(here, capsys):
     assert answered(capsys, "nightly")["error"]["code"] == "input-error"
+    (here / "privnb.toml").write_text('outside = "widen"\n' + written(RELEASE))
+    assert "got outside. Put each key below [[release]]." in answered(capsys)["error"]["message"]
     (here / "privnb.toml").write_text("[[release")
     assert answered(capsys)["error"]["code"] == "input-error"
     (here / "privnb.toml").unlink()
