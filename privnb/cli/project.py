@@ -142,7 +142,8 @@ class Project:
         if {*text} != {"release"} or not isinstance(text["release"], list):
             found = ", ".join(name for name in text if name != "release")
             raise InputError(
-                f"{path.name} must have only [[release]] sections; got {found or 'none'}. Put each key below [[release]]."
+                f"{path.name} must have only [[release]] sections; got {found or 'none'}. Put each key below "
+                "[[release]]."
             )
         steps = [_step(path.name, number, section) for number, section in enumerate(text["release"], 1)]
         for what, names in {"out": [os.path.normpath(s.out) for s in steps], "name": [s.name for s in steps]}.items():

@@ -19,6 +19,8 @@ FILE = "PRIVNB_PROGRESS"  # the environment variable that names the file; set fo
 SECONDS = 0.2  # between two lines of one step in that file
 QUIET = 60  # seconds between two plain lines of one step, where the report has no terminal
 CLEAR = "\x1b[K"  # the rest of a terminal's line
+# Of a bar on a terminal.
+LAYOUT = "{desc}: {percentage:3.0f}% |{bar:20}| {n_fmt}/{total_fmt}, {elapsed} elapsed, about {remaining} left"
 PATIENCE = 2  # seconds that a step may take before a terminal shows it
 
 logger = logging.getLogger("privnb")  # steps with their seconds; never a value of a record
@@ -52,24 +54,33 @@ def _visible(iterable: Iterable[Item], description: str, total: int | None) -> I
     """Return the items with what shows how many are done, where somebody looks."""
     if _silent or _options.quiet:
         return iter(iterable)
+    total = total or operator.length_hint(iterable) or None
     if os.environ.get(FILE):
-        return _noted(iterable, description, total or operator.length_hint(iterable) or None)
+        return _noted(iterable, description, total)
+    layout = None
     # Only JupyterLab's kernels know the session that they belong to; one started by papermill does not.
     if "JPY_SESSION_NAME" in os.environ:
         from tqdm.auto import tqdm
     elif _is_terminal():
         from tqdm import tqdm
+
+        layout = LAYOUT if total else None
     else:
         return iter(iterable)
-    return _bar(tqdm(iterable, desc=description, total=total, leave=False, delay=PATIENCE))
+    return _bar(tqdm(iterable, desc=description, total=total, leave=False, delay=PATIENCE, bar_format=layout))
 
 
-def _bar(bar: Iterable[Item]) -> Iterator[Item]:
-    """Yield the items of a bar, beside which no step shows itself."""
+def _bar(bar: Any) -> Iterator[Any]:
+    """Yield the items of a bar, which appears before a slow first item, and next to which no step shows itself."""
+    first = threading.Timer(PATIENCE, bar.refresh)
+    first.daemon = True
+    first.start()
     _steps.append("")
     try:
         yield from bar
     finally:
+        first.cancel()
+        first.join()
         _steps.pop()
 
 

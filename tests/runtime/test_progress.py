@@ -2,6 +2,7 @@ import io
 import json
 import sys
 import threading
+import time
 
 import pytest
 
@@ -41,8 +42,23 @@ def test_a_terminal_gets_a_bar_that_goes_away(quiet, monkeypatch):
     assert list(track(iter("ab"), "letters", total=2)) == ["a", "b"]
     shown = sys.stderr.getvalue()
     assert "letters" in shown
-    assert "/2" in shown
+    assert "0/2, 00:00 elapsed, about ? left" in shown
     assert shown.endswith("\r")
+
+
+def test_a_bar_appears_before_a_first_item_that_is_slow(quiet, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    shown = []
+
+    def items():
+        time.sleep(0.5)
+        shown.append(sys.stderr.getvalue())
+        yield "a"
+
+    assert list(track(items(), "letters", total=1)) == ["a"]
+    assert "letters:   0% |" in shown[0]
+    assert sys.stderr.getvalue().endswith("\r")
 
 
 def test_a_run_of_the_report_gets_lines_in_its_file_and_no_bar(quiet, monkeypatch, tmp_path):
