@@ -170,6 +170,7 @@ def _subject(args: Namespace) -> _Subject:
     from privnb.datasets.dataset import Chosen, load
     from privnb.datasets.unknown_files import Unknown
     from privnb.decision.card import provenance
+    from privnb.publishing.recounted import check_form
     from privnb.runtime.names import renamed_in
     from privnb.tables.long_tables import Memory
     from privnb.tables.writing import FACTS
@@ -183,6 +184,7 @@ def _subject(args: Namespace) -> _Subject:
         found = _Subject(args.table, Unknown.of(args.table), memory)
         if Path(f"{args.table}{FACTS}").is_file():
             found.done = provenance(Path(args.table))
+            check_form(found.done, args.table)
         if args.description:
             found.described = Chosen.of(tables.described(args.description), args.study)
         elif table.description is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -12,7 +12,7 @@ from privnb.datasets.dataset import Chosen
 from privnb.datasets.unknown_files import Unknown
 from privnb.microdata.counts import coded
 from privnb.microdata.release import Release
-from privnb.microdata.schema import Categories, Schema
+from privnb.microdata.schema import Categories, Schema, SchemaError
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.privacy_models import PrivacyModel
 from privnb.privacy_models.base import achieved, ungraded
@@ -126,6 +126,45 @@ def _unreadable(model: PrivacyModel, release: Release, schema: Schema) -> str:
         if not isinstance(domain, Categories):
             return f"the order of the values of '{name}' is not in the file. Name its description."
     return ungraded(model, release)
+
+
+def check_form(done: Any, file: str) -> None:
+    """Raise SchemaError for a provenance whose facts are of other types than those of a release.
+
+    `done`: its plain values; `file`: the name of the release.
+    """
+    for words, (names, is_valid) in FORMS.items():
+        if wrong := [name for name in names if name in done and not is_valid(done[name])]:
+            raise SchemaError(
+                f"the provenance of {file} is not valid: `{wrong[0]}` must be {words}. Make the release again."
+            )
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
+
+
+def _findings(value: Any) -> bool:
+    lists = [value.get(name, []) for name in ("reasons", "notices")] if isinstance(value, dict) else [None]
+    return all(isinstance(own, list) and all(_texts_of(each, "finding", "says") for each in own) for own in lists)
+
+
+def _texts_of(value: Any, *names: str) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(name), str) for name in names)
+
+
+# Facts of a provenance: by what they must be, their names and what tells it.
+FORMS: Mapping[str, tuple[Sequence[str], Callable[[Any], bool]]] = {
+    "an object": (["made", spreadsheets.FACTS], lambda value: isinstance(value, dict)),
+    "an object of texts": (["columns", "roles", "renamed"], _texts),
+    "a list of texts": (["claims"], lambda value: isinstance(value, list) and _texts(dict(enumerate(value)))),
+    "null, or an object with a number epsilon": (
+        ["promise"],
+        lambda value: value is None or (isinstance(value, dict) and isinstance(value.get("epsilon"), int | float)),
+    ),
+    "an object with lists of findings": (["gate"], _findings),
+    f"one of {', '.join(Rows)}": (["rows"], lambda value: value in [*map(str, Rows)]),
+}
 
 
 def claimed(done: Mapping[str, Any]) -> tuple[list[PrivacyModel], list[Recount]]:

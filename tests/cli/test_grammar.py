@@ -262,6 +262,27 @@ class TestCheckOfARelease:
         Path("out.csv.provenance.json").write_text(json.dumps(facts | {"promise": None}))
         assert self.checked(capsys)[0] == 0, "nothing is claimed"
 
+    @pytest.mark.parametrize(
+        ("name", "value", "said"),
+        [
+            ("claims", 5, "a list of texts"),
+            ("claims", [5], "a list of texts"),
+            ("promise", "much", "null, or an object with a number epsilon"),
+            ("columns", 3, "an object of texts"),
+            ("roles", [1], "an object of texts"),
+            ("made", "today", "an object"),
+            ("gate", {"reasons": ["none"]}, "an object with lists of findings"),
+            ("rows", "mine", "one of the records"),
+            ("formulas", 7, "an object"),
+        ],
+    )
+    def test_a_provenance_of_another_form(self, release, capsys, name, value, said):
+        """From elsewhere: an input that cannot be used, and no fault of the package."""
+        Path("out.csv.provenance.json").write_text(json.dumps(provenance("out.csv") | {name: value}))
+        status, found = self.checked(capsys)
+        assert (status, found["error"]["code"]) == (4, "schema-error")
+        assert f"`{name}` must be {said}" in found["error"]["message"]
+
     def test_rows_of_nobody_claim_nothing(self, release, capsys):
         facts = provenance("out.csv") | {"rows": str(Rows.NOBODY)}
         Path("out.csv.provenance.json").write_text(json.dumps(facts))
