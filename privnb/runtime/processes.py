@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # One thread: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 SHARED = "PRIVNB_SHARED"  # names the file that says how many notebooks of a report run now; set for their kernels
+SERVER = "PRIVNB_SERVER"  # set for the server of `served`
 ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
 LEAST = 1_000_000_000  # bytes of addresses that a command needs, measured on 500 records
 ROOMY = 2_000_000_000  # bytes of addresses for each core, with which libraries reserve what they like
@@ -165,12 +166,13 @@ def served(*libraries: str) -> Iterator[SpawnContext | ForkServerContext]:
     each by itself: two of them took 12 seconds of processor to load the libraries in every run, and copies 0.2.
     """
     _find_room_for_sockets()
-    before = {name: os.environ.get(name) for name in ENVIRONMENT}
-    os.environ.update(ENVIRONMENT)  # here, for the server has loaded numpy before any code of ours runs in it
+    theirs = {**ENVIRONMENT, SERVER: "1"}
+    before = {name: os.environ.get(name) for name in theirs}
+    os.environ.update(theirs)  # here, for the server has loaded numpy before any code of ours runs in it
     known = "forkserver" in multiprocessing.get_all_start_methods()
     context: SpawnContext | ForkServerContext
     context = multiprocessing.get_context("forkserver") if known else multiprocessing.get_context("spawn")
-    context.set_forkserver_preload(list(libraries))
+    context.set_forkserver_preload(["privnb.runtime._server", *libraries])
     try:
         yield context
     finally:
