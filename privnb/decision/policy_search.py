@@ -249,14 +249,14 @@ def searched(
     tried = [*family(dataset, k=sizes, profile=profile), *diverse(dataset, k=sizes)]
     known = [each for each in tried if not each.reference]
     settings = [each for each in known if each.fits(max(records, len(dataset)))]
-    results, last = {}, halving.rungs(len(dataset), len(settings))[-1]
+    results, decisions, last = {}, {}, halving.rungs(len(dataset), len(settings))[-1]
     repeats = seeds or SEEDS.get(profile, SEEDS["full"])
 
     def measured(tried: Sequence[Sanitizer], records: int) -> tuple[FloatArray, list[int]]:
         sample = dataset if records == len(dataset) else dataset.sample(records, rng=0)
         both, seeds = [*reference_sanitizers(), *tried], repeats if records == last.records else 1
         results[records] = measure_releases(sample, both, policy, profile, seeds, fewest, store)
-        found = decision.decide(results[records], policy, people=sample.headcount)
+        found = decisions[records] = decision.decide(results[records], policy, people=sample.headcount)
         vectors, unknown = by_policy.scaled(found.vectors), np.full(len(policy.caps) + 1, np.nan)
         open_to, keys = found.releases[found.releases.status != "refused"], [_key(each) for each in tried]
         able, kept = ([*map(tuple, rows[SETTING].to_numpy())] for rows in (open_to, open_to[open_to.kept]))
@@ -264,11 +264,10 @@ def searched(
         return np.array([vectors[key] if key in able else unknown for key in keys]), first
 
     steps = halving.search(settings, len(dataset), measured)
-    found = results[last.records]
     tried = [*reference_sanitizers(), *steps[-1][1]]
     sampled_of = records if records > len(dataset) else 0
-    decided = decision.decide(found, policy, people=dataset.headcount)
-    return Searched(decided, found, steps, tried, len(known) - len(settings), sampled_of)
+    made = decisions[last.records], results[last.records]
+    return Searched(*made, steps, tried, len(known) - len(settings), sampled_of)
 
 
 @validated
