@@ -107,8 +107,9 @@ def printed(results: Results, source: str, items: str) -> Any:
     DataFrame or Sentences
         A sentence where none of them is measured, as on another table or a sample.
     """
-    rows = ledger.compare(results)
-    rows = rows[(rows.source == source) & rows.item.str.startswith(items)]
+    published = ledger.read_published()
+    asked = (published.source == source) & published.item.str.startswith(items)
+    rows = ledger.compare(results, published[asked])
     if rows.measured.isna().all():
         return say(
             "None of these settings was measured here as the paper did: with its table, its miner and all its records. "
