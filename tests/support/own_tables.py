@@ -16,7 +16,7 @@ KINDS = {
     "many-columns": {  # several of them sensitive
         "quasi-identifier": {"age": (20, 60), "region": 3, "plan": 2},
         "sensitive": {"visits": (0, 40), "ill": (0, 1), "illness": 4},
-        "neutral": {f"answer {i}": (0, 9) if i % 2 else 3 for i in range(56)},
+        "neutral": {f"answer {i}": (0, 9) if i % 2 else 3 for i in range(16)},
     },
 }  # fmt: skip
 
