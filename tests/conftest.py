@@ -7,6 +7,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from hypothesis import HealthCheck, settings
 from support import browsing, compiled
 from support.in_process import in_this_process
 
-from privnb import reporting  # noqa: F401 -- before nbformat, which else loads a library for two seconds
 from privnb.datasets import dataset
 from privnb.evaluation import cases
 from privnb.miners import weka
@@ -24,6 +24,11 @@ from privnb.runtime import processes
 # As in each process that computes: the libraries' threads wait for each other for a quarter of the time of small fits.
 # Read when a library is loaded, so by the workers of xdist, and by what tests start.
 os.environ.update(processes.ENVIRONMENT)
+
+# First on the path, here and in what tests start: what libraries load in vain.
+WITHOUT = str(Path(__file__).parent / "support" / "without")
+sys.path.insert(0, WITHOUT)
+os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([WITHOUT, *filter(None, [os.environ.get("PYTHONPATH")])]))
 
 # In CI the same examples each time: a submission is not refused for a fault that it did not make.
 # No deadlines: how long an example takes says how busy the machine is.
@@ -45,7 +50,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # Doctests would import the scripts, and so run them, and the methods of another package, which lists would then have.
-collect_ignore = ["benchmarks", "support/third_party"]
+collect_ignore = ["benchmarks", "support/third_party", "support/without"]
 
 SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}
 
