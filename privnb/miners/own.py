@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privnb.miners.estimators import OneThread
 from privnb.miners.miner import Failed, Miner
 from privnb.runtime import expect
 from privnb.runtime.arrays import Array
@@ -23,7 +24,8 @@ TRY = "Try HistGradientBoostingClassifier() for labels, or HistGradientBoostingR
 class Guarded:
     """An estimator of somebody else's, whose errors and answers are checked.
 
-    Whatever it raises becomes `Failed`, which results state as a refusal: nothing ends in the middle of an evaluation.
+    It works on one thread, for threads that wait for each other on a busy machine take ten times as long. Whatever it
+    raises becomes `Failed`, which results state as a refusal: nothing ends in the middle of an evaluation.
     `Failed` names the class and the line of what was raised. The message of the error may quote records; it is shown
     if the estimator says the same about invented numbers.
 
@@ -47,7 +49,7 @@ class Guarded:
     def fit(self, features: Array, target: Array) -> Self:
         """Fit the estimator to features, (n, f), and numbers or the positions of labels, (n,)."""
         try:
-            self.estimator.fit(features, target)
+            OneThread(self.estimator).fit(features, target)
         except MemoryError:
             raise
         except Exception as error:
@@ -58,7 +60,7 @@ class Guarded:
     def predict(self, features: Array) -> Array:
         """Return the guess for each record, checked: array (n,)."""
         try:
-            guesses = np.asarray(self.estimator.predict(features))
+            guesses = np.asarray(OneThread(self.estimator).predict(features))
         except MemoryError:
             raise
         except Exception as error:

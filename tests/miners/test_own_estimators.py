@@ -1,6 +1,7 @@
 """Estimators of scikit-learn's kind as miners: cloned, seeded, named, guarded, and part of what a store knows."""
 
 import re
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_info
 
 from privnb.attacks import MinerInference
 from privnb.evaluation import evaluate
@@ -176,6 +178,19 @@ def test_a_message_that_invented_numbers_lead_to_is_shown():
     assert re.search(
         r"RuntimeError in line \d+ of `fit`\. .* says: There is no licence\. ", found.reasons["NeedsLicence"]
     )
+
+
+class CountsThreads(GaussianNB):
+    threads: ClassVar[list[int]] = []
+
+    def fit(self, features, target):
+        self.threads.extend(each["num_threads"] for each in threadpool_info())
+        return super().fit(features, target)
+
+
+def test_an_estimator_works_on_one_thread():
+    mine(MONDRIAN.sanitize(DATA, rng=1), "disease", CountsThreads(), rng=1)
+    assert {*CountsThreads.threads} == {1}
 
 
 def test_numbers_that_are_not_finite_are_no_guesses():
