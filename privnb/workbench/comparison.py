@@ -49,6 +49,15 @@ class Comparison(Noun):
         Tidy results with all their columns.
     failed : dict of str to str
         Why sanitizers have no release of this table, by their settings.
+
+    Examples
+    --------
+    >>> from privnb import Mondrian, read
+    >>> comparison = compare(read("twelve"), [Mondrian(k=3), Mondrian(k=20)], policy="groups-of-3", seeds=1)
+    >>> comparison.frame[["setting", "kept"]].values.tolist()
+    [['Suppression', True], ['Mondrian, k = 3', True], ['the original', False], ['Mondrian, k = 20', False]]
+    >>> list(comparison.failed)
+    ['Mondrian, k = 20']
     """
 
     def __init__(

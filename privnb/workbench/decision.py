@@ -40,6 +40,18 @@ class ReleaseCard(Noun):
         As data, in the form of `decision/card.schema.json`.
     path : Path
         The release, which its card, provenance and codebook stand beside.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from privnb import compare, read
+    >>> decision = compare(read("twelve"), "k=3", policy="groups-of-3", seeds=1).choose()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     card = decision.write(f"{folder}/release.csv")
+    >>> card
+    ReleaseCard('release.csv', 'keeps the policy, with reservations')
+    >>> card.frame.loc[0, ["risk", "of"]].tolist()
+    ['identity', 'mean']
     """
 
     def __init__(self, card: Card, path: Path) -> None:
@@ -81,6 +93,17 @@ class TableDecision(Noun):
     dataset : Dataset
         What was searched: the table, or a sample of it.
     found : Searched
+
+    Examples
+    --------
+    >>> from privnb import compare, read
+    >>> decision = compare(read("twelve"), "k=3", policy="groups-of-3", seeds=1).choose()
+    >>> decision
+    TableDecision('twelve', policy 'groups-of-3', Suppression)
+    >>> decision.sanitizer
+    Suppress(attributes='quasi-identifiers')
+    >>> decision.frame["keeps the policy"].tolist()
+    [True, True, False]
     """
 
     table: Origin

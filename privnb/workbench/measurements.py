@@ -37,6 +37,15 @@ class Measurements(Noun):
         Tidy results with all their columns, see `evaluation.results`.
     policy : Policy, optional
         Whose caps the risks are compared with.
+
+    Examples
+    --------
+    >>> from privnb import read
+    >>> risks = read("twelve").sanitize("k=3").risks("groups-of-3")
+    >>> risks.caps[["risk", "verdict"]].values.tolist()
+    [['identity of the worst-off person', 'kept']]
+    >>> risks.frame.loc[0, ["question", "without release"]].tolist()
+    ['Identity risk', '8.3% of people']
     """
 
     results: pd.DataFrame

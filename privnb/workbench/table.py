@@ -204,6 +204,8 @@ class Table(Noun):
             self._own = _saved(self._own, given)
         for each in ("dataset", "frame", "unique"):
             self.__dict__.pop(each, None)
+        if self._own is not None:
+            _ = self.frame, self.unique  # counted now, as by `read`
         return self
 
     @validated
