@@ -657,7 +657,7 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
 
     def end(*given, **more):
         ended.append((given, more))
-        return decided.Ended(SimpleNamespace(chosen=chosen, decision=decision, roles={}), "It is said.")
+        return decided.Ended(SimpleNamespace(chosen=chosen, decision=decision, roles={}), ["It is said."])
 
     def searched(load_in, dataset, policy, **more):
         asked.append(((dataset, policy), more))

@@ -71,7 +71,7 @@ def run(args: Namespace) -> Answer:
     ]
     return Answer(
         _values(args, ended, table.roles_changed or {}),
-        [ended.said, *warnings],
+        [*ended.sentences, *warnings],
         unmet("" if ended.found.chosen is not None else f"no release keeps the policy '{policy.name}'."),
     )
 

@@ -57,7 +57,13 @@ class _Ended(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """The same for people; each sentence names the release."""
-        return [f"{self.step.name}: {self.state}.", *(_named(self.step, each) for each in self.answer.sentences)]
+        lines = [
+            line
+            for each in self.answer.sentences
+            for line in ([each] if isinstance(each, Notice) else each.splitlines())
+            if line
+        ]
+        return [f"{self.step.name}: {self.state}.", *(_named(self.step, line) for line in lines)]
 
 
 def _ended(found: project.Project, step: project.Step, *, is_forced: bool) -> _Ended:

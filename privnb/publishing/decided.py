@@ -74,15 +74,20 @@ class Ended(NamedTuple):
     ----------
     found : Searched
         Each release whose file was refused is ruled out in it.
-    said : str
-        For whoever decides: no original record is in it.
+    sentences : list of str
+        For the owner: they hold no original record. What is to know of a written release is a Notice.
     card : Card or None
-        That stands beside the file; None where nothing was written.
+        The card next to the file; None if nothing was written.
     """
 
     found: Searched
-    said: str
+    sentences: list[str]
     card: Card | None = None
+
+    @property
+    def said(self) -> str:
+        """The sentences as one text."""
+        return "\n".join(self.sentences)
 
 
 @validated
@@ -147,7 +152,7 @@ def end(
     """
     _scan({SAID: _text(found.sentences)}, source)
     if out is None:
-        return Ended(found, _text(found.sentences))
+        return Ended(found, [_text(found.sentences)])
     out = Path(out)
     given: dict[str, Any] = {"study": study, "sample": sample, "spreadsheet_safe": spreadsheet_safe, "render": render}
     called = call or f"decided under the policy '{found.decision.policy.title}', of {Path(source).name}"
@@ -163,7 +168,7 @@ def end(
             return _written(source, found, dataset, out, of=of, allow=allow, roles=in_roles, **given)
     said = [*found.sentences, f"No release is left to write: there is nothing at {out.name}."]
     _scan({SAID: _text(said)}, source)
-    return Ended(found, _text(said))
+    return Ended(found, [_text(said)])
 
 
 def shown(
@@ -236,8 +241,9 @@ def _written(
         own = {ending: path.read_text(encoding="utf-8") for ending, path in there.items()}
         named = {out.name + ending: text for ending, text in {**own, **texts}.items()}
         # Without the folder, which is the owner's and may be called like somebody.
-        _scan({SAID: _said(found, replace(written, path=Path(out.name)), answer, page.name), **named}, source)
-        ended.append(Ended(found, _said(found, written, answer, page.resolve().as_uri()), signed))
+        shown = _sentences(found, replace(written, path=Path(out.name)), answer, page.name)
+        _scan({SAID: "\n".join(shown), **named}, source)
+        ended.append(Ended(found, _sentences(found, written, answer, page.resolve().as_uri()), signed))
         return texts
 
     sanitizer = found.sanitizer_of(found.decision.chosen if of is None else of)
@@ -344,10 +350,9 @@ def recounted(decided: Searched, found: Sequence[Secret], verdict: Verdict) -> p
     return results
 
 
-def _said(found: Searched, written: Made, answer: Mapping[str, Any], page: str) -> str:
-    """Return what is said of a decision and its file."""
-    lines = "\n".join(written.said), "\n".join([*answer["sentences"], f"Its card: {page}"])
-    return "\n\n".join([_text(found.sentences), *lines])
+def _sentences(found: Searched, written: Made, answer: Mapping[str, Any], page: str) -> list[str]:
+    """Return a decision and its file in sentences, with a blank line between their parts."""
+    return [_text(found.sentences), "", *written.said, "", *answer["sentences"], f"Its card: {page}"]
 
 
 def _known(file: Unknown, schema: Schema, done: dict[str, Any]) -> list[str]:

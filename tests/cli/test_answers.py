@@ -126,6 +126,7 @@ def test_decide(here, capsys):
     assert found["status"] == 0
     assert found["values"]["chosen"].split("(")[0].isidentifier()
     assert found["values"]["card"]["release"]["file"] == "out.csv"
+    assert "cannot-be-known" in [each["code"] for each in found["warnings"]], "of the file that was written"
     assert (here / "out.csv").exists()
     found = answered(capsys, "check", "out.csv", "--card", "out.csv.card.json")
     assert found["values"]["card"]["wrong"] == []
