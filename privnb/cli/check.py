@@ -222,6 +222,7 @@ def _described_by(subject: _Subject) -> Chosen | None:
 
 def _give_roles(args: Namespace, subject: _Subject, odd: Mapping[str, str]) -> None:
     """Say which columns are quasi-identifiers and sensitive, and which one is the key of people."""
+    from privnb.datasets.dataset import Chosen
     from privnb.microdata.schema import Role
     from privnb.privacy_models.grading import known
     from privnb.publishing.in_words import sensitive_names
@@ -230,6 +231,10 @@ def _give_roles(args: Namespace, subject: _Subject, odd: Mapping[str, str]) -> N
     names = subject.table.names
     called = {**{new: own for own, new in odd.items()}, **subject.renamed}
     asked = asked_roles(args, names, called)
+    if subject.described:  # the gate judges in these roles, too
+        there = {*subject.described.columns.names()}
+        own = {name: role for name, role in asked.items() if name in there and role is not Role.PERSON}
+        subject.described = Chosen.of(subject.described.path, subject.described.study, own)
     by = {role: [name for name, own in asked.items() if own is role] for role in Role}
     away = {*by[Role.NEUTRAL], *by[Role.UNUSED], *by[Role.IDENTIFIER]}
     schema = subject.schema

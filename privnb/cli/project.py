@@ -23,6 +23,7 @@ LISTS = ("sensitive", "quasi", "keep", "drop")  # keys whose value is a column o
 TEXTS = ("person", "study", "description", "algorithm", "outside", "memory", "encoding", "allow", "profile", "store")
 NUMBERS = ("records", "seeds")
 FLAGS = ("spreadsheet_safe", "bounds")
+PUBLISHED = ("sensitive", "keep")  # roles of columns that a release has
 INPUTS = ("table", "description", "policy")
 KEYS = ("name", "table", "model", "policy", "out", *LISTS, *TEXTS, *NUMBERS, *FLAGS, "check")
 OF_DECIDE = (
@@ -76,7 +77,9 @@ class Step:
     def check(self) -> list[str]:
         """The command that checks the written release. Its people were counted when it was made, a moment ago."""
         model = self.settings.get("check")
-        return ["check", "--accept-uncounted", *([f"--model={model}"] if model else []), "--", self.out]
+        keys = () if self.settings.get("bounds") else PUBLISHED  # of which the file has two columns each
+        roles = [word for key in keys if key in self.settings for word in _option(key, self.settings[key])]
+        return ["check", "--accept-uncounted", *([f"--model={model}"] if model else []), *roles, "--", self.out]
 
     def needs(self, out: str) -> bool:
         """Whether the release is made of another one."""

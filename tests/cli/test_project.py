@@ -125,6 +125,18 @@ def test_an_error_and_a_warning_name_the_release_and_its_keys(here, capsys):
     assert all(each["message"].startswith("nightly: ") for each in found["warnings"])
 
 
+def test_a_release_in_other_roles_than_the_description_is_checked_in_them(here, capsys):
+    """Else the gate would count a column as known that this release treats as sensitive."""
+    rows = "".join(f"{20 + i % 4},{i % 5},{'flu' if i % 3 else 'cold'}\n" for i in range(120))
+    (here / "costs.csv").write_text(f"age,cost,illness\n{rows}")
+    assert cli.main(["describe", "costs.csv", "--sensitive", "illness", "--confirm"]) == 0
+    capsys.readouterr()
+    section = {"table": "costs", "sensitive": "cost", "model": "k=7", "out": "out.csv"}
+    (here / "privnb.toml").write_text(written(section))
+    assert states(answered(capsys)) == ["made"]
+    assert cli.main(["check", "out.csv", "--json"]) == 1, "by the description 6 people share age and cost"
+
+
 def test_people_whom_no_file_counts_were_counted_when_it_was_made(here, capsys):
     rows = "".join(f"p{i // 3},{20 + i % 4},{'flu' if i % 2 else 'cold'}\n" for i in range(120))
     (here / "visits.csv").write_text(f"patient,age,illness\n{rows}")
