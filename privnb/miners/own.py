@@ -65,8 +65,10 @@ class Guarded:
             raise
         except Exception as error:
             raise self._failed("predicting", self._said(error, features)) from error
-        if guesses.shape != (len(features),) or guesses.dtype.kind not in "biuf":
+        if guesses.shape != (len(features),):
             raise self._failed("predicting", f"it gave an array of shape {guesses.shape} for {len(features)} records")
+        if guesses.dtype.kind not in "biuf":
+            raise self._failed("predicting", "it gave values that are not numbers, and it was shown numbers")
         if not np.isfinite(guesses).all():
             raise self._failed("predicting", "it gave numbers that are not finite")
         if not self.labels:

@@ -31,6 +31,7 @@ from privnb.sanitizers.masking.missing_numbers import TREATMENTS, Gaps
 from privnb.sanitizers.statements import positions, stated, treatments
 
 FACTS = ("claims", "promise", "noisy", "perturbed", "rows", "new", "note", "buckets")  # what a sanitizer says
+LOAD = "Load one: load(name), or take `.dataset` of a table."
 MOST_AT_ONCE = 1_000_000  # records that are given to a sanitizer at once, at most
 
 
@@ -49,7 +50,7 @@ class FreshEntropy(Generator):
 
 def _microdata(name: str, value: object) -> None:
     if not isinstance(value, Microdata):
-        raise UsageTypeError(f"{name} must be a Dataset, got {expect.found(value)}. Load one: load(name).")
+        raise UsageTypeError(f"{name} must be a Dataset, got {expect.found(value)}. {LOAD}")
 
 
 AnyMicrodata = Annotated[Any, _microdata]  # a `Dataset`, or `Counted`
@@ -243,7 +244,7 @@ class Sanitizer(Validated, ABC):
             `claims`). Any other error of a sanitizer that is not the package's is its cause.
         """
         if isinstance(dataset, Counted) and not self.by_combinations:
-            raise UsageTypeError(f"dataset must be a Dataset, got {expect.found(dataset)}. Load one: load(name).")
+            raise UsageTypeError(f"dataset must be a Dataset, got {expect.found(dataset)}. {LOAD}")
         if not self.counts_people:
             check_one_record_each(repr(self), dataset)
         try:

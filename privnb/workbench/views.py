@@ -20,6 +20,7 @@ ELSEWHERE = {
         'A release has it: `table.sanitize("k=10")` makes one, and `table.sanitize(Identity())` the table as it is.',
     ),
     "write": 'A release has it: try `table.sanitize("k=10").write(FILE)`, or `comparison.choose().write(FILE)`.',
+    **dict.fromkeys(["sanitize", "compare", "decide", "set_roles"], "A table has it; `privnb.read(...)` makes one."),
     "choose": "A comparison has it: try `table.compare(SANITIZERS).choose()`.",
     "report": "It is a function: try `privnb.report(table, FOLDER)`.",
     "explore": "It is a function: try `privnb.explore(table)`.",

@@ -53,9 +53,12 @@ class Breaks(ClassifierMixin, BaseEstimator):
     def predict(self, features):
         if self.when == "predict" and features.max() > 1:
             raise ZeroDivisionError("somebody has gout")
-        return {"short": np.zeros(3), "unknown": np.full(len(features), 99), "half": np.full(len(features), 0.5)}[
-            self.when
-        ]
+        return {
+            "short": np.zeros(3),
+            "text": np.full(len(features), "gout"),
+            "unknown": np.full(len(features), 99),
+            "half": np.full(len(features), 0.5),
+        }[self.when]
 
 
 class Endless(RegressorMixin, BaseEstimator):
@@ -144,7 +147,7 @@ def test_one_that_is_no_clone_of_itself_is_refused():
         reference_set(Changes())
 
 
-@pytest.mark.parametrize("when", ["fit", "predict", "short", "unknown", "half"])
+@pytest.mark.parametrize("when", ["fit", "predict", "short", "text", "unknown", "half"])
 def test_what_fails_is_refused_without_its_words_and_stands_in_no_average(when):
     release = MONDRIAN.sanitize(DATA, rng=1)
     for found in (

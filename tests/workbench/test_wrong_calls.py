@@ -33,6 +33,8 @@ OF_TABLES: dict[str, Wrong] = {
     "None as a policy": (lambda table: table.decide(None), pn.UsageError, "policy must be a path"),
     "a table for results": (lambda table: pn.decide(table, "k-5"), pn.UsageTypeError, r"try `table\.decide\(policy\)`"),
     "a table for a dataset": (lambda table: pn.evaluate(table, "k=5"), pn.UsageTypeError, r"`\.dataset` of a table"),
+    "a table for a sanitizer": (lambda table: pn.KMember(3).sanitize(table), pn.UsageTypeError, r"`\.dataset` of a t"),
+    "a frame": (lambda _: pn.sanitize(PEOPLE, "k=3"), pn.InputError, r"Try `privnb\.read\(frame\)\.sanitize"),
     "one measure": (lambda table: table.compare("k=5", measures=len), pn.UsageTypeError, r"measures\[0\] must be"),
     "roles as text": (lambda table: table.set_roles("age"), pn.UsageTypeError, "roles must be a Mapping, got 'age'"),
     "a folder as a name": (lambda table: table.save("a/b"), pn.UsageError, "got 'a/b'"),
@@ -56,6 +58,7 @@ OF_RELEASES: dict[str, Wrong] = {
     "no policy": (lambda release: release.risks("ours.toml"), pn.MissingFileError, "no file 'ours.toml'"),
     "a measure by name": (lambda release: release.utility(measures="loss"), pn.UsageTypeError, "got 'loss'"),
     "for a release": (lambda release: pn.achieved(pn.KAnonymity(3), release), pn.UsageTypeError, r"`\.release` of"),
+    "a table's method": (lambda release: release.compare("k=5"), AttributeError, "A table has it"),
     "a frame's method": (lambda release: release.to_csv("x.csv"), AttributeError, r"try `\.frame`"),
 }
 
