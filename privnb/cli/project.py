@@ -139,10 +139,10 @@ class Project:
                 f"there is no {path}. Write one with [[release]], table, model and out; the documentation shows it."
             )
         try:
-            text = tomllib.loads(path.read_text(encoding="utf-8"))
+            text = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{path.name} is not valid TOML: {error}. Correct that line.") from None
-        if {*text} != {"release"} or not isinstance(text["release"], list):
+        if {*text} != {"release"} or not text["release"] or not isinstance(text["release"], list):
             found = ", ".join(name for name in text if name != "release")
             raise InputError(
                 f"{path.name} must have only [[release]] sections; got {found or 'none'}. Put each key below "
@@ -262,7 +262,8 @@ def _check_words(file: str, step: Step) -> None:
         try:
             parser().parse_args(words)
         except UsageError as error:
-            raise InputError(f"{file}: release '{step.name}': {in_keys(str(error), model)}") from None
+            said, _, _ = str(error).partition(" See `")  # the help is of a command
+            raise InputError(f"{file}: release '{step.name}': {in_keys(said, model)}") from None
 
 
 def _option(key: str, value: Any) -> list[str]:

@@ -55,6 +55,11 @@ def test_a_release_is_made_once_and_again_if_its_input_changes(here, capsys):
     assert states(answered(capsys, "--force")) == ["made"]
 
 
+def test_a_project_file_may_begin_with_the_mark_of_its_encoding(here):
+    (here / "privnb.toml").write_text(written(RELEASE), encoding="utf-8-sig")
+    assert [step.name for step in Project.read().steps] == ["release.csv"]
+
+
 def test_a_release_that_was_deleted_is_made_again(here, capsys):
     answered(capsys)
     (here / "release.csv").unlink()
@@ -166,14 +171,17 @@ def test_people_whom_no_file_counts_were_counted_when_it_was_made(here, capsys):
 )
 def test_a_wrong_project_file_is_refused_before_anything_runs(releases, said, here):
     (here / "privnb.toml").write_text(written(*releases))
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=said) as refused:
         Project.read()
+    assert " --" not in str(refused.value)
     assert cli.main(["run"]) == 4
     assert not (here / ".privnb").exists()
 
 
 def test_what_is_no_project_is_refused(here, capsys):
     assert answered(capsys, "nightly")["error"]["code"] == "input-error"
+    (here / "privnb.toml").write_text("release = []\n")
+    assert "must have only [[release]] sections; got none." in answered(capsys)["error"]["message"]
     (here / "privnb.toml").write_text('outside = "widen"\n' + written(RELEASE))
     assert "got outside. Put each key below [[release]]." in answered(capsys)["error"]["message"]
     (here / "privnb.toml").write_text("[[release")
