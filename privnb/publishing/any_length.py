@@ -100,8 +100,8 @@ def sanitize(
     given, allow = Memory.of(memory), check_allow(allow) or None
     if dataset is None:
         raise SchemaError(
-            "nobody has said what the columns of the frame are. Try `privnb.read(frame).sanitize(model)`, which guesses it; "
-            "or describe a part of it, saved as a file, with `privnb describe`, and name it: dataset=..."
+            "nobody has said what the columns of the frame are. Try `privnb.read(frame).sanitize(model)`, which "
+            "guesses it; or describe a part of it, saved as a file, with `privnb describe`, and name it: dataset=..."
         )
     chosen, whole = Chosen.of(find(dataset), study), LongFrame.of(table, {})
     there = [chosen.renamed.get(name, name) for name in whole.own]
