@@ -22,7 +22,7 @@ from privnb.microdata.counts import coded, distinct_codes, people_among, people_
 from privnb.microdata.schema import Role, SchemaError
 from privnb.privacy_models.base import PrivacyModel
 from privnb.runtime import expect, unfinished, validation
-from privnb.runtime.errors import OutputExistsError, UsageError, UsageTypeError
+from privnb.runtime.errors import OutputExistsError, ResourceError, UsageError, UsageTypeError
 from privnb.runtime.names import meant
 from privnb.runtime.numerals import percent
 from privnb.runtime.sentences import B
@@ -229,6 +229,8 @@ class Table(Noun):
             If the folder exists.
         UsageError
             For a table that is described already: change its description instead.
+        ResourceError
+            If the disk is full or the folder cannot be written to. Nothing is left there.
         """
         if self._own is None:
             raise UsageError(f"'{self.name}' is described by {self.path.name} already. Change that file instead.")
@@ -236,11 +238,14 @@ class Table(Noun):
         place = Path(folder) / name
         if place.exists():
             raise OutputExistsError(f"{place} exists already and is left as it is. Try another name.")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.folder(place.parent) as whole:
-            copy = Path(shutil.copytree(self.path.parent, whole / name))
-            (copy / self.path.name).rename(copy / f"{name}.toml")
-            copy.rename(place)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with unfinished.folder(place.parent) as whole:
+                copy = Path(shutil.copytree(self.path.parent, whole / name))
+                (copy / self.path.name).rename(copy / f"{name}.toml")
+                copy.rename(place)
+        except OSError as error:
+            raise _not_written(place, error) from error
         return place / f"{name}.toml"
 
     def sanitize(
@@ -422,8 +427,15 @@ def _file(
         return Path(source), name or named(Path(source)), {}
     made = sources.arrow_of(source) if connection is None else sources.answer_to(source, connection)
     path = folder / f"{checked_name(name or 'table')}.parquet"
-    sources.write_parquet(made, path)
+    try:
+        sources.write_parquet(made, path)
+    except OSError as error:
+        raise _not_written(path.parent, error) from error
     return path, name or "table", sources.orders(made)
+
+
+def _not_written(place: Path, error: OSError) -> ResourceError:
+    return ResourceError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.")
 
 
 def _role(role: Any) -> Role:

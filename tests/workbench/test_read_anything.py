@@ -1,7 +1,9 @@
 """Tables from anywhere: files, frames of each library, databases; and what is refused."""
 
 import contextlib
+import errno
 import sqlite3
+import tempfile
 from pathlib import Path
 
 import duckdb
@@ -263,3 +265,25 @@ def test_adbc_and_sqlalchemy_give_the_same_table(client, table):
 def test_adbc_and_sqlalchemy_refuse_what_is_no_table(client, query, said):
     with pytest.raises(pn.InputError, match=said):
         pn.read(query, connection=client)
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pyarrow.parquet.write_table", refuse)
+    monkeypatch.setattr("shutil.copytree", refuse)
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(full_disk, monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(pn.ResourceError, match="cannot be written: No space left"):
+        pn.read(PEOPLE)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_table_is_saved_whole_or_not_at_all(table, full_disk, tmp_path):
+    with pytest.raises(pn.ResourceError, match="cannot be written: No space left"):
+        table.save(folder=tmp_path / "data")
+    assert not [*(tmp_path / "data").iterdir()]
