@@ -23,7 +23,7 @@ from privnb.decision.card import Card, CardError
 from privnb.decision.policies import Cap, Need, Policy
 from privnb.evaluation.cases import evaluate
 from privnb.evaluation.combinations import Combinations
-from privnb.evaluation.results import tidy
+from privnb.evaluation.results import identified, tidy
 from privnb.evaluation.risks import questions
 from privnb.evaluation.risks.groups import OTHERS, groups_of
 from privnb.measures.utility.information_loss import certainty_penalty
@@ -436,6 +436,13 @@ def test_of_a_withheld_number_the_page_says_the_bound(made):
     text = release_card.page(Card(content))
     assert "For the worst-off person: at most 20%." in text
     assert "No attack can exceed what the records themselves would tell: withheld." in text
+
+
+def test_each_risk_of_the_page_names_its_rows_of_results(made):
+    text = release_card.page(made[3])
+    named = {id for ids in re.findall(r"in results\.csv, by id: ([^<]+)\.<", text) for id in ids.split(", ")}
+    assert named
+    assert named <= {*identified(made[2])}
 
 
 @pytest.mark.slow

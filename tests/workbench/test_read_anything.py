@@ -75,6 +75,8 @@ def test_roles_are_changed_by_one_call_and_saved_as_a_description(tmp_path, tabl
     assert table.set_roles(sex="neutral").dataset.schema.quasi_identifiers == ["age", "zip"]
     path = table.save(folder=tmp_path / "data")
     assert pn.load(path).schema == table.dataset.schema
+    assert "draft = true\n" not in path.read_text(encoding="utf-8")
+    assert "the line below" not in path.read_text(encoding="utf-8")
     with pytest.raises(pn.OutputExistsError):
         table.save(folder=tmp_path / "data")
 
