@@ -132,7 +132,7 @@ def test_a_search_in_steps_ends_with_all_records(people, monkeypatch, two_kinds)
     monkeypatch.setattr(policy_search.halving, "RUNGS", ((1 / 4, 1.0), (1.0, 1 / 4)))
     found = policy_search.searched(people, read("ema-0070"), profile="small", seeds=1)
     (first, all_of_them), (last, left) = found.steps
-    assert (first.records, last.records) == (75, 300)
+    assert (first.records, last.records, found.decision.people) == (75, 300, 300)
     assert len(left) == len(all_of_them) // 4 == last.settings
     assert found.decision.chosen is not None
     assert set(map(policy_search._key, left)) <= set(map(policy_search._key, all_of_them))
