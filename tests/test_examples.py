@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from privnb.decision import policy_search
 from privnb.measures import base
 
 FOLDER = Path(__file__).parent.parent / "docs" / "examples"
@@ -37,9 +38,21 @@ def test_there_is_one_of_each_kind():
     assert NAMES == [f"own_{kind}" for kind in ("attack", "measure", "miner", "policy", "sanitizer", "table")]
 
 
+@pytest.fixture
+def few_settings(monkeypatch):
+    """A search tries one setting of each sanitizer: what is tried is the notebook."""
+    settings = policy_search.family
+
+    def one_each(*given, **more):
+        return list({type(each): each for each in settings(*given, **more)}.values())
+
+    monkeypatch.setattr(policy_search, "family", one_each)
+    monkeypatch.setattr(policy_search, "diverse", lambda *given, **more: [])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=NAMES)
-def test_every_cell_runs(path, namespace, tmp_path, monkeypatch):
+def test_every_cell_runs(path, namespace, tmp_path, monkeypatch, few_settings):
     monkeypatch.chdir(tmp_path)
     for number, cell in enumerate(cells(path, "code")):
         exec(compile(cell, f"{path.name}, code cell {number}", "exec"), namespace)
