@@ -120,7 +120,7 @@ def _unreadable(model: PrivacyModel, release: Release, schema: Schema) -> str:
         return "its rows are nobody's."
     name = model.sensitive
     if name is not None and name not in release.schema.names() and release.buckets is None:
-        return f"'{name}' is not in the file."
+        return f"'{name}' is not in the file, or has another role there."
     if name is not None and getattr(model, "distance", "equal") != "equal":
         domain = schema[name].domain
         if not isinstance(domain, Categories):

@@ -347,7 +347,7 @@ def test_workers_begin_with_all_code_of_their_fingerprint_and_no_module_of_an_ow
     asked, real = [], BaseContext.set_forkserver_preload
     monkeypatch.setattr(BaseContext, "set_forkserver_preload", lambda *given: asked.append(given[1]) or real(*given))
     assert run([partial(costs, load(CLINIC), [Identity()]), partial(tasks.unloaded)], store, jobs=1)[1] == 0
-    assert asked == [["privnb.evaluation._preloaded"]]
+    assert asked == [["privnb.runtime._server", "privnb.evaluation._preloaded"]]
 
 
 def test_workers_have_one_thread_and_leave_the_environment_as_it_was(store, monkeypatch):
