@@ -261,8 +261,8 @@ def named(file: Path) -> str:
 
 def checked_name(name: str) -> str:
     """Return the name of a dataset. Raise UsageError for one that cannot be the name of a folder."""
-    if not re.fullmatch(r"\w[\w.-]*", name):
-        raise UsageError(f"the name of a dataset must be letters, digits, - and _; got {name!r}.")
+    if not (isinstance(name, str) and re.fullmatch(r"\w[\w.-]*", name)):
+        raise UsageError(f"the name of a dataset must be letters, digits, - and _; got {expect.found(name)}.")
     return name
 
 

@@ -44,8 +44,8 @@ class Measurements(Noun):
     >>> risks = read("twelve").sanitize("k=3").risks("groups-of-3")
     >>> risks.caps[["risk", "verdict"]].values.tolist()
     [['identity of the worst-off person', 'kept']]
-    >>> risks.frame.loc[0, ["question", "without release"]].tolist()
-    ['Identity risk', '8.3% of people']
+    >>> risks.frame.loc[1, ["question", "without release"]].tolist()
+    ['Identity risk, worst-off person', '8.3% of people']
     """
 
     results: pd.DataFrame

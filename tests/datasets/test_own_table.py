@@ -256,7 +256,7 @@ def test_what_somebody_else_wrote_meanwhile_stays(table):
         ('role = "quasi-identifier" # 2 values', 'role = "quasi-identifier"\nrole = "neutral"', "not valid TOML"),
         ('role = "quasi-identifier" # 2 values', 'role = "nonsense"', "one of identifier"),
         ("[columns.sex]", "[columns.gender]", "differ in columns: gender, sex"),
-        ("draft = true", 'draft = "perhaps"', "true or false"),
+        ("\ndraft = true", '\ndraft = "perhaps"', "true or false"),
         ("[columns.name]", "[studies.one]\nneutral = []\n[columns.name]", "has studies"),
     ],
 )

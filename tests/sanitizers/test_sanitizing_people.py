@@ -1,6 +1,7 @@
 """People, not rows: what sanitizers promise of a table with a key of people, counted again by plain pandas."""
 
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from privnb.privacy_models import (
     FrequencyDiversity,
     KAnonymity,
     KMap,
+    PrivacyModel,
     PSensitiveKAnonymity,
     TCloseness,
     achieved,
@@ -119,13 +121,10 @@ def test_records_keep_k_where_people_do_not():
     assert table["patient"].groupby(alike(by_rows)).nunique().min() == 1, "who counts records shows one person alone"
     assert table["patient"].groupby(alike(by_rows)).size().min() >= 5
 
+    @dataclass(frozen=True)
     class AsBefore(Sanitizer):
-        def __init__(self, *claims):
-            self.claims = claims
-
-        __repr__ = object.__repr__
+        claims: tuple[PrivacyModel, ...] = ()
         counts_people = True
-        get_params = lambda self, deep=False: {}  # noqa: E731
 
         def _sanitize(self, dataset, table, rng):
             return by_rows.table.copy(), {"claims": self.claims}
@@ -135,7 +134,7 @@ def test_records_keep_k_where_people_do_not():
     with pytest.raises(
         SanitizationError, match=r"is claimed, and classes of the published labels break it, counted in people"
     ):
-        AsBefore(KAnonymity(5)).sanitize(visits, rng=1)
+        AsBefore((KAnonymity(5),)).sanitize(visits, rng=1)
     release = Mondrian(KAnonymity(5)).sanitize(visits, rng=1)
     assert table["patient"].groupby(alike(release)).nunique().min() >= 5
 
