@@ -170,7 +170,7 @@ def drafted(
 ) -> tuple[Path, pd.DataFrame]:
     """What `draft` returns, and the records that it read: a Categorical per column, by its name in the description.
 
-    `known`: more texts as of `missing`, which need not stand in the file; `orders`: as of `infer_description`.
+    `known`: further texts for missing values, which need not be in the file; `orders`: as of `infer_description`.
     """
     file = Path(file)
     table, layout, files = reading.read_unknown(file, encoding)

@@ -530,8 +530,8 @@ def _losses(results: pd.DataFrame, keys: Sequence[Release], policy: Policy) -> d
 
 
 def _misleading(results: pd.DataFrame) -> dict[Release, list[str]]:
-    """Why releases mislead their users, by release: on average they are more wrong about how many people are in a large
-    group than a release without quasi-identifiers, and by more people than are in the smallest large group.
+    """Return why releases mislead their users, by release: their average error about the number of people in a large
+    group is larger than without quasi-identifiers, and larger than the smallest large group.
     """
     found = results[results.measure == SIZES].groupby(SETTING)[["value", "baseline"]].mean()
     wrong = found[found.value > found.baseline.clip(lower=SUPPORT) + ROUNDING]
@@ -545,7 +545,7 @@ def _misleading(results: pd.DataFrame) -> dict[Release, list[str]]:
 
 
 def _too_much(need: Need, lost: float, most: float) -> str:
-    """Why a release does not keep what a policy needs, in words; `most`: the upper end of what is lost."""
+    """Return why a release does not keep what a policy needs, in words; `most`: the upper end of what is lost."""
     phrase = facts(need.measure).phrase
     if most > 1 + ROUNDING:
         return f"{phrase} {'is' if lost > 1 + ROUNDING else 'may be'} worse than without any quasi-identifier"
@@ -553,8 +553,8 @@ def _too_much(need: Need, lost: float, most: float) -> str:
 
 
 def _lost(results: pd.DataFrame, keys: Sequence[Release], need: Need) -> dict[Release, Numbers]:
-    """The share of one need that each release loses: {release: numbers}. Where the release without quasi-identifiers
-    loses nothing, a release that is worse loses infinitely much.
+    """Return the share of one need that each release loses: {release: numbers}. A release that is worse than one
+    without quasi-identifiers loses infinitely much if that one loses nothing.
     """
     found, plain = {}, (results.control == "") & (results.variant == "") & (results.group == "")
     asked = results[(results.measure == need.measure) & plain]

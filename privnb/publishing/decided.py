@@ -75,7 +75,7 @@ class Ended(NamedTuple):
     found : Searched
         Each release whose file was refused is ruled out in it.
     sentences : list of str
-        For the owner: they hold no original record. What is to know of a written release is a Notice.
+        For the owner: they hold no original record. Warnings about a written release are a Notice each.
     card : Card or None
         The card next to the file; None if nothing was written.
     """

@@ -87,7 +87,7 @@ def build(
 ) -> Path:
     """Run notebooks and put their report at `out`; progress goes to stderr.
 
-    Finished evaluations are kept in the folder `store` beside `out`, which is said: after a kill the next build
+    Finished evaluations are kept in the folder `store` next to `out`, and a note says so: after a kill the next build
     continues.
 
     Parameters

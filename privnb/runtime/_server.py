@@ -1,4 +1,4 @@
-"""What the server of `processes.served` loads first: it ignores Ctrl-C, which the process that started it answers.
+"""The first module of the server of `processes.served`: it ignores Ctrl-C, which the process that started it answers.
 
 Else a stop while the server loads its libraries would print a traceback of theirs. Elsewhere this module does nothing.
 """

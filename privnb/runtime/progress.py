@@ -19,7 +19,7 @@ FILE = "PRIVNB_PROGRESS"  # the environment variable that names the file; set fo
 SECONDS = 0.2  # between two lines of one step in that file
 QUIET = 60  # seconds between two plain lines of one step, where the report has no terminal
 CLEAR = "\x1b[K"  # the rest of a terminal's line
-# Of a bar on a terminal.
+# The form of a progress bar on a terminal.
 LAYOUT = "{desc}: {percentage:3.0f}% |{bar:20}| {n_fmt}/{total_fmt}, {elapsed} elapsed, about {remaining} left"
 PATIENCE = 2  # seconds that a step may take before a terminal shows it
 

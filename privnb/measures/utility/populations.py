@@ -135,7 +135,7 @@ class LargePopulations:
         return np.where(found.sum(axis=1, keepdims=True) > 0, found, everybody)
 
     def shares(self, release: Release) -> FloatArray:
-        """The share of all people that a release lets one expect in each population: float array (populations,)."""
+        """Return the share of people that a release lets one expect in each population: float array (populations,)."""
         found, everybody = self._found(release)
         return found.sum(axis=1) / everybody.sum()
 
@@ -198,7 +198,7 @@ def size_error(populations: LargePopulations, release: Release) -> float:
 
 
 def _large_nodes(people: IntArray, hierarchy: Any, least: int) -> dict[bytes, BoolArray]:
-    """The leaves and inner nodes of at least `least` records but for the whole, each once: boolean arrays (positions,).
+    """Return leaves and inner nodes of at least `least` records, but not the whole: boolean arrays (positions,).
 
     `people`: records at each position.
     """
@@ -212,7 +212,7 @@ def _large_nodes(people: IntArray, hierarchy: Any, least: int) -> dict[bytes, Bo
 
 
 def _large_halves(people: IntArray, least: int) -> dict[bytes, BoolArray]:
-    """The halves of the line at the median record, and the halves of each, as long as both have at least `least`
+    """Return the halves of the line at the median record, and the halves of each, as long as both have at least `least`
     records: boolean arrays (positions,), each once. `people`: records at each position.
     """
     through, runs, found = np.append(0, np.cumsum(people)), [(0, len(people))], dict[bytes, BoolArray]()
@@ -228,8 +228,8 @@ def _large_halves(people: IntArray, least: int) -> dict[bytes, BoolArray]:
 
 
 def _parts(large: BoolArray) -> tuple[BoolArray, IntArray]:
-    """The nodes by the parts of the line that they tell apart, boolean array (nodes, parts), and the part of each
-    position, integer array (positions,).
+    """Return the nodes by the parts of the line that they distinguish, boolean array (nodes, parts), and the part of
+    each position, integer array (positions,).
 
     Most neighbours are alike, and a line may have a million positions: only the first of a run is compared.
     """
